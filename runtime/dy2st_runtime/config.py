@@ -1,0 +1,90 @@
+"""The one table of switches.
+
+Each switch is a `Flag`: it reads an environment variable once, can be set from Python, and can be
+overridden for a block of code with ``with FLAG.override(value):``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Flag(Generic[T]):
+    """One switch: a name (the environment variable), a default, a parser and a description."""
+
+    table: dict[str, Flag] = {}
+
+    def __init__(self, name: str, default: T, parse: Callable[[str], T], doc: str):
+        self.name, self.default, self.doc = name, default, doc
+        text = os.environ.get(name)
+        try:
+            self._value: T = default if text is None else parse(text)
+        except ValueError as error:
+            raise ValueError(f"environment variable {name}={text!r}: {error}") from None
+        self._local = threading.local()
+        Flag.table[name] = self
+
+    def get(self) -> T:
+        """The value in force in this thread."""
+        return getattr(self._local, "value", self._value)
+
+    def set(self, value: T) -> None:
+        """Sets the value for the whole process."""
+        self._value = value
+
+    @contextlib.contextmanager
+    def override(self, value: T) -> Iterator[None]:
+        """Sets the value for this thread until the block ends."""
+        missing = object()
+        before = getattr(self._local, "value", missing)
+        self._local.value = value
+        try:
+            yield
+        finally:
+            if before is missing:
+                del self._local.value
+            else:
+                self._local.value = before
+
+
+def _bool(text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError("expected 0 or 1")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
+
+
+DUMP = Flag(
+    "DY2ST_DUMP",
+    frozenset(),
+    _names,
+    "what to print on stderr: ast, code, program, source, plan, or the name of any pass; all = everything",
+)
+CHECKS = Flag("DY2ST_CHECKS", False, _bool, "verify the Program after every pass and check bounds in kernels")
+CACHE_DIR = Flag("DY2ST_CACHE_DIR", "", str, "folder of the compile cache; empty: the user's cache folder")
+NO_CACHE = Flag("DY2ST_NO_CACHE", False, _bool, "compile in memory only")
+NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
+FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
+
+
+def dumping(name: str) -> bool:
+    """Whether `DY2ST_DUMP` asks for the stage of this name."""
+    wanted = DUMP.get()
+    return name in wanted or "all" in wanted
+
+
+def describe() -> str:
+    """The table of switches with their values, as text."""
+    width = max(map(len, Flag.table))
+    return "\n".join(f"{f.name:{width}}  {f.get()!r:12}  {f.doc}" for f in Flag.table.values())

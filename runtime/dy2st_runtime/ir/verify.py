@@ -1,0 +1,111 @@
+"""The rules of the IR. In tests `verify` runs after every pass; on loading, it is what stands between a model file and the executor."""
+
+from __future__ import annotations
+
+from .. import dims
+from ..errors import Dy2stError, VerifyError
+from .program import Block, Operator, Program
+
+
+def verify(program: Program, *, types: bool = True) -> None:
+    """Raises VerifyError, naming the op, if the Program breaks a rule.
+
+    Checked: every op is known and has its slots and attributes; every name read is defined before, in the block or an enclosing
+    one; nothing but a persistable of the global block is assigned twice; sub-blocks have the params and results that
+    their op needs; with `types`, the declared types admit what `infer` says.
+    """
+    seen: set[str] = set()
+    block = program.global_block()
+    defined = {v.name for v in block.vars.values() if v.persistable or v.is_data}
+    _block(block, defined, seen, types)
+
+
+def _block(block: Block, outer: set[str], seen: set[str], types: bool) -> None:
+    defined = set(outer)
+    for name in block.params:
+        _declare(name, block, defined, seen, None)
+    for op in block.ops:
+        _op(op, block, defined, seen, types)
+    for name in block.results:
+        if name not in defined:
+            raise VerifyError(f"block {block.idx} yields {name!r}, which is not defined there")
+
+
+def _declare(name: str, block: Block, defined: set[str], seen: set[str], op: Operator | None) -> None:
+    v = block.find_var(name)
+    if v is None:
+        raise _error(f"variable {name!r} is not declared", op)
+    if not v.persistable:
+        if name in seen:
+            raise _error(f"variable {name!r} is assigned twice", op)
+        if name not in block.vars:
+            raise _error(f"variable {name!r} is assigned in block {block.idx} but declared outside it", op)
+    seen.add(name)
+    defined.add(name)
+
+
+def _error(message: str, op: Operator | None) -> VerifyError:
+    if op is None:
+        return VerifyError(message)
+    return VerifyError(f"{message}, in {op!r}", location=op.location)
+
+
+def _op(op: Operator, block: Block, defined: set[str], seen: set[str], types: bool) -> None:
+    record = op.record  # UnknownOpError if there is none
+    for given, slots, kind in ((op.inputs, record.input_slots, "input"), (op.outputs, record.output_slots, "output")):
+        extra = set(given) - {s.name for s in slots}
+        if extra:
+            raise _error(f"{op.type} has no {kind} slot {sorted(extra)[0]!r}", op)
+    for slot in record.input_slots:
+        names = op.input(slot.name)
+        if not slot.many and len(names) > 1:
+            raise _error(f"slot {slot.name} takes one variable, got {len(names)}", op)
+        if not slot.many and not slot.optional and not names:
+            raise _error(f"slot {slot.name} is missing", op)
+        for name in names:
+            if name not in defined:
+                raise _error(f"{name!r} is read before it is defined", op)
+    missing = set(record.attrs) - set(op.attrs)
+    if missing:
+        raise _error(f"attribute {sorted(missing)[0]!r} is missing", op)
+    for name, attr in record.attrs.items():
+        if attr.kind == "BLOCK":
+            sub = op.attrs[name]
+            if not isinstance(sub, Block) or sub.parent is not block:
+                raise _error(f"attribute {name!r} must be a block whose parent is block {block.idx}", op)
+            _block(sub, defined, seen, types)
+    if types:
+        _types(op, block)
+    for name in op.output_names:
+        _declare(name, block, defined, seen, op)
+
+
+def _types(op: Operator, block: Block) -> None:
+    record = op.record
+    ins: list = []
+    for slot in record.input_slots:
+        ts = [block.var(n).type for n in op.input(slot.name)]
+        ins.append(ts if slot.many else (ts[0] if ts else None))
+    try:
+        outs = record.infer_types(tuple(ins), op.attrs)
+    except VerifyError:
+        raise
+    except Dy2stError as error:
+        raise _error(f"types do not fit: {error.message}", op) from error
+    for slot, t in zip(record.output_slots, outs, strict=True):
+        names = op.output(slot.name)
+        ts = [] if t is None else (t if slot.many else [t])
+        if len(names) > len(ts):
+            raise _error(f"slot {slot.name} yields {len(ts)} values, {len(names)} named", op)
+        for name, inferred in zip(names, ts, strict=False):
+            v = block.var(name)
+            declared = v.type
+            if inferred.kind != declared.kind or inferred.dtype != declared.dtype or not _admits(declared.shape, inferred.shape):
+                raise _error(f"{name!r} is declared {declared} but is {inferred}", op)
+
+
+def _admits(declared: tuple, inferred: tuple) -> bool:
+    """Whether a value of the inferred shape may be held by a variable of the declared one: same rank, no two known sizes differ."""
+    if len(declared) != len(inferred):
+        return False
+    return all(not (dims.known(a) and dims.known(b)) or a == b for a, b in zip(declared, inferred, strict=True))

@@ -1,0 +1,120 @@
+"""Walks over Programs: what ops read and write, free names of blocks, copies with other names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .program import Block, Operator, Program, Variable
+
+
+def free_names(block: Block) -> list[str]:
+    """The names that a block (with its sub-blocks) reads from outside, each once, in order of first use."""
+    inside = set(block.params)
+    free: dict[str, None] = {}
+
+    def use(name: str) -> None:
+        if name not in inside:
+            free.setdefault(name)
+
+    for op in block.ops:
+        for name in reads(op):
+            use(name)
+        inside.update(op.output_names)
+    for name in block.results:
+        use(name)
+    return list(free)
+
+
+def reads(op: Operator) -> list[str]:
+    """All names that an op reads: its inputs and the free names of its sub-blocks, each once."""
+    seen = dict.fromkeys(op.input_names)
+    for block in op.blocks:
+        seen.update(dict.fromkeys(free_names(block)))
+    return list(seen)
+
+
+def all_ops(block: Block) -> Iterator[Operator]:
+    """The ops of a block and of its sub-blocks; an op comes before the ops in its blocks."""
+    for op in block.ops:
+        yield op
+        for sub in op.blocks:
+            yield from all_ops(sub)
+
+
+def has_effect(op: Operator) -> bool:
+    """Whether an op must run even if nobody reads its outputs."""
+    if op.record.effect or op.record.inplace:
+        return True
+    return any(has_effect(inner) for block in op.blocks for inner in block.ops)
+
+
+def may_raise(op: Operator) -> bool:
+    """Whether an op can fail because of values."""
+    return op.record.may_raise or any(may_raise(inner) for block in op.blocks for inner in block.ops)
+
+
+def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Mapping[str, str], *,
+              fresh: bool = False) -> dict[str, str]:  # fmt: skip
+    """Appends copies of ops of `source` to `target` (of the same or another Program), names mapped by `rename`.
+
+    Outputs keep their (mapped) names, or with `fresh` get new ones; their variables are declared in `target`.
+    Returns `rename` extended by the outputs.
+    """
+    mapping = dict(rename)
+    for op in ops:
+        inputs = {slot: [mapping.get(n, n) for n in names] for slot, names in op.inputs.items()}
+        attrs: dict[str, Any] = {}
+        for key, value in op.attrs.items():
+            if isinstance(value, Block):
+                attrs[key], inner = clone_block(value, target, mapping, fresh=fresh)
+                if key == "body_block" and "saved" in op.attrs:
+                    attrs["saved"] = [inner.get(n, n) for n in op.attrs["saved"]]
+            elif key not in attrs:
+                attrs[key] = list(value) if isinstance(value, list) else value
+        outputs = {slot: [_define(n, source, target, mapping, fresh) for n in names] for slot, names in op.outputs.items()}
+        target.ops.append(Operator(op.type, inputs, outputs, attrs, op.location))
+    target.program.version += 1
+    return mapping
+
+
+def clone_block(source: Block, parent: Block, rename: Mapping[str, str], *, fresh: bool = False
+                ) -> tuple[Block, dict[str, str]]:  # fmt: skip
+    """A copy of a sub-block below `parent`, and the mapping of its names."""
+    block = Block(parent.program, parent)
+    mapping = dict(rename)
+    block.params = [_define(n, source, block, mapping, fresh) for n in source.params]
+    mapping = clone_ops(source.ops, source, block, mapping, fresh=fresh)
+    block.results = [mapping.get(n, n) for n in source.results]
+    return block, mapping
+
+
+def _define(name: str, source: Block, target: Block, mapping: dict[str, str], fresh: bool) -> str:
+    old = source.var(name)
+    if fresh and not old.persistable:
+        mapping[name] = target.program.fresh_name(name)
+    new = mapping.get(name, name)
+    if not target.has_var(new):
+        declare_like(target, old, new)
+    return new
+
+
+def clone_program(program: Program, into: Program | None = None) -> Program:
+    """A deep copy; locations and `info` are shared, not copied. `into` is an empty Program of a subclass."""
+    copy = Program() if into is None else into
+    copy.random_seed = program.random_seed
+    copy._names, copy._counters = set(program._names), dict(program._counters)
+    source, target = program.global_block(), copy.global_block()
+    for v in source.vars.values():
+        declare_like(target, v, v.name)
+    clone_ops(source.ops, source, target, {})
+    target.params, target.results = list(source.params), list(source.results)
+    return copy
+
+
+def declare_like(block: Block, old: Variable, name: str) -> Variable:
+    """Declares in `block` a variable with the type and the flags of another."""
+    v = block.create_var(name, old.dtype, old.shape, kind=old.kind, persistable=old.persistable,
+                         stop_gradient=old.stop_gradient, is_parameter=old.is_parameter, is_data=old.is_data)  # fmt: skip
+    v.info = dict(old.info)
+    return v

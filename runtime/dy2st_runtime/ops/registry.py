@@ -1,0 +1,286 @@
+"""What an op is: one record that holds its shape and dtype rule, its NumPy reference, its lowering and its gradient.
+
+    @register
+    class Relu(Elementwise):
+        type = "relu"
+        inputs = ("X",)
+        outputs = ("Out",)
+        ...
+
+The slots, the attributes and their defaults are PaddlePaddle's. A slot `"X*"` takes a list, `"Bias?"` may be absent.
+All rules get the slots' values by position, inputs first, in the order of `inputs` (a list for `"X*"`, None for an
+absent `"Bias?"`), and the attributes by keyword:
+
+- `infer(*inputs, **attrs)`: `TensorType`s (or None) → one TensorType, or a tuple, one for each output slot. Dims follow `dims`.
+- `reference(*inputs, **attrs)`: NumPy arrays → one array or a tuple. The definition of the op; it raises what eager raises.
+- `lower(cx, *inputs, *outputs, **attrs)`: Variables → kernels; see `lowering.context`.
+- `grad(b, inputs, outputs, out_grads, **attrs)`: tuples in the order of the slots → a tuple with a gradient (or None) for each
+  input slot; an entry may be a function without arguments that is called only if this gradient is needed. `b` makes ops:
+  `b.elementwise_mul(x, y)`, or any op by name with slots and attributes, `b.op("reduce_sum", X=x, dim=[0])`. It is eager or
+  static alike; a value has `.shape` (-1 = open) and `.dtype`. An `out_grads` entry is None where no gradient flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .. import dims, dtype
+from ..errors import AttributeValueError, GradientError, UnknownOpError
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """A dtype and a shape of dims. `kind`: "dense", or "array" for a TensorArray, a list of tensors of this
+    dtype and rank (shape is then that of the entries)."""
+
+    dtype: str
+    shape: tuple[Any, ...]
+    kind: str = "dense"
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def with_shape(self, shape: Iterable[Any]) -> TensorType:
+        return TensorType(self.dtype, tuple(shape), self.kind)
+
+    def with_dtype(self, name: str) -> TensorType:
+        return TensorType(name, self.shape, self.kind)
+
+    def __str__(self) -> str:
+        text = f"{self.dtype}{dims.show(self.shape)}"
+        return f"array<{text}>" if self.kind == "array" else text
+
+
+@dataclass(frozen=True)
+class Attr:
+    """An attribute: its kind (a name of Paddle's AttrType, or DTYPE: held as a name, stored as Paddle's code) and default.
+
+    `required` has no default.
+    """
+
+    kind: str
+    default: Any = None
+    required: bool = False
+
+    def check(self, op: str, name: str, value: Any) -> Any:
+        """The value in canonical form; AttributeValueError if it is of another kind."""
+        try:
+            return _COERCE[self.kind](value)
+        except (TypeError, ValueError):
+            raise AttributeValueError(f"{op}: attribute {name!r} must be {self.kind}, got {value!r}") from None
+
+
+def _int(v: Any) -> int:
+    if isinstance(v, (str, bytes)) or int(v) != v:
+        raise TypeError
+    return int(v)
+
+
+def _str(v: Any) -> str:
+    if not isinstance(v, str):
+        raise TypeError
+    return v
+
+
+def _list(one: Callable[[Any], Any]) -> Callable[[Any], list]:
+    def convert(v: Any) -> list:
+        if isinstance(v, (str, bytes)):
+            raise TypeError
+        return [one(e) for e in (v if isinstance(v, Iterable) else [v])]
+
+    return convert
+
+
+_COERCE: dict[str, Callable[[Any], Any]] = {
+    "INT": _int,
+    "LONG": _int,
+    "FLOAT": float,
+    "FLOAT64": float,
+    "BOOLEAN": bool,
+    "STRING": _str,
+    "INTS": _list(_int),
+    "LONGS": _list(_int),
+    "FLOATS": _list(float),
+    "FLOAT64S": _list(float),
+    "BOOLEANS": _list(bool),
+    "STRINGS": _list(_str),
+    "DTYPE": dtype.canonical,
+    "BLOCK": lambda v: v,
+}
+
+
+def Int(default: int = 0) -> Attr:
+    return Attr("INT", default)
+
+
+def Long(default: int = 0) -> Attr:
+    return Attr("LONG", default)
+
+
+def Float(default: float = 0.0) -> Attr:
+    return Attr("FLOAT", default)
+
+
+def Float64(default: float = 0.0) -> Attr:
+    return Attr("FLOAT64", default)
+
+
+def Bool(default: bool = False) -> Attr:
+    return Attr("BOOLEAN", default)
+
+
+def Str(default: str = "") -> Attr:
+    return Attr("STRING", default)
+
+
+def Ints(default: Iterable[int] = ()) -> Attr:
+    return Attr("INTS", list(default))
+
+
+def Longs(default: Iterable[int] = ()) -> Attr:
+    return Attr("LONGS", list(default))
+
+
+def Floats(default: Iterable[float] = ()) -> Attr:
+    return Attr("FLOATS", list(default))
+
+
+def Float64s(default: Iterable[float] = ()) -> Attr:
+    return Attr("FLOAT64S", list(default))
+
+
+def Strs(default: Iterable[str] = ()) -> Attr:
+    return Attr("STRINGS", list(default))
+
+
+def DType(default: str | None = "float32") -> Attr:
+    return Attr("DTYPE", default)
+
+
+def SubBlock() -> Attr:
+    return Attr("BLOCK", None, required=True)
+
+
+@dataclass(frozen=True)
+class Slot:
+    name: str
+    many: bool = False
+    optional: bool = False
+
+    @staticmethod
+    def parse(text: str) -> Slot:
+        return Slot(text.rstrip("*?"), many="*" in text, optional="?" in text)
+
+
+class OpDef:
+    """Base of all op records. Subclasses are namespaces of static rules; they are never instantiated."""
+
+    type: ClassVar[str]
+    inputs: ClassVar[tuple[str, ...]] = ("X",)
+    outputs: ClassVar[tuple[str, ...]] = ("Out",)
+    attrs: ClassVar[dict[str, Attr]] = {}
+
+    differentiable: ClassVar[bool] = True
+    """False: the outputs never carry a gradient (comparisons, integer results)."""
+    effect: ClassVar[bool] = False
+    """True: must run, in order, even if no output is used (assert, print, random draws)."""
+    may_raise: ClassVar[bool] = False
+    """True: can fail at run time because of values, not only because of shapes (index, assert, integer division)."""
+    inplace: ClassVar[dict[str, str]] = {}
+    """Output slot → input slot whose variable it updates: the two have the same name in a hand-built program."""
+    view: ClassVar[dict[str, str]] = {}
+    """Output slot → input slot whose elements it shows unchanged in C order (reshape): no copy is needed."""
+    shape_only: ClassVar[frozenset[str]] = frozenset()
+    """Input slots of which only the shape is read, so that their data need not be kept."""
+    handles_absent: ClassVar[bool] = False
+    """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
+    reusable: ClassVar[bool] = False
+    """True: an output may be written over an input of the same size (element i depends on element i only)."""
+
+    input_slots: ClassVar[tuple[Slot, ...]]
+    output_slots: ClassVar[tuple[Slot, ...]]
+
+    infer: ClassVar[Callable[..., Any]]
+    reference: ClassVar[Callable[..., Any]]
+    lower: ClassVar[Callable[..., None]]
+    grad: ClassVar[Callable[..., tuple]]
+
+    @classmethod
+    def complete_attrs(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The attributes with defaults filled in and kinds checked; an unknown name is an error."""
+        unknown = [name for name in given if name not in cls.attrs]
+        if unknown:
+            raise AttributeValueError(
+                f"{cls.type} has no attribute {unknown[0]!r}", hint=f"it has: {', '.join(cls.attrs) or 'none'}"
+            )
+        full = {}
+        for name, attr in cls.attrs.items():
+            if name in given:
+                full[name] = given[name] if given[name] is None else attr.check(cls.type, name, given[name])
+            elif attr.required:
+                raise AttributeValueError(f"{cls.type}: attribute {name!r} is required")
+            else:
+                full[name] = list(attr.default) if isinstance(attr.default, list) else attr.default
+        return full
+
+    @classmethod
+    def infer_types(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """`infer` with its result as a tuple, one entry for each output slot."""
+        return _as_tuple(cls.infer(*ins, **attrs))
+
+    @classmethod
+    def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """`reference` with its result as a tuple, one entry for each output slot."""
+        return _as_tuple(cls.reference(*ins, **attrs))
+
+
+def _as_tuple(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+_table: dict[str, type[OpDef]] = {}
+
+
+def register(cls: type[OpDef]) -> type[OpDef]:
+    """Class decorator: enters an op into the table; a second op of the same name is an error."""
+    if cls.type in _table:
+        raise ValueError(f"op {cls.type!r} is registered twice: {_table[cls.type].__qualname__}, {cls.__qualname__}")
+    cls.input_slots = tuple(map(Slot.parse, cls.inputs))
+    cls.output_slots = tuple(map(Slot.parse, cls.outputs))
+    if not hasattr(cls, "grad"):
+        if cls.differentiable:
+            raise ValueError(f"op {cls.type!r} has no gradient rule; say differentiable = False if it has none")
+        cls.grad = staticmethod(_no_grad(cls.type))
+    for part in ("infer", "reference", "lower"):
+        if not hasattr(cls, part):
+            raise ValueError(f"op {cls.type!r} lacks {part}")
+    _table[cls.type] = cls
+    return cls
+
+
+def _no_grad(name: str) -> Callable[..., tuple]:
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        raise GradientError(f"{name} has no gradient")
+
+    return grad
+
+
+def get(op_type: str) -> type[OpDef]:
+    """The record of an op; UnknownOpError if there is none."""
+    try:
+        return _table[op_type]
+    except KeyError:
+        import difflib
+
+        close = difflib.get_close_matches(op_type, _table, 3)
+        raise UnknownOpError(
+            f"op {op_type!r} is not supported", hint=f"similar names: {', '.join(close)}" if close else None
+        ) from None
+
+
+def all_ops() -> dict[str, type[OpDef]]:
+    """Every registered op by name, in order of registration."""
+    return dict(_table)
