@@ -1,0 +1,179 @@
+"""Loop IR → Python source for Numba. One renderer; the targets differ by the options of a `Language` (see cpu.py, cuda.py).
+
+The text is a pure function of the kernel's structure: names are positional, sizes and attributes are run-time values, and nothing
+of a model (no variable name, no string) gets into it. So equal kernels of different models share one compiled
+object, and a model file cannot reach the generated source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..loopir import nodes as n
+
+
+class Language:
+    """What a target spells differently. The defaults are those of plain Python with NumPy arrays."""
+
+    name = "python"
+
+    # -- language options --
+    registers: dict[str, str] = {"float16": "float32"}
+    """dtype in memory → dtype of computation, where they differ."""
+    math_prefix = ""
+    """Before the names of math functions (`exp_float32`)."""
+    fail = "return 1"
+    """The statement that ends the kernel with a failure."""
+
+    def register(self, dtype: str) -> str:
+        return self.registers.get(dtype, dtype)
+
+    def header(self, kernel: n.Kernel, name: str) -> list[str]:
+        """The `def` line and the statements that unpack the arguments."""
+        raise NotImplementedError
+
+    def footer(self) -> list[str]:
+        """The statements that end the kernel."""
+        raise NotImplementedError
+
+    def size(self, tensor: str, axis: int) -> str:
+        return f"{tensor}_d{axis}"
+
+    def load(self, tensor: str, index: str, dtype: str) -> str:
+        raise NotImplementedError
+
+    def store(self, tensor: str, index: str, value: str, dtype: str) -> list[str]:
+        raise NotImplementedError
+
+    def atomic_add(self, tensor: str, index: str, value: str, dtype: str) -> list[str]:
+        raise NotImplementedError
+
+    def set_shape(self, tensor: n.TensorArg, dims: list[str]) -> list[str]:
+        raise NotImplementedError
+
+    def parallel_for(self, loop: n.For, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str],
+                     indent: int) -> list[str]:  # fmt: skip
+        """A parallel loop; here one after the other."""
+        pad = "    " * indent
+        return [f"{pad}for {loop.name} in range({expr(loop.start)}, {expr(loop.stop)}, {expr(loop.step)}):",
+                *render(loop.body, indent + 1)]  # fmt: skip
+
+    def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
+        raise NotImplementedError
+
+
+class Renderer:
+    """Renders one kernel in one language."""
+
+    def __init__(self, language: Language, kernel: n.Kernel):
+        self.language, self.kernel = language, kernel
+        self.tensors = {t.name: t for t in kernel.tensors}
+
+    def source(self, name: str) -> str:
+        """The whole function as text, ending in a line break."""
+        lines = self.language.header(self.kernel, name)
+        lines += self.body(self.kernel.body, 1)
+        lines += ["    " + line for line in self.language.footer()]
+        return "\n".join(lines) + "\n"
+
+    # ---- statements ----
+    def body(self, statements: list[Any], indent: int) -> list[str]:
+        pad = "    " * indent
+        lines: list[str] = []
+        for s in statements:
+            lines += self.statement(s, indent, pad)
+        return lines or [pad + "pass"]
+
+    def statement(self, s: Any, indent: int, pad: str) -> list[str]:
+        language, expr = self.language, self.expr
+        if isinstance(s, (n.Let, n.Var, n.Assign)):
+            return [f"{pad}{s.name} = {self.typed(s.value)}"]
+        if isinstance(s, n.Store):
+            dtype = self.tensors[s.tensor].dtype
+            write = language.atomic_add if s.atomic_add else language.store
+            return [pad + line for line in write(s.tensor, expr(s.index), self.typed(s.value), dtype)]
+        if isinstance(s, n.For):
+            if s.parallel:
+                return language.parallel_for(s, self.body, expr, indent)
+            step = "" if isinstance(s.step, n.Const) and s.step.value == 1 else f", {expr(s.step)}"
+            start = "" if isinstance(s.start, n.Const) and s.start.value == 0 and not step else f"{expr(s.start)}, "
+            return [f"{pad}for {s.name} in range({start}{expr(s.stop)}{step}):", *self.body(s.body, indent + 1)]
+        if isinstance(s, n.While):
+            inner = self.body(s.setup, indent + 1) if s.setup else []
+            return [f"{pad}while True:", *inner, f"{pad}    if not {expr(s.cond)}:", f"{pad}        break",
+                    *self.body(s.body, indent + 1)]  # fmt: skip
+        if isinstance(s, n.When):
+            lines = [f"{pad}if {expr(s.cond)}:", *self.body(s.body, indent + 1)]
+            return [*lines, f"{pad}else:", *self.body(s.orelse, indent + 1)] if s.orelse else lines
+        if isinstance(s, n.Fail):
+            return [f"{pad}if {expr(s.cond)}:", f"{pad}    {language.fail}"]
+        if isinstance(s, n.SetShape):
+            return [pad + line for line in language.set_shape(self.tensors[s.tensor], [expr(d) for d in s.dims])]
+        if isinstance(s, n.Gemm):
+            return [pad + line for line in language.gemm(s, expr, self.tensors[s.c].dtype)]
+        raise TypeError(f"no statement of the loop IR: {s!r}")
+
+    # ---- expressions ----
+    def typed(self, e: n.Expr) -> str:
+        """An expression whose type is exactly its dtype, also where Python's operators would widen it."""
+        text = self.expr(e)
+        if isinstance(e, (n.Const, n.Name, n.Attr, n.Size, n.Load, n.Cast, n.Call)):
+            return text
+        return text if self.exact(e) else f"{self.language.register(e.dtype)}({text})"
+
+    def exact(self, e: n.Expr) -> bool:
+        """Whether Numba gives the operators of this dtype back the same dtype (it widens small ints)."""
+        return e.dtype in ("float16", "float32", "float64", "int64", "bool")
+
+    def expr(self, e: n.Expr) -> str:
+        language = self.language
+        if isinstance(e, n.Const):
+            return self.const(e)
+        if isinstance(e, (n.Name, n.Attr)):
+            return e.name
+        if isinstance(e, n.Size):
+            return language.size(e.tensor, e.axis)
+        if isinstance(e, n.Load):
+            return language.load(e.tensor, self.expr(e.index), e.dtype)
+        if isinstance(e, n.Unary):
+            text = f"({e.op} {self.expr(e.a)})" if e.op == "not" else f"({e.op}{self.expr(e.a)})"
+            return text if self.exact(e) else f"{e.dtype}{text}"
+        if isinstance(e, n.Binary):
+            return self.binary(e)
+        if isinstance(e, n.Select):
+            return f"({self.typed(e.a)} if {self.expr(e.cond)} else {self.typed(e.b)})"
+        if isinstance(e, n.Cast):
+            if e.dtype == "bool":
+                return f"({self.expr(e.a)} != {self.const(n.Const(0, e.a.dtype))})"
+            return f"{language.register(e.dtype)}({self.expr(e.a)})"
+        if isinstance(e, n.Call):
+            dtype = language.register(e.args[0].dtype)
+            return f"{language.math_prefix}{e.fn}_{dtype}({', '.join(self.typed(a) for a in e.args)})"
+        raise TypeError(f"no expression of the loop IR: {e!r}")
+
+    def binary(self, e: n.Binary) -> str:
+        a, b = self.expr(e.a), self.expr(e.b)
+        if e.op in ("min", "max"):
+            sign = "<" if e.op == "min" else ">"
+            return f"({self.typed(e.a)} if {a} {sign} {b} else {self.typed(e.b)})"
+        if e.dtype == "bool" and e.op in ("&", "|"):
+            # both sides are scalars without side effects, so the logical form is the same and vectorizes
+            return f"({a} {'and' if e.op == '&' else 'or'} {b})"
+        if e.dtype == "bool" and e.op == "^":
+            return f"({a} != {b})"
+        text = f"({a} {e.op} {b})"
+        if e.dtype == "bool" or self.exact(e):
+            return text
+        return f"{e.dtype}{text}"
+
+    def const(self, e: n.Const) -> str:
+        if e.dtype == "bool":
+            return "True" if e.value else "False"
+        if e.dtype.startswith("float"):
+            value = float(e.value)
+            register = self.language.register(e.dtype)
+            if value != value or value in (float("inf"), float("-inf")):
+                return f"{register}({'nan' if value != value else 'inf' if value > 0 else '-inf'})"
+            return f"{register}({value!r})" if register != "float64" else repr(value)
+        return repr(int(e.value)) if e.dtype == "int64" else f"{e.dtype}({int(e.value)})"

@@ -1,0 +1,100 @@
+"""The compile cache on disk: object files by content hash, shared by all processes of one user.
+
+A cache that others can write to would be a way to run code as this user. So the folder is the user's own with mode 0700, and
+a folder that is not is refused; an entry carries a checksum; files appear by atomic rename, so any
+number of processes may write at once; what is corrupt, foreign or of another layout is ignored and built anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from .. import config
+
+_MAGIC = b"dy2st-object-1\n"
+
+
+def default_folder() -> Path:
+    """`DY2ST_CACHE_DIR`, else `dy2st` in the user's cache folder."""
+    if config.CACHE_DIR.get():
+        return Path(config.CACHE_DIR.get())
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "dy2st"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "dy2st"
+
+
+class ObjectCache:
+    """Maps a symbol (a hash of source and environment) to the bytes of its object file.
+
+    If the folder cannot be made or is not safe, a warning says so once and nothing is kept.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self.folder: Path | None = None
+        if config.NO_CACHE.get():
+            return
+        wanted = (default_folder() if folder is None else folder) / "objects"
+        try:
+            wanted.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_private(wanted)
+        except OSError as error:
+            warnings.warn(f"dy2st keeps no compile cache: {error}", RuntimeWarning, stacklevel=2)
+            return
+        self.folder = wanted
+
+    def get(self, symbol: str) -> bytes | None:
+        """The object, or None if there is none that can be trusted."""
+        if self.folder is None:
+            return None
+        try:
+            with open(self.folder / f"{symbol}.o", "rb") as f:
+                if not _owned(os.fstat(f.fileno())):
+                    return None
+                data = f.read()
+        except OSError:
+            return None
+        head = len(_MAGIC) + 32
+        payload = data[head:]
+        if not data.startswith(_MAGIC) or data[len(_MAGIC) : head] != _digest(symbol, payload):
+            return None
+        return payload
+
+    def put(self, symbol: str, payload: bytes) -> None:
+        """Keeps an object; a disk that is full or read-only is a warning, not an error."""
+        if self.folder is None:
+            return
+        try:
+            handle, name = tempfile.mkstemp(dir=self.folder, prefix=".tmp-")
+            try:
+                with os.fdopen(handle, "wb") as f:
+                    f.write(_MAGIC + _digest(symbol, payload) + payload)
+                os.replace(name, self.folder / f"{symbol}.o")
+            except BaseException:
+                os.unlink(name)
+                raise
+        except OSError as error:
+            warnings.warn(f"dy2st cannot write its compile cache: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _digest(symbol: str, payload: bytes) -> bytes:
+    return hashlib.sha256(symbol.encode() + b"\0" + payload).digest()
+
+
+def _owned(status: os.stat_result) -> bool:
+    """Whether a file or folder is this user's and nobody else may write it."""
+    if os.name != "posix":
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _check_private(folder: Path) -> None:
+    status = os.stat(folder)
+    if not _owned(status):
+        raise PermissionError(f"{folder} belongs to another user or can be written by others")

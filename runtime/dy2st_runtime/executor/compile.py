@@ -1,0 +1,174 @@
+"""Generated source → machine code in memory, by way of the cache.
+
+Every kernel has the signature `int64(int64)` and is compiled by Numba to an object file that refers to the outside by symbols
+only, so it can be kept on disk and linked into any process (`link`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import threading
+import time
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import binding as llvm
+from numba import types
+from numba.core import compiler, registry
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu_options import FastMathOptions
+
+from ..errors import CompileError
+from . import mathlib, native
+from .cache import ObjectCache
+
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+
+
+def namespace() -> dict[str, Any]:
+    """The names that generated CPU source may use."""
+    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS}
+    names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
+                 call_kernel=native.call_kernel)  # fmt: skip
+    names.update({name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "uint8")})
+    names.update(inf=np.inf, nan=np.nan)
+    return names
+
+
+def fingerprint() -> str:
+    """What a compiled object depends on besides its source: versions, CPU, flags."""
+    features = ",".join(k for k, v in sorted(llvm.get_host_cpu_features().items()) if v)
+    parts = (numba.__version__, llvmlite.__version__, np.__version__, llvm.get_host_cpu_name(), features,
+             llvm.get_default_triple(), sorted(native.FASTMATH), _library_hash())  # fmt: skip
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _library_hash() -> str:
+    """The source of what kernels inline."""
+    digest = hashlib.sha256()
+    for module in (native, mathlib):
+        with open(module.__file__, "rb") as f:
+            digest.update(f.read())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _machine() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="pic", codemodel="jitdefault", jit=True
+    )
+
+
+class Linker:
+    """One LLVM engine for all kernels of the process."""
+
+    def __init__(self) -> None:
+        backing = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
+        self.engine = llvm.create_mcjit_compiler(backing, _machine())
+
+    def link(self, objects: dict[str, bytes]) -> dict[str, int]:
+        """Adds object files, each defining the symbol of its key; returns the addresses."""
+        for data in objects.values():
+            self.engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+        self.engine.finalize_object()
+        addresses = {symbol: self.engine.get_function_address(symbol) for symbol in objects}
+        missing = [symbol for symbol, address in addresses.items() if not address]
+        if missing:
+            raise CompileError(f"the compiled object does not define {missing[0]}")
+        return addresses
+
+
+class KernelCompiler:
+    """Compiles sources, each once per process; thread-safe.
+
+    Attributes:
+        compiled: how many sources were compiled by Numba in this process; loaded: how many came from the cache.
+    """
+
+    def __init__(self, cache: ObjectCache | None = None):
+        self.cache = ObjectCache() if cache is None else cache
+        self.compiled = 0
+        self.loaded = 0
+        self.seconds = 0.0
+        self._addresses: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._linker: Linker | None = None
+        self._fingerprint = ""
+
+    def symbol(self, source: str) -> str:
+        if not self._fingerprint:
+            self._fingerprint = fingerprint()
+        return "k_" + hashlib.sha256((self._fingerprint + source).encode()).hexdigest()[:32]
+
+    def addresses(self, sources: list[str]) -> list[int]:
+        """The entry points of kernels given as source text with the function name `kernel`."""
+        with self._lock:
+            if self._linker is None:
+                self._linker = Linker()
+            symbols = [self.symbol(source) for source in sources]
+            wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
+            objects: dict[str, bytes] = {}
+            for symbol, source in wanted.items():
+                data = self.cache.get(symbol)
+                if data is None:
+                    start = time.perf_counter()
+                    data = compile_object(source, symbol)
+                    self.seconds += time.perf_counter() - start
+                    self.compiled += 1
+                    self.cache.put(symbol, data)
+                else:
+                    self.loaded += 1
+                objects[symbol] = data
+            if objects:
+                self._addresses.update(self._linker.link(objects))
+            return [self._addresses[y] for y in symbols]
+
+
+def compile_object(source: str, symbol: str) -> bytes:
+    """An object file that defines `symbol` as the function `kernel` of the source."""
+    scope = namespace()
+    try:
+        exec(compile(source, f"<dy2st {symbol}>", "exec"), scope)
+        return _emit(scope["kernel"], symbol)
+    except Exception as error:
+        raise CompileError(f"a generated kernel does not compile: {type(error).__name__}", hint="this is a bug in dy2st; "
+                           "DY2ST_DUMP=source prints the kernels") from _Source(source, error)  # fmt: skip
+
+
+class _Source(Exception):
+    """Carries the source that does not compile, below the clear error."""
+
+    def __init__(self, source: str, cause: BaseException):
+        super().__init__(f"{cause}\n{source}")
+
+
+def _emit(function: Any, symbol: str) -> bytes:
+    target = registry.cpu_target
+    flags = compiler.Flags()
+    flags.nrt = True
+    flags.error_model = "numpy"
+    flags.fastmath = FastMathOptions(native.FASTMATH)
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    with global_compiler_lock:
+        result = compiler.compile_extra(
+            target.typing_context, target.target_context, function, (types.int64,), types.int64, flags, {}
+        )
+        # A copy in which only the entry is visible: the names that Numba gives to inlined helpers count up per process, so
+        # objects of different processes could otherwise define the same name differently.
+        module = llvm.parse_bitcode(result.library._final_module.as_bitcode())
+    for f in module.functions:
+        if not f.is_declaration and f.name != result.fndesc.llvm_func_name:
+            f.linkage = "internal"
+    entry = module.get_function(result.fndesc.llvm_func_name)
+    entry.name = symbol
+    for g in module.global_variables:
+        if g.linkage.name != "external" or g.name.startswith((".const", "_ZN")):
+            g.linkage = "internal"
+    return _machine().emit_object(module)

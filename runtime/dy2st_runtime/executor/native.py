@@ -1,0 +1,226 @@
+"""What the generated CPU source calls: element access by address, memory, BLAS, math. The only module with intrinsics.
+
+Each function exists twice: as Numba code, and (`PYTHON`) in plain Python on the same memory, so that generated source can also run
+un-jitted in a debugger.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import get_cython_function_address, intrinsic
+
+from .. import dtype as dt
+from ..codegen import layout
+
+# Flags of LLVM's fast math that keep NaN and infinity: with `fastmath=True` isnan() would be False.
+FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
+
+NUMBA_TYPES = {"bool": types.boolean, **{name: getattr(types, name) for name in dt.ALL if name != "bool"}}
+REGISTER_TYPES = {**NUMBA_TYPES, "float16": types.float32}
+_MEMORY = {"bool": ir.IntType(8), "float16": ir.HalfType(), "float32": ir.FloatType(), "float64": ir.DoubleType(),
+           **{name: ir.IntType(8 * dt.size(name)) for name in dt.INTS}}  # fmt: skip
+
+
+def _load(name: str) -> Any:
+    register = REGISTER_TYPES[name]
+
+    @intrinsic
+    def load(typingctx, address, index):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            pointer = builder.inttoptr(args[0], _MEMORY[name].as_pointer())
+            value = builder.load(builder.gep(pointer, [args[1]], inbounds=True))
+            if name == "bool":
+                return builder.icmp_unsigned("!=", value, ir.Constant(ir.IntType(8), 0))
+            return builder.fpext(value, ir.FloatType()) if name == "float16" else value
+
+        return register(types.int64, types.int64), codegen
+
+    return load
+
+
+def _store(name: str) -> Any:
+    register = REGISTER_TYPES[name]
+
+    @intrinsic
+    def store(typingctx, address, index, value):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            pointer = builder.inttoptr(args[0], _MEMORY[name].as_pointer())
+            value = args[2]
+            if name == "bool":
+                value = builder.zext(value, ir.IntType(8))
+            elif name == "float16":
+                value = builder.fptrunc(value, ir.HalfType())
+            builder.store(value, builder.gep(pointer, [args[1]], inbounds=True))
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64, register), codegen
+
+    return store
+
+
+LOADS = {f"ld_{name}": _load(name) for name in dt.ALL}
+STORES = {f"st_{name}": _store(name) for name in dt.ALL}
+ld_int64, st_int64 = LOADS["ld_int64"], STORES["st_int64"]
+
+_i32, _i64 = ir.IntType(32), ir.IntType(64)
+
+
+
+@intrinsic
+def _allocate(typingctx, alignment, nbytes):  # type: ignore[no-untyped-def]
+    """aligned_alloc of the C library, by symbol, so that compiled objects can be kept on disk."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        function_type = ir.FunctionType(_i64, (_i64, _i64))
+        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, "aligned_alloc"), args)
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def _free(typingctx, address):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        function_type = ir.FunctionType(ir.VoidType(), (_i64,))
+        builder.call(cgutils.get_or_insert_function(builder.module, function_type, "free"), args)
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
+@intrinsic
+def copy_bytes(typingctx, target, source, nbytes):  # type: ignore[no-untyped-def]
+    """memmove."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        function_type = ir.FunctionType(_i64, (_i64, _i64, _i64))
+        builder.call(cgutils.get_or_insert_function(builder.module, function_type, "memmove"), args)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@numba.njit(inline="never")
+def grow(buffer, nbytes):  # type: ignore[no-untyped-def]
+    """Replaces a buffer's memory by one of at least nbytes; the old contents are lost. 0 if there is no memory."""
+    capacity = ld_int64(buffer, layout.BUFFER_CAPACITY)
+    if capacity < 0:
+        return 0  # not our memory: its size is fixed
+    if capacity > 0:
+        _free(ld_int64(buffer, layout.BUFFER_ADDRESS))
+        # sizes that grew once tend to grow again
+        nbytes = max(nbytes, capacity + capacity // 2)
+    nbytes = (max(nbytes, 1) + 63) // 64 * 64
+    address = _allocate(64, nbytes)
+    st_int64(buffer, layout.BUFFER_ADDRESS, address)
+    st_int64(buffer, layout.BUFFER_CAPACITY, nbytes if address != 0 else 0)
+    return address
+
+
+@numba.njit
+def reserve(descriptor, nbytes):  # type: ignore[no-untyped-def]
+    """Makes the tensor present, with memory for nbytes in the buffer it owns; returns the address, 0 without memory."""
+    buffer = ld_int64(descriptor, layout.BUFFER)
+    address = ld_int64(buffer, layout.BUFFER_ADDRESS)
+    capacity = ld_int64(buffer, layout.BUFFER_CAPACITY)
+    if address == 0 or (capacity >= 0 and capacity < nbytes):
+        address = grow(buffer, nbytes)
+    st_int64(descriptor, layout.DATA, address)
+    st_int64(descriptor, layout.STATE, 1)
+    return address
+
+
+# ---- BLAS ---------------------------------------------------------------------------------------------------------
+
+_blas_symbols: dict[str, str] = {}
+
+
+def _blas(name: str) -> str:
+    """Registers SciPy's BLAS routine under a symbol of ours and returns the symbol."""
+    if name not in _blas_symbols:
+        symbol = f"dy2st_{name}"
+        llvm.add_symbol(symbol, get_cython_function_address("scipy.linalg.cython_blas", name))
+        _blas_symbols[name] = symbol
+    return _blas_symbols[name]
+
+
+def _gemm(dtype: str) -> Any:
+    symbol = _blas({"float32": "sgemm", "float64": "dgemm"}[dtype])
+    scalar, number = _MEMORY[dtype], NUMBA_TYPES[dtype]
+
+    @intrinsic
+    def call(typingctx, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc = args
+            i8, i32 = ir.IntType(8), ir.IntType(32)
+
+            def boxed(value):  # type: ignore[no-untyped-def]
+                """Fortran takes the address of each argument."""
+                slot = cgutils.alloca_once(builder, value.type)
+                builder.store(value, slot)
+                return slot
+
+            def flag(t):  # type: ignore[no-untyped-def]
+                is_trans = builder.icmp_signed("!=", t, ir.Constant(_i64, 0))
+                return boxed(builder.select(is_trans, ir.Constant(i8, ord("T")), ir.Constant(i8, ord("N"))))
+
+            def size(v):  # type: ignore[no-untyped-def]
+                return boxed(builder.trunc(v, i32))
+
+            def pointer(v):  # type: ignore[no-untyped-def]
+                return builder.inttoptr(v, scalar.as_pointer())
+
+            # row-major C = A B is column-major C' = B' A'
+            values = [flag(tb), flag(ta), size(n), size(m), size(k), boxed(alpha), pointer(b), size(ldb),
+                      pointer(a), size(lda), boxed(beta), pointer(c), size(ldc)]  # fmt: skip
+            function_type = ir.FunctionType(ir.VoidType(), [v.type for v in values])
+            builder.call(cgutils.get_or_insert_function(builder.module, function_type, symbol), values)
+            return context.get_dummy_value()
+
+        i = types.int64
+        return types.void(i, i, i, i, i, number, i, i, i, i, number, i, i), codegen
+
+    @numba.njit
+    def gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):  # type: ignore[no-untyped-def]
+        if m > 0 and n > 0:
+            call(ta, tb, m, n, k, alpha, a, max(lda, 1), b, max(ldb, 1), beta, c, max(ldc, 1))
+
+    return gemm
+
+
+GEMM = {f"gemm_{name}": _gemm(name) for name in ("float32", "float64")}
+
+
+# ---- bounds checks ------------------------------------------------------------------------------------------------
+
+
+@numba.njit
+def checked(args, index, count):  # type: ignore[no-untyped-def]
+    """The index if it is inside; else notes the violation in the word before the argument record and returns 0."""
+    if index < 0 or index >= count:
+        st_int64(args, -1, layout.OUT_OF_BOUNDS)
+        return 0
+    return index
+
+
+# ---- the driver's call ----------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def call_kernel(typingctx, address, args):  # type: ignore[no-untyped-def]
+    """Calls a compiled kernel by address, with the calling convention that Numba compiled it with."""
+
+    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        result, exception = cgutils.alloca_once(builder, _i64), cgutils.alloca_once(builder, ir.IntType(8).as_pointer())
+        function_type = ir.FunctionType(_i32, (result.type, exception.type, _i64))
+        builder.call(builder.inttoptr(values[0], function_type.as_pointer()), (result, exception, values[1]))
+        return builder.load(result)
+
+    return types.int64(types.int64, types.int64), codegen
