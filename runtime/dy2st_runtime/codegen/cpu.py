@@ -77,6 +77,9 @@ class CpuLanguage(Language):
         lines += [f"if {name}_p == 0:", f"    return {layout.NO_MEMORY}"]
         return lines
 
+    def native_call(self, fn: str, arguments: list[str]) -> list[str]:
+        return [f"status = {fn}({', '.join(arguments)})", "if status != 0:", "    return status"]
+
     def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         if dtype not in ("float32", "float64"):
             raise TypeError(f"gemm of {dtype}: the lowering casts to float32")

@@ -59,6 +59,9 @@ class Language:
         return [f"{pad}for {loop.name} in range({expr(loop.start)}, {expr(loop.stop)}, {expr(loop.step)}):",
                 *render(loop.body, indent + 1)]  # fmt: skip
 
+    def native_call(self, fn: str, arguments: list[str]) -> list[str]:
+        raise NotImplementedError
+
     def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         raise NotImplementedError
 
@@ -110,6 +113,8 @@ class Renderer:
             return [f"{pad}if {expr(s.cond)}:", f"{pad}    {language.fail}"]
         if isinstance(s, n.SetShape):
             return [pad + line for line in language.set_shape(self.tensors[s.tensor], [expr(d) for d in s.dims])]
+        if isinstance(s, n.NativeCall):
+            return [pad + line for line in language.native_call(s.fn, [*s.tensors, *map(expr, s.scalars)])]
         if isinstance(s, n.Gemm):
             return [pad + line for line in language.gemm(s, expr, self.tensors[s.c].dtype)]
         raise TypeError(f"no statement of the loop IR: {s!r}")

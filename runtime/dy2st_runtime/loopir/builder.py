@@ -184,3 +184,27 @@ class KernelBuilder:
             raise TypeError("otherwise() must follow when()")
         with self._nested(last.orelse):
             yield
+
+    @contextlib.contextmanager
+    def loop_while(self) -> Iterator[tuple[Any, LoopBody]]:
+        """`with k.loop_while() as (setup, run):` then `with setup:` computes `run.cond`, `with run:` is the body."""
+        setup: list[Any] = []
+        run = LoopBody(self)
+        yield self._nested(setup), run
+        self.emit(n.While(setup, run.cond, run.statements))
+
+
+class LoopBody:
+    """The body of a `loop_while`, a context manager; `cond` must be set before the loop ends."""
+
+    cond: n.Expr
+
+    def __init__(self, builder: KernelBuilder):
+        self._builder, self.statements = builder, []  # type: ignore[var-annotated]
+
+    def __enter__(self) -> LoopBody:
+        self._builder._bodies.append(self.statements)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._builder._bodies.pop()

@@ -412,7 +412,16 @@ class Gemm:
     ldc: Expr
 
 
-Stmt = Let | Var | Assign | Store | For | While | When | Fail | SetShape | Gemm
+@dataclass
+class NativeCall:
+    """Calls a function of the target's library on whole tensors or arrays (by descriptor); a status other than 0 ends the kernel."""
+
+    fn: str
+    tensors: tuple[str, ...]
+    scalars: tuple[Expr, ...] = ()
+
+
+Stmt = Let | Var | Assign | Store | For | While | When | Fail | SetShape | Gemm | NativeCall
 
 
 @dataclass

@@ -162,6 +162,7 @@ class EnsureDefined(OpDef):
     type = "ensure_defined"
     attrs = {"name": Str(), "why": Str()}
     handles_absent = True
+    never_absent = True
     may_raise = True
     view = {"Out": "X"}
 
@@ -184,3 +185,26 @@ class EnsureDefined(OpDef):
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
         return (douts[0],)
+
+
+@register
+class SuspendRun(OpDef):
+    """Splits a run in two: what follows runs when the caller resumes it, with further feeds (the backward part of a training step)."""
+
+    type = "suspend"
+    inputs = ()
+    outputs = ()
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer() -> tuple:
+        return ()
+
+    @staticmethod
+    def reference() -> tuple:
+        return ()
+
+    @staticmethod
+    def lower(cx: Any) -> None:
+        cx.suspend()

@@ -189,6 +189,8 @@ class OpDef:
     """True: must run, in order, even if no output is used (assert, print, random draws)."""
     may_raise: ClassVar[bool] = False
     """True: can fail at run time because of values, not only because of shapes (index, assert, integer division)."""
+    host: ClassVar[bool] = False
+    """True: the driver stops and the host runs the op by its reference (print)."""
     inplace: ClassVar[dict[str, str]] = {}
     """Output slot → input slot whose variable it updates: the two have the same name in a hand-built program."""
     view: ClassVar[dict[str, str]] = {}
@@ -197,6 +199,8 @@ class OpDef:
     """Input slots of which only the shape is read, so that their data need not be kept."""
     handles_absent: ClassVar[bool] = False
     """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
+    never_absent: ClassVar[bool] = False
+    """True: the outputs are present even where an input is absent."""
     reusable: ClassVar[bool] = False
     """True: an output may be written over an input of the same size (element i depends on element i only)."""
 

@@ -1,0 +1,79 @@
+"""TensorArrays: each primitive is one call of the target's library on descriptors, whatever the dtype and the rank.
+
+Array values are immutable in the IR. The planner lets a result take over its input's descriptor where the input dies; the library
+sees equal addresses then and works in place, else it copies first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtype as dt
+from ..ir.program import Variable
+from ..loopir import nodes as n
+from ..loopir.builder import KernelBuilder
+from .schedule import Launch
+
+
+def _launch(cx: Any, fn: str, outs: Sequence[Variable], ins: Sequence[Variable], of: Variable, extra: Sequence[int] = (),
+            takes: dict[str, str] | None = None) -> None:  # fmt: skip
+    """Calls `fn(outs..., ins..., rank, element size, extra...)`; rank and size are those of `of`."""
+    k = KernelBuilder(fn)
+    written = {v.name for v in outs}
+    for v in [*outs, *ins]:
+        cx.note(v)
+    refs = [k.tensor(v.name, v.dtype, () if v.kind == "array" else v.shape, v.name in written) for v in [*outs, *ins]]
+    scalars = [k.attr(value) for value in (len(of.shape), dt.size(of.dtype), *extra)]
+    k.emit(n.NativeCall(fn, tuple(r.name for r in refs), tuple(scalars)))
+    cx.steps.append(Launch(k.kernel, cx.op, {}, takes or {}))
+
+
+def create(cx: Any, out: Variable) -> None:
+    _launch(cx, "array_create", [out], [], out)
+
+
+def copy(cx: Any, source: Variable, out: Variable) -> None:
+    _launch(cx, "array_copy", [out], [source], source)
+
+
+def write(cx: Any, array: Variable | None, x: Variable, index: Variable | None, out: Variable) -> None:
+    """`out` = array with entry `index` replaced by x, or x appended where the index is the length or there is none."""
+    if array is None:
+        create(cx, out)
+        append_in_place(cx, out, x)
+    elif index is None:
+        _launch(cx, "array_append", [out], [array, x], x, takes={out.name: array.name})
+    else:
+        _launch(cx, "array_set", [out], [array, x, index], x, [dt.size(index.dtype)], takes={out.name: array.name})
+
+
+def append_in_place(cx: Any, array: Variable, x: Variable) -> None:
+    """Appends to an array that this step alone changes (the saved values of a loop)."""
+    _launch(cx, "array_push", [array], [x], x)
+
+
+def read(cx: Any, array: Variable, index: Variable, out: Variable) -> None:
+    _launch(cx, "array_get", [out], [array, index], out, [dt.size(index.dtype)])
+
+
+def length(cx: Any, array: Variable, out: Variable) -> None:
+    _launch(cx, "array_length", [out], [array], out)
+
+
+def to_tensor(cx: Any, array: Variable, out: Variable, axis: int, use_stack: bool) -> None:
+    """Entries stacked along a new axis, or concatenated along an old one."""
+    axis = axis + (len(array.shape) + int(use_stack)) if axis < 0 else axis
+    _launch(cx, "array_stack" if use_stack else "array_concat", [out], [array], array, [axis])
+
+
+def from_tensor(cx: Any, x: Variable, out: Variable, axis: int) -> None:
+    """The slices of x along `axis` as entries."""
+    axis = axis + len(x.shape) if axis < 0 else axis
+    _launch(cx, "array_unstack", [out], [x], x, [axis])
+
+
+def pop(cx: Any, array: Variable, out_array: Variable, out_value: Variable) -> None:
+    """The last entry, and the array without it. The value is a copy, so that the array may be changed in place."""
+    _launch(cx, "array_last", [out_value], [array], out_value)
+    _launch(cx, "array_drop_last", [out_array], [array], out_value, takes={out_array.name: array.name})

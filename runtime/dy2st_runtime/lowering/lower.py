@@ -1,0 +1,84 @@
+"""Program → Schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..ir.program import Block, Operator, Program, Variable
+from . import arrays
+from .absent import maybe_absent
+from .context import Context
+from .schedule import Guard, Schedule, Step
+
+
+def lower(program: Program, shapes: Mapping[str, tuple[Any, ...]] | None = None, absent_feeds: frozenset[str] = frozenset()) -> Schedule:
+    """The schedule of a verified Program.
+
+    Args:
+        program: assigns each variable once (after the `ssa` pass).
+        shapes: symbolic sizes by variable, where known; they decide which loops merge.
+        absent_feeds: fed variables that may come without a value.
+    """
+    cx = _Lowering(dict(shapes or {}))
+    cx.maybe_absent = maybe_absent(program, absent_feeds)
+    cx.lower_block(program.global_block())
+    return Schedule(cx.steps, cx.variables, cx.same)
+
+
+class _Lowering(Context):
+    def __init__(self, shapes: dict[str, tuple[Any, ...]]):
+        super().__init__(shapes)
+        self.same: dict[str, str] = {}
+
+    def lower_block(self, block: Block) -> None:
+        """Adds the steps of a block."""
+        for op in block.ops:
+            self.op, self.block = op, block
+            guarded = self._guards(op)
+            if not guarded:
+                self._lower_op(op, block)
+                continue
+            with self.into([]) as steps:
+                self._lower_op(op, block)
+            inputs = set(op.input_names)
+            outputs = [name for name in op.output_names if name not in inputs]
+            for name in outputs:
+                self.note(block.var(name))
+            self.steps.append(Guard(guarded, outputs, steps))
+
+    def _guards(self, op: Operator) -> list[str]:
+        if op.record.handles_absent:
+            return []
+        names = [name for name in op.input_names if name in self.maybe_absent]
+        return list(dict.fromkeys(names))
+
+    def _lower_op(self, op: Operator, block: Block) -> None:
+        record = op.record
+        if record.host:
+            self.host()
+            return
+        ins = self._values(record.input_slots, op.inputs, block)
+        outs = self._values(record.output_slots, op.outputs, block)
+        record.lower(self, *ins, *outs, **op.attrs)
+
+    @staticmethod
+    def _values(slots: Sequence[Any], names: dict[str, list[str]], block: Block) -> list[Any]:
+        values: list[Any] = []
+        for slot in slots:
+            found: list[Variable] = [block.var(name) for name in names.get(slot.name, [])]
+            values.append(found if slot.many else (found[0] if found else None))
+        return values
+
+    def copy(self, x: Variable, out: Variable) -> None:
+        """`out` gets the elements of x in memory of its own."""
+        if x.kind == "array":
+            arrays.copy(self, x, out)
+            return
+        with self.kernel([x], [out], shapes=False, label="copy") as (k, (source,), (target,)):
+            k.set_shape(target, source.shape)
+            with k.parallel(source.size) as i:
+                target[i] = source[i]
+
+
+__all__ = ["Step", "lower"]
