@@ -149,6 +149,28 @@ def broadcast(a: Sequence[Dim], b: Sequence[Dim], what: str = "operands") -> Sha
     return tuple(broadcast_dim(p, q, message) for p, q in zip(left, right, strict=True))
 
 
+def minimum(a: Dim, b: Dim) -> Dim:
+    """The smaller of two sizes."""
+    return _choose("minimum", a, b)
+
+
+def maximum(a: Dim, b: Dim) -> Dim:
+    """The larger of two sizes."""
+    return _choose("maximum", a, b)
+
+
+def _choose(which: str, a: Dim, b: Dim) -> Dim:
+    if known(a) and known(b):
+        return min(a, b) if which == "minimum" else max(a, b)
+    if a is b:
+        return a
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return UNKNOWN
+    from .loopir import nodes  # symbolic mode only
+
+    return getattr(nodes, which)(a, b)
+
+
 def product(shape: Sequence[Dim]) -> Dim:
     total: Dim = 1
     for d in shape:

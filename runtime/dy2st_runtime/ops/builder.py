@@ -21,7 +21,8 @@ class OpBuilder:
         raise NotImplementedError
 
     def op(self, op_type: str, **slots_and_attrs: Any) -> Any:
-        """Applies an op; keywords are input slots and attributes. One value, or a tuple if the op has several output slots."""
+        """Applies an op; keywords are input slots and attributes. One value if the op has one output slot that is not optional
+        (an `XShape?` does not count), else a tuple of all slots; `apply` always gives all."""
         op = registry.get(op_type)
         ins = []
         for slot in op.input_slots:
@@ -30,7 +31,8 @@ class OpBuilder:
                 raise AttributeValueError(f"{op_type}: input {slot.name} is missing")
             ins.append(list(value or ()) if slot.many else value)
         outs = self.apply(op, tuple(ins), op.complete_attrs(slots_and_attrs))
-        return outs[0] if len(op.output_slots) == 1 else outs
+        always = [v for slot, v in zip(op.output_slots, outs, strict=True) if not slot.optional]
+        return always[0] if len(always) == 1 else outs
 
     def __getattr__(self, op_type: str) -> Any:
         if op_type.startswith("_"):
