@@ -1,0 +1,322 @@
+"""The loop nests of convolution.
+
+One image at a time, so that its columns stay in the cache: copy it into a frame with the paddings, gather the columns
+(im2col: every row a contiguous copy for stride 1), one matrix product for each group. The gradient in the image runs
+the same backwards. A 1x1 filter with stride 1 is a matrix product on the image itself; a filter with one channel for each
+group (depthwise) has too small a product to be worth columns, so it is summed directly, plane by plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import dims
+from . import images, windows
+
+Axes = tuple[windows.Axis, windows.Axis]
+
+
+def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
+    """Output of a convolution."""
+    last = windows.channel_last(attrs["data_format"])
+    image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
+    if _depthwise(f, attrs):
+        _depthwise_forward(cx, image, weights, target, out, [x, f], attrs)
+    else:
+        direct = _pointwise(f, attrs)
+        temps = [] if direct else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
+        with images.producing(cx, [image, weights], [x, f], target, out, temps, last) as (k, (src, w), _, dst, scratch):
+            shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
+            columns = Columns(k, shape, scratch)
+            with k.loop(shape.batch) as b:
+                columns.load(src, b)
+                with k.loop(shape.groups) as g:
+                    cols, at = columns.gather(src, b, g)
+                    k.gemm(w, cols, dst, shape.filters, shape.points, shape.taps,
+                           a_offset=g * shape.filters * shape.taps, b_offset=at,
+                           c_offset=shape.output(b, g))  # fmt: skip
+    images.deliver(cx, target, out, [x, f], last)
+
+
+def grad_input(cx: Any, f: Any, dy: Any, x: Any, out: Any, attrs: dict[str, Any]) -> None:
+    """Gradient of a convolution in its image."""
+    last = windows.channel_last(attrs["data_format"])
+
+    def axes(inputs: Sequence[Any]) -> Axes:
+        return axes_of(windows.to_first(inputs[2].shape, last), inputs[0].shape, attrs)
+
+    _scatter(cx, f, dy, [f, dy, x], out, attrs, axes)
+
+
+def transposed(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
+    """Output of a transposed convolution."""
+    from .conv import transposed_geometry
+
+    last = windows.channel_last(attrs["data_format"])
+
+    def axes(inputs: Sequence[Any]) -> Axes:
+        with dims.checks():  # made once more: the kernel has them from `infer`
+            return transposed_geometry(
+                "conv2d_transpose", windows.to_first(inputs[0].shape, last), inputs[1].shape[2:], attrs
+            )
+
+    _scatter(cx, f, x, [x, f], out, attrs, axes)
+
+
+def grad_filter(cx: Any, x: Any, dy: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
+    """Gradient of a convolution in its filter."""
+    last = windows.channel_last(attrs["data_format"])
+    image, grads, target = images.plain(cx, x, last), images.plain(cx, dy, last), images.target_for(cx, out)
+    if _depthwise(f, attrs):
+        _depthwise_grad_filter(cx, image, grads, target, out, [x, dy, f], attrs)
+    else:
+        temps = [] if _pointwise(f, attrs) else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
+        with images.producing(cx, [image, grads], [x, dy, f], target, out, temps) as (
+            k,
+            (src, d),
+            (_, _, w),
+            dst,
+            scratch,
+        ):
+            shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
+            columns = Columns(k, shape, scratch)
+            images.fill(k, dst, 0, dst.size, 0.0)
+            with k.loop(shape.batch) as b:
+                columns.load(src, b)
+                with k.loop(shape.groups) as g:
+                    cols, at = columns.gather(src, b, g)
+                    k.gemm(d, cols, dst, shape.filters, shape.taps, shape.points, trans_b=True,
+                           a_offset=shape.output(b, g), b_offset=at,
+                           c_offset=g * shape.filters * shape.taps, beta=1.0)  # fmt: skip
+    images.deliver(cx, target, out, [x, dy, f])
+
+
+def axes_of(image: Sequence[Any], filter_shape: Sequence[Any], attrs: dict[str, Any]) -> Axes:
+    return windows.axes(
+        image[2:], filter_shape[2:], attrs["strides"], attrs["paddings"], attrs["padding_algorithm"], attrs["dilations"]
+    )
+
+
+def _pointwise(f: Any, attrs: dict[str, Any]) -> bool:
+    """Whether the columns of an image are the image itself (known when the kernel is made)."""
+    steps, algorithm = windows.pair(attrs["strides"], "strides", 1), attrs["padding_algorithm"]
+    return tuple(f.shape[2:]) == (1, 1) and steps == (1, 1) and (algorithm != "EXPLICIT" or not any(attrs["paddings"]))
+
+
+def _depthwise(f: Any, attrs: dict[str, Any]) -> bool:
+    return attrs["groups"] > 1 and f.shape[1] == 1
+
+
+class Shapes:
+    """The sizes of one convolution: image [batch, channels, H, W], filter [filters * groups, depth, KH, KW]."""
+
+    def __init__(self, k: Any, image: Sequence[Any], filter_shape: Sequence[Any], axes: Axes, attrs: dict[str, Any]):
+        self.rows, self.cols = images.named(k, axes[0]), images.named(k, axes[1])
+        self.batch, self.channels = image[0], image[1]
+        self.groups = attrs["groups"]
+        self.depth = filter_shape[1]
+        self.filters = k.let(filter_shape[0] // self.groups)
+        self.taps = k.let(self.depth * self.rows.kernel * self.cols.kernel)
+        self.height, self.width = k.let(self.rows.count), k.let(self.cols.count)
+        self.points = k.let(self.height * self.width)
+
+    def output(self, batch: Any, group: Any) -> Any:
+        """Where the output of one image and group starts."""
+        return (batch * self.groups + group) * self.filters * self.points
+
+
+class Columns:
+    """The columns of one image and group: [taps, points], in scratch, or the image itself without scratch."""
+
+    def __init__(self, k: Any, shape: Shapes, scratch: Sequence[Any]):
+        self.k, self.shape = k, shape
+        self.direct = not scratch
+        if self.direct:
+            return
+        self.matrix, self.framed = scratch
+        self.frame = images.Frame(k, shape.rows, shape.cols)
+        k.set_shape(self.matrix, [shape.taps, shape.points])
+        if self.frame.padded:
+            k.set_shape(self.framed, [shape.channels, self.frame.height, self.frame.width])
+            self.clear()
+        else:
+            k.set_shape(self.framed, [0, 0, 0])
+
+    def clear(self) -> None:
+        images.fill(self.k, self.framed, 0, self.shape.channels * self.frame.area, 0.0)
+
+    def _start(self, batch: Any) -> Any:
+        return batch * self.shape.channels * self.shape.rows.size * self.shape.cols.size
+
+    def load(self, image: Any, batch: Any) -> None:
+        """Copies one image into the frame."""
+        if not self.direct and self.frame.padded:
+            self.frame.load(image, self._start(batch), self.framed, 0, self.shape.channels)
+
+    def gather(self, image: Any, batch: Any, group: Any) -> tuple[Any, Any]:
+        """The tensor that holds the columns, and where they start in it."""
+        shape = self.shape
+        if self.direct:
+            return image, (batch * shape.channels + group * shape.depth) * shape.points
+        self._each(image, batch, group, lambda src, s, d: self.matrix.__setitem__(d, src[s]))
+        return self.matrix, 0
+
+    def scatter(self, image: Any, batch: Any, group: Any) -> None:
+        """Adds the columns to the frame, or to the image where there is no padding."""
+        self._each(image, batch, group, lambda dst, s, d: dst.__setitem__(s, dst[s] + self.matrix[d]))
+
+    def _each(self, image: Any, batch: Any, group: Any, move: Callable[[Any, Any, Any], None]) -> None:
+        k, shape, frame = self.k, self.shape, self.frame
+        rows, cols = shape.rows, shape.cols
+        pixels, start = (self.framed, 0) if frame.padded else (image, self._start(batch))
+        with k.loop(shape.depth) as c, k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:
+            to = k.let(((c * rows.kernel + i) * cols.kernel + j) * shape.points)
+            source = k.let(
+                start + ((group * shape.depth + c) * frame.height + i * rows.dilation) * frame.width + j * cols.dilation
+            )
+            with k.loop(shape.height) as y:
+                d, s = k.let(to + y * shape.width), k.let(source + y * rows.stride * frame.width)
+                with k.loop(shape.width) as x:
+                    move(pixels, s + x * cols.stride, d + x)
+
+    def deliver(self, image: Any, batch: Any) -> None:
+        """Copies the frame, without its border, to the image."""
+        if self.frame.padded:
+            self.frame.unload(self.framed, 0, image, self._start(batch), self.shape.channels)
+
+
+def _scatter(cx: Any, f: Any, dy: Any, inputs: list[Any], out: Any, attrs: dict[str, Any],
+             axes: Callable[[Sequence[Any]], Axes]) -> None:  # fmt: skip
+    """Spreads dy [N, M, OH, OW] by the filter over the image `out`."""
+    last = windows.channel_last(attrs["data_format"])
+    grads, weights, target = images.plain(cx, dy, last), images.plain(cx, f), images.target_for(cx, out, last)
+    depthwise = _depthwise(f, attrs)
+    direct = not depthwise and _pointwise(f, attrs) and not any(attrs.get("output_padding") or ())
+    temps = [] if direct else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
+    with images.producing(cx, [grads, weights], inputs, target, out, temps, last) as (k, (d, w), ins, dst, scratch):
+        channels = w.shape[1] * attrs["groups"]
+        shape = Shapes(k, (d.shape[0], channels), w.shape, axes(ins), attrs)
+        if depthwise:
+            _depthwise_scatter(k, d, w, dst, scratch, shape)
+        elif direct:
+            with k.loop(shape.batch) as b, k.loop(shape.groups) as g:
+                k.gemm(w, d, dst, shape.taps, shape.points, shape.filters, trans_a=True,
+                       a_offset=g * shape.filters * shape.taps, b_offset=shape.output(b, g),
+                       c_offset=(b * shape.channels + g * shape.depth) * shape.points)  # fmt: skip
+        else:
+            _scatter_columns(k, d, w, dst, scratch, shape)
+    images.deliver(cx, target, out, inputs, last)
+
+
+def _scatter_columns(k: Any, d: Any, w: Any, dst: Any, scratch: Sequence[Any], shape: Shapes) -> None:
+    columns = Columns(k, shape, scratch)
+    if not columns.frame.padded:
+        images.fill(k, dst, 0, dst.size, 0.0)
+    with k.loop(shape.batch) as b:
+        if columns.frame.padded:
+            columns.clear()
+        with k.loop(shape.groups) as g:
+            k.gemm(w, d, columns.matrix, shape.taps, shape.points, shape.filters, trans_a=True,
+                   a_offset=g * shape.filters * shape.taps, b_offset=shape.output(b, g))  # fmt: skip
+            columns.scatter(dst, b, g)
+        columns.deliver(dst, b)
+
+
+# ---- depthwise ------------------------------------------------------------------------------------------------------
+
+
+def _depthwise_forward(
+    cx: Any, image: Any, weights: Any, target: Any, out: Any, inputs: list[Any], attrs: dict[str, Any]
+) -> None:
+    last = windows.channel_last(attrs["data_format"])
+    framed = _framed(cx, image, weights, attrs)
+    with images.producing(cx, [image, weights, framed], inputs, target, out, (), last) as (
+        k,
+        (src, w, padded),
+        _,
+        dst,
+        _,
+    ):
+        shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
+        frame = images.Frame(k, shape.rows, shape.cols)
+        with k.parallel(dst.shape[0] * dst.shape[1]) as plane:
+            to, source = k.let(plane * shape.points), k.let(plane // shape.filters * frame.area)
+            f = k.let(plane % (shape.filters * shape.groups) * shape.taps)
+            images.fill(k, dst, to, shape.points, 0.0)
+
+            def add(tap: Any, point: Any, pixel: Any) -> None:
+                dst[to + point] = dst[to + point] + tap * padded[pixel]
+
+            _taps(k, shape, frame, lambda i: k.let(w[f + i]), source, add)
+
+
+def _framed(cx: Any, image: Any, weights: Any, attrs: dict[str, Any]) -> Any:
+    """The image with its paddings: a temporary, or the image itself where there is none."""
+    pads = windows.axes((2, 2), (3, 3), attrs["strides"], attrs["paddings"], attrs["padding_algorithm"])
+    if attrs["padding_algorithm"] != "SAME" and not any(axis.padded for axis in pads):
+        return image
+    t = cx.temp(image.dtype, 4)
+    with cx.kernel([image, weights], [t], shapes=False) as (k, (src, w), (dst,)):
+        rows, cols = (images.named(k, axis) for axis in axes_of(src.shape, w.shape, attrs))
+        frame = images.Frame(k, rows, cols)
+        k.set_shape(dst, [src.shape[0], src.shape[1], frame.height, frame.width])
+        with k.parallel(src.shape[0] * src.shape[1]) as plane:
+            images.fill(k, dst, plane * frame.area, frame.area, 0.0)
+            frame.load(src, plane * rows.size * cols.size, dst, plane * frame.area, 1)
+    return t
+
+
+def _taps(k: Any, shape: Shapes, frame: images.Frame, tap: Callable[[Any], Any], source: Any,
+          body: Callable[[Any, Any, Any], None]) -> None:  # fmt: skip
+    """For each tap of a plane's filter and each point: body(tap(i), point, pixel), points innermost."""
+    rows, cols = shape.rows, shape.cols
+    with k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:
+        value = tap(i * cols.kernel + j)
+        with k.loop(shape.height) as y:
+            point = k.let(y * shape.width)
+            pixel = k.let(source + (y * rows.stride + i * rows.dilation) * frame.width + j * cols.dilation)
+            with k.loop(shape.width) as x:
+                body(value, point + x, pixel + x * cols.stride)
+
+
+def _depthwise_scatter(k: Any, d: Any, w: Any, dst: Any, scratch: Sequence[Any], shape: Shapes) -> None:
+    frame = images.Frame(k, shape.rows, shape.cols)
+    unused, framed = scratch
+    k.set_shape(unused, [0, 0])
+    planes = k.let(shape.batch * shape.channels)
+    k.set_shape(framed, [planes if frame.padded else 0, frame.height, frame.width])
+    pixels = framed if frame.padded else dst
+    with k.parallel(planes) as plane:
+        start = k.let(plane * frame.area)
+        images.fill(k, pixels, start, frame.area, 0.0)
+        with k.loop(shape.filters) as r:
+            source = k.let((plane * shape.filters + r) * shape.points)
+            f = k.let((plane % shape.channels * shape.filters + r) * shape.taps)
+
+            def add(tap: Any, point: Any, pixel: Any) -> None:
+                pixels[pixel] = pixels[pixel] + tap * d[source + point]
+
+            _taps(k, shape, frame, lambda i: k.let(w[f + i]), start, add)
+        if frame.padded:
+            frame.unload(framed, start, dst, plane * shape.rows.size * shape.cols.size, 1)
+
+
+def _depthwise_grad_filter(
+    cx: Any, image: Any, grads: Any, target: Any, out: Any, inputs: list[Any], attrs: dict[str, Any]
+) -> None:
+    framed = _framed(cx, image, inputs[2], attrs)
+    with images.producing(cx, [image, grads, framed], inputs, target, out) as (k, (src, d, padded), (_, _, w), dst, _):
+        shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
+        frame = images.Frame(k, shape.rows, shape.cols)
+        filters = k.let(shape.filters * shape.groups)
+        with k.parallel(filters * shape.taps) as t:
+            m, i, j = k.let(t // shape.taps), k.let(t % shape.taps // shape.cols.kernel), k.let(t % shape.cols.kernel)
+            total = k.var(0.0, dst.dtype)
+            with k.loop(shape.batch) as b, k.loop(shape.height) as y:
+                grad = k.let(((b * filters + m) * shape.height + y) * shape.width)
+                line = (y * shape.rows.stride + i * shape.rows.dilation) * frame.width + j * shape.cols.dilation
+                pixel = k.let((b * shape.channels + m // shape.filters) * frame.area + line)
+                with k.loop(shape.width) as x:
+                    total.set(total.get() + d[grad + x] * padded[pixel + x * shape.cols.stride])
+            dst[t] = total.get()
