@@ -1,0 +1,7 @@
+"""Tensors, the tape, and the functions on tensors."""
+
+from . import operators as _operators
+from .tensor import Parameter as Parameter
+from .tensor import Tensor as Tensor
+
+_operators.install({})

@@ -1,0 +1,47 @@
+"""The errors of dy2st: those of the runtime, and those of the front end."""
+
+from __future__ import annotations
+
+from dy2st_runtime.errors import AttributeValueError as AttributeValueError
+from dy2st_runtime.errors import CompileError as CompileError
+from dy2st_runtime.errors import DeviceError as DeviceError
+from dy2st_runtime.errors import DivisionError as DivisionError
+from dy2st_runtime.errors import DTypeError as DTypeError
+from dy2st_runtime.errors import Dy2stError as Dy2stError
+from dy2st_runtime.errors import FeedError as FeedError
+from dy2st_runtime.errors import FetchError as FetchError
+from dy2st_runtime.errors import FormatError as FormatError
+from dy2st_runtime.errors import GradientError as GradientError
+from dy2st_runtime.errors import Location as Location
+from dy2st_runtime.errors import OutOfRangeError as OutOfRangeError
+from dy2st_runtime.errors import ScopeError as ScopeError
+from dy2st_runtime.errors import ShapeError as ShapeError
+from dy2st_runtime.errors import UndefinedError as UndefinedError
+from dy2st_runtime.errors import UnknownOpError as UnknownOpError
+from dy2st_runtime.errors import VerifyError as VerifyError
+from dy2st_runtime.errors import shorten_path as shorten_path
+from dy2st_runtime.errors import with_location as with_location
+
+
+class StagedValueError(Dy2stError, TypeError):
+    """A tensor whose value is only known at run time is used where Python needs the value now."""
+
+    code = "D2S101"
+
+
+class InplaceError(Dy2stError, RuntimeError):
+    """A tensor is modified in place where that would lose its gradient."""
+
+    code = "D2S102"
+
+
+class StateDictError(Dy2stError, ValueError):
+    """An entry of a state dict does not fit the object it is loaded into."""
+
+    code = "D2S103"
+
+
+class ModeError(Dy2stError, RuntimeError):
+    """A function of the static mode is called in dynamic mode, or the other way round."""
+
+    code = "D2S104"

@@ -1,0 +1,36 @@
+"""The default dtype of floating-point tensors."""
+
+from __future__ import annotations
+
+from dy2st_runtime import dtype as _dtype
+
+from ..errors import DTypeError
+
+_default = "float32"
+
+
+def set_default_dtype(d: object) -> None:
+    """Sets the dtype that Python floats and new parameters get: float16, float32 or float64.
+
+    Raises:
+        DTypeError: another dtype.
+    """
+    global _default
+    name = _dtype.canonical(d)
+    if not _dtype.is_float(name):
+        raise DTypeError(f"the default dtype must be a floating-point dtype, got {name}")
+    _default = name
+
+
+def get_default_dtype() -> str:
+    """The dtype that Python floats and new parameters get.
+
+    >>> get_default_dtype()
+    'float32'
+    """
+    return _default
+
+
+def convert_dtype(d: object) -> str:
+    """The name of a dtype given in any form; Python's `float` is the default dtype."""
+    return _default if d is float else _dtype.canonical(d)

@@ -1,0 +1,77 @@
+"""What a tensor is: shape, size, kind of dtype."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dy2st_runtime import dtype as _dtype
+from dy2st_runtime.ir import Variable
+
+from . import dispatch
+from .dispatch import ops
+from .promotion import as_tensor, cast
+from .tensor import Tensor
+
+
+def sizes(x: Tensor) -> list[Any]:
+    """The shape as a list: ints; for open dims of a symbolic tensor what the recorder says, weak 0-d tensors or -1."""
+    v = x._value
+    if not isinstance(v, Variable):
+        return list(v.shape)
+    recorder = dispatch.current_recorder()
+    if recorder is None or -1 not in v.shape:
+        return list(v.shape)
+    return [recorder.open_dim(x, axis) if d == -1 else d for axis, d in enumerate(v.shape)]
+
+
+def dynamic_size(x: Tensor, axis: int) -> Tensor:
+    """The size of an axis that is only known at run time, as a weak 0-d int64 tensor."""
+    all_sizes = ops.op("shape", Input=x)
+    one = ops.op("slice", Input=all_sizes, axes=[0], starts=[axis], ends=[axis + 1], decrease_axis=[0])
+    out = cast(one, "int64")
+    out._weak = True
+    return out
+
+
+def count(x: Tensor) -> Any:
+    """The number of elements: an int, or a weak 0-d tensor."""
+    return math.prod(sizes(x))
+
+
+def shape(input: Tensor) -> Tensor:
+    """The shape as a 1-d int32 Tensor.
+
+    >>> shape(Tensor([[1.0, 2.0]])).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return ops.op("shape", Input=as_tensor(input))
+
+
+def rank(input: Tensor) -> Tensor:
+    """The number of dims as a 0-d int32 Tensor."""
+    return as_tensor(as_tensor(input).ndim, "int32")
+
+
+def numel(x: Tensor, name: str | None = None) -> Tensor:
+    """The number of elements as a 0-d int64 Tensor.
+
+    >>> numel(Tensor([[1.0, 2.0]])).numpy()
+    array(2)
+    """
+    return as_tensor(count(as_tensor(x)), "int64")
+
+
+def is_floating_point(x: Tensor) -> bool:
+    """Whether the dtype is a floating-point one."""
+    return _dtype.is_float(x.dtype)
+
+
+def is_integer(x: Tensor) -> bool:
+    """Whether the dtype is an integer one."""
+    return _dtype.is_int(x.dtype)
+
+
+def is_complex(x: Tensor) -> bool:
+    """Whether the dtype is complex: never, as there are no complex dtypes here."""
+    return False

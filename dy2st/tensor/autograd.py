@@ -1,0 +1,334 @@
+"""`backward`, `grad` and the modes of recording."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError, GradientError, ShapeError
+from . import dispatch, tape
+from .dispatch import ops
+from .tensor import Tensor
+
+_Key = tuple[int, int]  # id of a node, output index
+
+
+def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+             retain_graph: bool = False, create_graph: bool = False) -> None:  # fmt: skip
+    """Computes the gradients of the leaves behind `tensors` and adds them to their `.grad`.
+
+    Tensors that are no leaves get the gradient of this call as `.grad`, as long as they are alive.
+
+    Args:
+        tensors: what is differentiated.
+        grad_tensors: the gradients to start with, each of the shape of its tensor; default: ones.
+        retain_graph: keeps the graph for another call.
+        create_graph: records this computation too, so that the gradients can be differentiated.
+
+    Raises:
+        GradientError: a tensor needs no gradient, or the graph was freed.
+
+    >>> x = Tensor([3.0], stop_gradient=False)
+    >>> backward(x * x)
+    >>> x.grad.numpy()
+    array([6.], dtype=float32)
+    """
+    roots, grads = _roots(tensors, grad_tensors)
+    recorder = dispatch.current_recorder()
+    if recorder is not None:
+        recorder.backward(roots, grads)
+        return
+    _run(roots, grads, None, retain_graph or create_graph, create_graph, ())
+
+
+def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
+         grad_outputs: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool | None = None,
+         create_graph: bool = False, only_inputs: bool = True, allow_unused: bool = False,
+         no_grad_vars: Tensor | Sequence[Tensor] | None = None) -> list[Tensor | None]:  # fmt: skip
+    """The gradients of `outputs` with respect to `inputs`; no `.grad` changes.
+
+    Args:
+        outputs: what is differentiated.
+        inputs: with respect to what.
+        grad_outputs: the gradients to start with, each of the shape of its output; default: ones.
+        retain_graph: keeps the graph for another call; default: `create_graph`.
+        create_graph: records this computation too, so that the gradients can be differentiated.
+        only_inputs: must be True.
+        allow_unused: gives None for an input that the outputs do not depend on, instead of raising.
+        no_grad_vars: tensors through which no gradient flows.
+
+    Returns:
+        a list with a Tensor of the shape and dtype of each input.
+
+    Raises:
+        GradientError: an input is not reached, an output needs no gradient, or the graph was freed.
+
+    >>> x = Tensor([3.0], stop_gradient=False)
+    >>> (dx,) = grad(x * x * x, x, create_graph=True)
+    >>> (ddx,) = grad(dx, x)
+    >>> dx.numpy(), ddx.numpy()
+    (array([27.], dtype=float32), array([18.], dtype=float32))
+    """
+    if not only_inputs:
+        raise GradientError("grad() computes the gradients of its inputs only", hint="only_inputs=False: use backward()")
+    roots, grads = _roots(outputs, grad_outputs)
+    wrt = _list(inputs)
+    blocked = _list(no_grad_vars) if no_grad_vars is not None else []
+    recorder = dispatch.current_recorder()
+    if recorder is not None:
+        results = recorder.grad(roots, wrt, grads, blocked)
+    else:
+        retain = create_graph if retain_graph is None else retain_graph
+        results = _run(roots, grads, wrt, retain, create_graph, blocked)
+    for i, g in enumerate(results):
+        if g is None and not allow_unused:
+            raise GradientError(
+                f"input {i} of grad() is not used by the outputs, or has stop_gradient=True",
+                hint="pass allow_unused=True to get None for it",
+            )
+    return results
+
+
+def _list(x: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    found = [x] if isinstance(x, Tensor) else list(x)
+    for t in found:
+        if not isinstance(t, Tensor):
+            raise DTypeError(f"expected Tensors, got {type(t).__name__}")
+    return found
+
+
+def _roots(tensors: Any, grads: Any) -> tuple[list[Tensor], list[Tensor | None]]:
+    roots = _list(tensors)
+    given = [grads] if isinstance(grads, Tensor) else ([None] * len(roots) if grads is None else list(grads))
+    if len(given) != len(roots):
+        raise GradientError(f"{len(roots)} tensors, but {len(given)} gradients to start with")
+    for t, g in zip(roots, given, strict=True):
+        if g is not None and list(g.shape) != list(t.shape):
+            raise ShapeError(f"the gradient to start with has shape {list(g.shape)}, its tensor has shape {list(t.shape)}")
+    return roots, given
+
+
+def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | None, retain: bool, create: bool,
+         blocked: Sequence[Tensor]) -> list[Tensor | None]:  # fmt: skip
+    """Walks the tape backwards; with `wrt` returns their gradients, without accumulates in the leaves."""
+    for t in roots:
+        if t.stop_gradient:
+            raise GradientError(
+                "the tensor to differentiate has stop_gradient=True: no op that needs a gradient made it",
+                hint="set stop_gradient=False on an input before the computation, and compute outside no_grad()",
+            )
+    with _grad_mode(create):
+        pending: dict[tape.Node, list[Tensor | None]] = {}
+        for t, g in zip(roots, grads, strict=True):
+            start = Tensor.wrap(np.ones_like(t._value)) if g is None else g  # type: ignore[arg-type]
+            _accumulate(pending, _edge(t), start)
+        order = _reachable(list(pending), {_key(t) for t in blocked if not t.stop_gradient})
+        targets = None if wrt is None else [None if t.stop_gradient else _key(t) for t in wrt]
+        wanted = {k for k in targets or () if k is not None}
+        useful = None if targets is None else _useful(order, wanted)
+        found: dict[_Key, Tensor] = {}
+        cut = {_key(t) for t in blocked if not t.stop_gradient}
+        for node in reversed(order):
+            douts = pending.pop(node, None)
+            if douts is None:
+                continue
+            for i, g in enumerate(douts):
+                if g is not None:
+                    g = douts[i] = _hooked(node, i, g)
+                    if targets is None:
+                        _deliver(node, i, g)
+                    elif (id(node), i) in wanted:
+                        found[id(node), i] = g
+            if not node.is_leaf:
+                _step(node, douts, pending, useful, cut, create)
+        if not retain:
+            for node in order:
+                node.release()
+    return [] if targets is None else [None if k is None else found.get(k) for k in targets]
+
+
+def _step(node: tape.Node, douts: list[Tensor | None], pending: dict, useful: set[_Key] | None, cut: set[_Key],
+          create: bool) -> None:  # fmt: skip
+    """Computes the gradients of a node's inputs and hands them on."""
+    edges = node.live_edges()
+    keys = [None if e is None else (id(e[0]), e[1]) for e in edges]
+    needed = [k is not None and k not in cut and (useful is None or k in useful) for k in keys]
+    if not any(needed):
+        return
+    for edge, want, g in zip(edges, needed, node.gradients(douts, needed, create), strict=True):
+        if want and g is not None:
+            assert edge is not None
+            _accumulate(pending, edge, g)
+
+
+def _edge(t: Tensor) -> tape.Edge:
+    edge = tape.edge_of(t)
+    assert edge is not None
+    return edge
+
+
+def _key(t: Tensor) -> _Key:
+    node, index = _edge(t)
+    return id(node), index
+
+
+def _accumulate(pending: dict[tape.Node, list[Tensor | None]], edge: tape.Edge, g: Tensor) -> None:
+    node, index = edge
+    slots = pending.get(node)
+    if slots is None:
+        slots = pending[node] = [None] * max(len(node.outputs), 1)
+    before = slots[index]
+    slots[index] = g if before is None else ops.add(before, g)
+
+
+def _reachable(roots: list[tape.Node], cut: set[_Key]) -> list[tape.Node]:
+    """All nodes behind the roots, inputs before what uses them."""
+    seen: dict[int, tape.Node] = {}
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen[id(node)] = node
+        stack += [e[0] for e in node.live_edges() if e is not None and (id(e[0]), e[1]) not in cut]
+    return sorted(seen.values(), key=lambda n: n.seq)
+
+
+def _useful(order: list[tape.Node], targets: set[_Key]) -> set[_Key]:
+    """The edges on a path to a target: only their gradients are computed."""
+    useful = set(targets)
+    for node in order:
+        if any(e is not None and (id(e[0]), e[1]) in useful for e in node.live_edges()):
+            useful.update((id(node), i) for i in range(len(node.outputs)))
+    return useful
+
+
+def _hooked(node: tape.Node, index: int, g: Tensor) -> Tensor:
+    for hook in list(node.hooks.get(index, {}).values()):
+        result = hook(g)
+        if result is not None:
+            if not isinstance(result, Tensor):
+                raise DTypeError(f"a gradient hook must return a Tensor or None, got {type(result).__name__}")
+            g = result
+    return g
+
+
+def _deliver(node: tape.Node, index: int, g: Tensor) -> None:
+    """Gives the gradient to the tensor, if it is still alive."""
+    ref = node.outputs[index]
+    t = None if ref is None else ref()
+    if t is None:
+        return
+    if node.is_leaf and t._grad is not None:
+        t._grad = ops.add(t._grad, g)
+    else:
+        t._grad = g
+
+
+@contextlib.contextmanager
+def _grad_mode(enabled: bool) -> Iterator[None]:
+    before = dispatch.set_grad(enabled)
+    try:
+        yield
+    finally:
+        dispatch.set_grad(before)
+
+
+class _GradMode:
+    """A context manager and decorator that switches recording."""
+
+    def __init__(self, enabled: bool):
+        self.enabled = enabled
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(dispatch.set_grad(self.enabled))
+
+    def __exit__(self, *_: object) -> None:
+        dispatch.set_grad(self._before.pop())
+
+    def __call__(self, function: Callable) -> Callable:
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def generate(*args: Any, **kwargs: Any) -> Iterator:
+                steps = function(*args, **kwargs)
+                while True:
+                    # the mode holds while the generator runs, not while it waits
+                    with _GradMode(self.enabled):
+                        try:
+                            value = next(steps)
+                        except StopIteration as stop:
+                            return stop.value
+                    yield value
+
+            return generate
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with _GradMode(self.enabled):
+                return function(*args, **kwargs)
+
+        return call
+
+
+def no_grad(func: Callable | None = None) -> Any:
+    """Switches the recording for gradients off: `with no_grad():`, or as a decorator, `@no_grad` or `@no_grad()`.
+
+    >>> x = Tensor([3.0], stop_gradient=False)
+    >>> with no_grad():
+    ...     (x * x).stop_gradient
+    True
+    """
+    mode = _GradMode(False)
+    return mode if func is None else mode(func)
+
+
+def enable_grad(func: Callable | None = None) -> Any:
+    """Switches the recording on again inside `no_grad`."""
+    mode = _GradMode(True)
+    return mode if func is None else mode(func)
+
+
+class set_grad_enabled(_GradMode):
+    """Switches the recording on or off at once; as a context manager, until the end of the block."""
+
+    def __init__(self, mode: bool):
+        super().__init__(bool(mode))
+        self._before.append(dispatch.set_grad(self.enabled))
+
+    def __enter__(self) -> None:
+        dispatch.set_grad(self.enabled)
+
+
+class HookRemover:
+    """What `register_hook` returns: `remove()` takes the hook away; True if it was still there."""
+
+    def __init__(self, hooks: dict[int, tape.Hook], key: int):
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> bool:
+        return self._hooks.pop(self._key, None) is not None
+
+
+def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
+    """Calls `hook(gradient)` when the gradient of `t` is known; what it returns (if not None) replaces the gradient.
+
+    Raises:
+        GradientError: the tensor has stop_gradient=True.
+    """
+    if t.stop_gradient:
+        raise GradientError("a hook on a tensor with stop_gradient=True would never be called")
+    node, index = _edge(t)
+    hooks = node.hooks.setdefault(index, {})
+    key = next(_hook_ids)
+    hooks[key] = hook
+    return HookRemover(hooks, key)
+
+
+_hook_ids = iter(range(1 << 62))

@@ -1,0 +1,259 @@
+"""The only door to ops: `ops.op("scale", X=x, scale=2.0)`.
+
+Eager, an op runs at once (its NumPy reference) and is recorded on the tape if a gradient may be asked for. While a `Recorder` is
+active (a program is built by hand, or a function is traced), every op goes to it instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import dy2st_runtime.ops  # noqa: F401  (registers the ops)
+import numpy as np
+from dy2st_runtime import dtype as _dtype
+from dy2st_runtime.ir import Variable
+from dy2st_runtime.ops.builder import OpBuilder
+from dy2st_runtime.ops.registry import OpDef, TensorType
+
+from ..errors import Dy2stError, InplaceError, StagedValueError, with_location
+from . import tape
+from .location import user_location
+from .tensor import Tensor
+
+
+class Recorder:
+    """What ops go to while a program is built. Subclasses give `apply` and `constant`; the rest has defaults."""
+
+    def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """Records an op. `ins`: Tensors in the order of the input slots (a list for a `*` slot, None for an absent one), some
+        of them concrete: these become variables of the program (`attrs` is complete). Returns the Tensors of the output slots.
+        A persistable Tensor in an in-place slot is updated (`rebind`) and returned as the output."""
+        raise NotImplementedError
+
+    def constant(self, value: np.ndarray) -> Tensor:
+        """A tensor with this constant value."""
+        raise NotImplementedError
+
+    def on_mutate(self, tensor: Tensor) -> None:
+        """Called before the value of a tensor is replaced."""
+
+    def rebind(self, tensor: Tensor, new: Tensor) -> None:
+        """Gives `tensor` the value of `new`."""
+        self.on_mutate(tensor)
+        tensor._value = new._value
+
+    def open_dim(self, tensor: Tensor, axis: int) -> Any:
+        """What `tensor.shape[axis]` is for an open dim."""
+        return -1
+
+    def read(self, tensor: Tensor, what: str) -> np.ndarray:
+        """The value of a tensor for Python, which `what` (`bool()`, `.numpy()`) asks for; StagedValueError if there is none
+        yet."""
+        if isinstance(tensor._value, Variable):
+            raise staged_value_error(tensor, what)
+        return tensor._value
+
+    def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None]) -> None:
+        """`backward()` while recording."""
+        raise StagedValueError(
+            "backward() cannot be called while a program is built",
+            location=user_location(), hint="use append_backward or gradients, or call it outside the static function",
+        )  # fmt: skip
+
+    def grad(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
+             no_grad_vars: Sequence[Tensor]) -> list[Tensor | None]:  # fmt: skip
+        """`grad()` while recording."""
+        raise StagedValueError(
+            "grad() cannot be called while a program is built", location=user_location(), hint="use static.gradients"
+        )
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.recorders: list[Recorder | None] = []
+        self.grad = True
+
+
+_state = _State()
+_default_recorder: Recorder | None = None
+
+
+def set_default_recorder(recorder: Recorder | None) -> Recorder | None:
+    """The recorder of the whole process where no other is active (`enable_static` sets it); returns the one before."""
+    global _default_recorder
+    before, _default_recorder = _default_recorder, recorder
+    return before
+
+
+def current_recorder() -> Recorder | None:
+    """The active recorder of this thread; None: eager."""
+    recorders = _state.recorders
+    return recorders[-1] if recorders else _default_recorder
+
+
+@contextlib.contextmanager
+def recording(recorder: Recorder | None) -> Iterator[Recorder | None]:
+    """Sends all ops of this thread to the recorder until the end of the block; None: runs them eagerly."""
+    _state.recorders.append(recorder)
+    try:
+        yield recorder
+    finally:
+        _state.recorders.pop()
+
+
+def eager() -> contextlib.AbstractContextManager[None]:
+    """Runs ops eagerly until the end of the block, whatever is active."""
+    return recording(None)
+
+
+def in_dynamic_mode() -> bool:
+    """Whether ops run eagerly."""
+    return current_recorder() is None
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops are recorded for gradients."""
+    return _state.grad
+
+
+def set_grad(enabled: bool) -> bool:
+    """Switches the recording for gradients in this thread; returns what it was."""
+    before, _state.grad = _state.grad, enabled
+    return before
+
+
+class Dispatcher(OpBuilder):
+    """The `OpBuilder` of the front end: values are Tensors. Gradient rules run on it too."""
+
+    def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        recorder = current_recorder()
+        if recorder is not None:
+            return recorder.apply(op, ins, attrs)
+        arrays = tuple([_array(t) for t in x] if isinstance(x, list) else (None if x is None else _array(x)) for x in ins)
+        try:
+            results = op.run_reference(arrays, attrs)
+        except Exception as error:
+            raise _explained(op, arrays, attrs, error) from error.__cause__
+        requires = _state.grad and op.differentiable and any(
+            not t._stop for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None
+        )  # fmt: skip
+        outs = tuple([_tensor(v, requires) for v in r] if slot.many else _tensor(r, requires)
+                     for slot, r in zip(op.output_slots, results, strict=True))  # fmt: skip
+        if requires:
+            node = tape.OpNode(op, ins, outs, attrs, self)
+            node.attach([t for x in outs for t in (x if isinstance(x, list) else [x])])
+        return _update(op, ins, outs) if op.inplace else outs
+
+
+ops = Dispatcher()
+
+
+def _explained(op: type[OpDef], arrays: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> BaseException:
+    """The exception of an op with the user's location. Where the shapes or dtypes do not fit, that is what `infer` says:
+    the same error as while tracing, not what NumPy happens to stumble over."""
+    if not isinstance(error, Dy2stError):
+        try:
+            op.infer_types(tuple([_type(a) for a in x] if isinstance(x, list) else _type(x) for x in arrays), attrs)
+        except Dy2stError as better:
+            error = better
+    return with_location(error, user_location(3))
+
+
+def _type(array: np.ndarray | None) -> TensorType | None:
+    return None if array is None else TensorType(array.dtype.name, array.shape)
+
+
+def _array(t: Tensor) -> np.ndarray:
+    v = t._value
+    if isinstance(v, Variable):
+        raise StagedValueError(
+            f"variable {v.name!r} belongs to a program; it has no value here", location=user_location(3),
+            hint="run the program with an Executor and fetch it",
+        )  # fmt: skip
+    return v
+
+
+def _tensor(value: Any, requires: bool) -> Tensor | None:
+    if value is None:
+        return None
+    array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    return Tensor.wrap(array, not (requires and array.dtype.kind == "f"))
+
+
+def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Writes the outputs of in-place slots to the tensors in the corresponding input slots, and returns these instead."""
+    sources = {slot.name: x for slot, x in zip(op.input_slots, ins, strict=True)}
+    results = []
+    for slot, out in zip(op.output_slots, outs, strict=True):
+        target = sources.get(op.inplace.get(slot.name, ""))
+        if target is None or out is None:
+            results.append(out)
+            continue
+        for t, new in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
+            t._value = new._value
+        results.append(target)
+    return tuple(results)
+
+
+def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tensor:
+    """Gives `tensor` the value of `new`: what every in-place function ends in. All names of the tensor see it.
+
+    Args:
+        tensor: what is modified.
+        new: has its new value.
+        differentiable: the tensor also takes the origin of `new`, so that gradients flow through the modification.
+
+    Raises:
+        InplaceError: a leaf that needs a gradient is modified under recording.
+    """
+    if differentiable and _state.grad and not tensor.stop_gradient and tensor.is_leaf and not tensor.is_symbolic:
+        raise InplaceError(
+            "a leaf tensor with stop_gradient=False cannot be modified in place: its gradient would be lost",
+            location=user_location(2), hint="modify a copy (x.clone()), or do it under no_grad()",
+        )  # fmt: skip
+    recorder = current_recorder()
+    if recorder is not None:
+        recorder.rebind(tensor, new)
+        return tensor
+    tensor._value = _array(new)
+    if differentiable and not new._stop:
+        tensor._stop = False
+        if new._node is None:
+            tape.leaf_node(new)
+        assert new._node is not None
+        new._node.hand_over(new._index, tensor)
+    return tensor
+
+
+def read(tensor: Tensor, what: str) -> np.ndarray:
+    """The value of a tensor for Python; see `Recorder.read`."""
+    recorder = current_recorder()
+    if recorder is not None:
+        return recorder.read(tensor, what)
+    if isinstance(tensor._value, Variable):
+        raise staged_value_error(tensor, what)
+    return tensor._value
+
+
+def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
+    """What is raised where Python asks for a value that is only known at run time."""
+    return StagedValueError(
+        f"{what} needs the value of a tensor ({tensor.dtype}, shape {list(tensor._value.shape)}) that is only known when the "
+        "program runs",
+        location=user_location(2),
+        hint="use tensor operations instead (where, cond, while_loop), or decorate the function with to_static, which converts "
+        "Python's if, while, bool(), int()",
+    )  # fmt: skip
+
+
+def constant(value: Any, dtype: str | None = None, *, weak: bool = False) -> Tensor:
+    """A tensor with a constant value, eager or recorded; `weak`: as a Python number, it takes the dtype of what it meets."""
+    array = np.asarray(value, dtype=None if dtype is None else _dtype.to_numpy(dtype))
+    recorder = current_recorder()
+    t = Tensor.wrap(array) if recorder is None else recorder.constant(array)
+    if weak:
+        t._weak = True
+    return t

@@ -1,0 +1,180 @@
+"""Comparisons, logical and bitwise operations, tests of whole tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import DTypeError
+from .dispatch import ops
+from .math import abs as _abs
+from .math import add, binary, isnan, multiply, subtract, unary
+from .promotion import as_tensor, cast
+from .tensor import Tensor
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x == y element by element, broadcast, as bool; a number takes the dtype of the tensor beside it.
+
+    >>> equal(Tensor([1, 2]), 2).numpy()
+    array([False,  True])
+    """
+    return binary("equal", x, y)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x != y; operands as in `equal`."""
+    return binary("not_equal", x, y)
+
+
+def less_than(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x < y; operands as in `equal`."""
+    return binary("less_than", x, y)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x <= y; operands as in `equal`."""
+    return binary("less_equal", x, y)
+
+
+def greater_than(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x > y; operands as in `equal`."""
+    return binary("greater_than", x, y)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x >= y; operands as in `equal`."""
+    return binary("greater_equal", x, y)
+
+
+def logical_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x and y element by element, broadcast; what is not 0 is true.
+
+    >>> logical_and(Tensor([True, True]), Tensor([True, False])).numpy()
+    array([ True, False])
+    """
+    return binary("logical_and", _truth(x), _truth(y))
+
+
+def logical_or(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x or y; operands as in `logical_and`."""
+    return binary("logical_or", _truth(x), _truth(y))
+
+
+def logical_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """Whether exactly one of x and y is true; operands as in `logical_and`."""
+    return binary("logical_xor", _truth(x), _truth(y))
+
+
+def logical_not(x: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """not x, element by element."""
+    return unary("logical_not", _truth(x))
+
+
+def _truth(x: Any) -> Tensor:
+    x = as_tensor(x)
+    if x.dtype == "bool":
+        return x
+    weak = x._weak
+    x = binary("not_equal", x, 0)
+    x._weak = weak
+    return x
+
+
+def bitwise_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x & y of integers or bools, broadcast.
+
+    >>> bitwise_and(Tensor([6]), 3).numpy()
+    array([2])
+    """
+    return binary("bitwise_and", x, y)
+
+
+def bitwise_or(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x | y of integers or bools, broadcast."""
+    return binary("bitwise_or", x, y)
+
+
+def bitwise_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x ^ y of integers or bools, broadcast."""
+    return binary("bitwise_xor", x, y)
+
+
+def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """~x of integers; not x of bools."""
+    return unary("bitwise_not", x)
+
+
+def isclose(x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+            name: str | None = None) -> Tensor:  # fmt: skip
+    """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close.
+
+    >>> isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])).numpy()
+    array([ True, False])
+    """
+    x, y = as_tensor(x), as_tensor(y)
+    close = less_equal(_abs(subtract(x, y)), add(multiply(_abs(y), rtol), atol))
+    # the bound of an infinite y is infinite: only equality counts there
+    finite = unary("isfinite_v2", y)
+    close = logical_or(logical_and(close, finite), equal(x, y))
+    return logical_or(close, logical_and(isnan(x), isnan(y))) if equal_nan else close
+
+
+def allclose(x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
+             name: str | None = None) -> Tensor:  # fmt: skip
+    """Whether all elements are close (`isclose`), as a 0-d bool Tensor."""
+    return ops.op("reduce_all", X=isclose(x, y, rtol, atol, equal_nan), reduce_all=True)
+
+
+def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """Whether two tensors have the same shape and elements, as a 0-d bool Tensor."""
+    x, y = as_tensor(x), as_tensor(y)
+    if x.ndim != y.ndim or any(isinstance(a, int) and isinstance(b, int) and a != b
+                               for a, b in zip(x.shape, y.shape, strict=True)):  # fmt: skip
+        return as_tensor(False, "bool")
+    return ops.op("reduce_all", X=equal(x, y), reduce_all=True)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether x is a Tensor."""
+    return isinstance(x, Tensor)
+
+
+def is_empty(x: Tensor, name: str | None = None) -> Tensor:
+    """Whether x has no elements, as a 0-d bool Tensor."""
+    return equal(as_tensor(x.size), 0)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """x where the condition holds, else y, broadcast; with the condition alone, the indices of what is true, one Tensor
+    [n, 1] for each axis.
+
+    Args:
+        condition: bool Tensor.
+        x, y: Tensors or numbers of one dtype.
+
+    Raises:
+        DTypeError: the condition is not bool.
+
+    >>> where(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])).numpy()
+    array([1, 4])
+    """
+    from .promotion import operands
+
+    condition = as_tensor(condition)
+    if condition.dtype != "bool":
+        raise DTypeError(f"the condition of where must be bool, got {condition.dtype}", hint="compare it: x != 0")
+    if x is None and y is None:
+        from .search import nonzero
+
+        return nonzero(condition, as_tuple=True)
+    if x is None or y is None:
+        raise DTypeError("where() takes both x and y, or neither of them")
+    x, y, weak = operands(x, y)
+    if x.dtype != y.dtype:
+        from dy2st_runtime.dtype import promote
+
+        common = promote(x.dtype, y.dtype)
+        x, y = cast(x, common), cast(y, common)
+    out = ops.op("where", Condition=condition, X=x, Y=y)
+    out._weak = weak and condition.ndim == 0
+    return out

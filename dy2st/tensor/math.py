@@ -1,0 +1,275 @@
+"""Elementwise arithmetic and mathematical functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dy2st_runtime import dtype as _dtype
+
+from ..errors import DTypeError
+from . import dispatch
+from .dispatch import ops
+from .promotion import as_tensor, cast, is_weak, operands
+from .tensor import Tensor
+
+
+def binary(op_type: str, x: Any, y: Any) -> Tensor:
+    """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
+    x, y, weak = operands(x, y)
+    out = ops.op(op_type, X=x, Y=y)
+    if weak:
+        out._weak = True
+    return out
+
+
+def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
+    """An elementwise op of one operand; the result of a weak operand is weak."""
+    x = as_tensor(x)
+    out = ops.op(op_type, X=x, **attrs)
+    if x._weak:
+        out._weak = True
+    return out
+
+
+# ---- two operands ----
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x + y, broadcast; the dtypes are promoted, a number takes the dtype of the tensor beside it.
+
+    Args:
+        x, y: Tensors of any dtype, or one of them a number.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+
+    >>> add(Tensor([1, 2]), 0.5).numpy()
+    array([1.5, 2.5], dtype=float32)
+    """
+    return binary("elementwise_add", x, y)
+
+
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x - y; operands as in `add`.
+
+    >>> subtract(Tensor([1, 2]), 2).numpy()
+    array([-1,  0])
+    """
+    return binary("elementwise_sub", x, y)
+
+
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y; operands as in `add`.
+
+    >>> multiply(Tensor([1, 2]), 2).numpy()
+    array([2, 4])
+    """
+    return binary("elementwise_mul", x, y)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y; operands as in `add`. Integers are divided as floats.
+
+    >>> divide(Tensor([1, 2]), 2).numpy()
+    array([0.5, 1. ], dtype=float32)
+    """
+    x, y, weak = operands(x, y)
+    if weak:  # Python's division of two ints is a float64
+        x, y = cast(x, "float64"), cast(y, "float64")
+    out = ops.op("elementwise_div", X=x, Y=y)
+    if weak:
+        out._weak = True
+    return out
+
+
+def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x // y, rounded down as in Python; operands as in `add`.
+
+    Raises:
+        DivisionError: an integer is divided by zero.
+
+    >>> floor_divide(Tensor([7, -7]), 2).numpy()
+    array([ 3, -4])
+    """
+    return binary("elementwise_floordiv", x, y)
+
+
+def remainder(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x % y, with the sign of y as in Python; operands as in `add`.
+
+    Raises:
+        DivisionError: an integer is divided by zero.
+
+    >>> remainder(Tensor([7, -7]), 4).numpy()
+    array([3, 1])
+    """
+    return binary("elementwise_mod", x, y)
+
+
+mod = floor_mod = remainder
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x to the power y; operands as in `add`.
+
+    >>> pow(Tensor([1, 2, 3]), 2).numpy()
+    array([1, 4, 9])
+    """
+    return binary("elementwise_pow", x, y)
+
+
+def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The larger of x and y, element by element; NaN where one is NaN. Operands as in `add`.
+
+    >>> maximum(Tensor([1, 5]), Tensor([3, 2])).numpy()
+    array([3, 5])
+    """
+    return binary("elementwise_max", x, y)
+
+
+def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The smaller of x and y, element by element; NaN where one is NaN. Operands as in `add`.
+
+    >>> minimum(Tensor([1, 5]), Tensor([3, 2])).numpy()
+    array([1, 2])
+    """
+    return binary("elementwise_min", x, y)
+
+
+def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
+    """The sum of tensors of one shape and dtype.
+
+    >>> add_n([Tensor([1.0]), Tensor([2.0]), Tensor([3.0])]).numpy()
+    array([6.], dtype=float32)
+    """
+    xs = [inputs] if isinstance(inputs, Tensor) else [as_tensor(x) for x in inputs]
+    return ops.op("sum", X=xs)
+
+
+# ---- one operand ----
+def _function(name: str, op_type: str, what: str, example: str) -> Callable[..., Tensor]:
+    def function(x: Any, name: str | None = None) -> Tensor:
+        return unary(op_type, x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{what}, element by element.
+
+    Args:
+        x: Tensor of any shape and a floating-point dtype.
+
+    Returns:
+        Tensor of the shape and dtype of x.
+
+    >>> {example}
+    """
+    return function
+
+
+exp = _function("exp", "exp", "e to the power x", "exp(Tensor([0.0])).numpy()\n    array([1.], dtype=float32)")
+expm1 = _function("expm1", "expm1", "exp(x) - 1, exact near 0", "expm1(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+log = _function("log", "log", "The natural logarithm", "log(Tensor([1.0])).numpy()\n    array([0.], dtype=float32)")
+log2 = _function("log2", "log2", "The logarithm to the base 2", "log2(Tensor([8.0])).numpy()\n    array([3.], dtype=float32)")
+log10 = _function("log10", "log10", "The logarithm to the base 10", "log10(Tensor([100.0])).numpy()\n    array([2.], dtype=float32)")
+log1p = _function("log1p", "log1p", "log(1 + x), exact near 0", "log1p(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+sqrt = _function("sqrt", "sqrt", "The square root", "sqrt(Tensor([9.0])).numpy()\n    array([3.], dtype=float32)")
+rsqrt = _function("rsqrt", "rsqrt", "1 / sqrt(x)", "rsqrt(Tensor([4.0])).numpy()\n    array([0.5], dtype=float32)")
+square = _function("square", "square", "x * x", "square(Tensor([3.0])).numpy()\n    array([9.], dtype=float32)")
+abs = _function("abs", "abs", "The absolute value (integers too)", "abs(Tensor([-3])).numpy()\n    array([3])")
+sign = _function("sign", "sign", "-1, 0 or 1", "sign(Tensor([-3.0, 0.0])).numpy()\n    array([-1.,  0.], dtype=float32)")
+floor = _function("floor", "floor", "The largest integer <= x", "floor(Tensor([1.5])).numpy()\n    array([1.], dtype=float32)")
+ceil = _function("ceil", "ceil", "The smallest integer >= x", "ceil(Tensor([1.5])).numpy()\n    array([2.], dtype=float32)")
+round = _function("round", "round", "The nearest integer, halves to even", "round(Tensor([1.7])).numpy()\n    array([2.], dtype=float32)")
+sin = _function("sin", "sin", "The sine", "sin(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+cos = _function("cos", "cos", "The cosine", "cos(Tensor([0.0])).numpy()\n    array([1.], dtype=float32)")
+tan = _function("tan", "tan", "The tangent", "tan(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+asin = _function("asin", "asin", "The inverse sine", "asin(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+acos = _function("acos", "acos", "The inverse cosine", "acos(Tensor([1.0])).numpy()\n    array([0.], dtype=float32)")
+atan = _function("atan", "atan", "The inverse tangent", "atan(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+sinh = _function("sinh", "sinh", "The hyperbolic sine", "sinh(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+cosh = _function("cosh", "cosh", "The hyperbolic cosine", "cosh(Tensor([0.0])).numpy()\n    array([1.], dtype=float32)")
+tanh = _function("tanh", "tanh", "The hyperbolic tangent", "tanh(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+erf = _function("erf", "erf", "The error function", "erf(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
+reciprocal = _function("reciprocal", "reciprocal", "1 / x", "reciprocal(Tensor([4.0])).numpy()\n    array([0.25], dtype=float32)")
+isnan = _function("isnan", "isnan_v2", "Whether x is NaN, as bool", 'isnan(Tensor([float("nan")])).numpy()\n    array([ True])')
+isinf = _function("isinf", "isinf_v2", "Whether x is infinite, as bool", 'isinf(Tensor([float("inf")])).numpy()\n    array([ True])')
+isfinite = _function("isfinite", "isfinite_v2", "Whether x is finite, as bool", "isfinite(Tensor([1.0])).numpy()\n    array([ True])")
+
+
+def neg(x: Any, name: str | None = None) -> Tensor:
+    """-x, in the dtype of x.
+
+    >>> neg(Tensor([1, -2])).numpy()
+    array([-1,  2])
+    """
+    x = as_tensor(x)
+    if x.dtype == "bool":
+        raise DTypeError("a bool tensor has no negative", hint="use logical_not, or cast it")
+    return unary("scale", x, scale=-1.0)
+
+
+def scale(x: Any, scale: float | Tensor = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None,
+          name: str | None = None) -> Tensor:  # fmt: skip
+    """scale * x + bias, or scale * (x + bias) without `bias_after_scale`, in the dtype of x.
+
+    >>> scale(Tensor([1.0, 2.0]), 2.0, 1.0).numpy()
+    array([3., 5.], dtype=float32)
+    """
+    x = as_tensor(x)
+    if isinstance(scale, Tensor):
+        shifted = x if bias_after_scale else add(x, bias)
+        out = multiply(shifted, cast(scale, x.dtype))
+        out = add(out, bias) if bias_after_scale else out
+    else:
+        out = ops.op("scale", X=x, scale=scale, bias=bias, bias_after_scale=bias_after_scale)
+    return out if act is None else unary(act, out)
+
+
+def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
+    """Adds `value` to x in place; x has one element. Returns x."""
+    return dispatch.rebind(x, ops.op("increment", X=x, step=value), differentiable=True)
+
+
+def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+    """x limited to min ... max, in the dtype of x.
+
+    Args:
+        x: Tensor of any numeric dtype.
+        min, max: numbers or 0-d (or one-element) Tensors; None: no limit.
+
+    >>> clip(Tensor([-1.0, 0.5, 2.0]), 0.0, 1.0).numpy()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x = as_tensor(x)
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if min is not None:
+            x = maximum(x, cast(min, x.dtype) if isinstance(min, Tensor) and min.size == 1 else min)
+        if max is not None:
+            x = minimum(x, cast(max, x.dtype) if isinstance(max, Tensor) and max.size == 1 else max)
+        return x
+    if not _dtype.is_float(x.dtype):
+        x = x if min is None else maximum(x, int(min))
+        return x if max is None else minimum(x, int(max))
+    low = -float("inf") if min is None else float(min)
+    high = float("inf") if max is None else float(max)
+    return unary("clip", x, min=low, max=high)
+
+
+def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+    """x + weight * (y - x).
+
+    >>> lerp(Tensor([0.0]), Tensor([2.0]), 0.25).numpy()
+    array([0.5], dtype=float32)
+    """
+    return add(x, multiply(weight, subtract(y, x)))
+
+
+def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Tensor:
+    """scale_b * tanh(scale_a * x)."""
+    return multiply(tanh(multiply(x, scale_a)), scale_b)
+
+
+def is_scalar_like(x: Any) -> bool:
+    """Whether an operand is a number or stands for one."""
+    return is_weak(x)

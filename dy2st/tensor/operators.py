@@ -1,0 +1,282 @@
+"""The operators and methods of `Tensor`. `install` gives them to the class when the package is imported."""
+
+from __future__ import annotations
+
+import copy as _copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ir import Variable
+from dy2st_runtime.ops.control import scalar_bool
+
+from ..errors import DTypeError, InplaceError, ShapeError, with_location
+from ..framework.dtype import convert_dtype
+from . import attribute, autograd, dispatch, indexing, logic, math, printing, promotion
+from .dispatch import ops
+from .location import user_location
+from .tensor import Parameter, Tensor, to_array
+
+
+def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
+    def operator(self: Tensor, other: Any) -> Tensor:
+        return function(other, self)
+
+    return operator
+
+
+def _operand(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Any]:
+    def operator(self: Tensor, other: Any) -> Any:
+        # what is no number or tensor gets its own say (`NotImplemented`), or Python's own TypeError
+        if not isinstance(other, (Tensor, *promotion.NUMBERS, np.ndarray, Variable, list, tuple)):
+            return NotImplemented
+        return function(self, other)
+
+    return operator
+
+
+_BINARY = {
+    "add": math.add,
+    "sub": math.subtract,
+    "mul": math.multiply,
+    "truediv": math.divide,
+    "floordiv": math.floor_divide,
+    "mod": math.remainder,
+    "pow": math.pow,
+    "and": logic.bitwise_and,
+    "or": logic.bitwise_or,
+    "xor": logic.bitwise_xor,
+}
+_COMPARE = {
+    "lt": logic.less_than,
+    "le": logic.less_equal,
+    "gt": logic.greater_than,
+    "ge": logic.greater_equal,
+    "eq": logic.equal,
+    "ne": logic.not_equal,
+}
+
+
+# ---- values for Python ----
+def numpy(self: Tensor) -> np.ndarray:
+    """The value as a NumPy array of its own.
+
+    Raises:
+        StagedValueError: the value is only known at run time.
+    """
+    return np.array(dispatch.read(self, ".numpy()"))
+
+
+def item(self: Tensor, *args: int) -> Any:
+    """One element as a Python number: that at the flat index or at the indices given, or the only one.
+
+    Raises:
+        ShapeError: there are several elements, and no index is given.
+    """
+    value = dispatch.read(self, ".item()")
+    if not args and value.size != 1:
+        raise ShapeError(f"only a tensor with one element can be converted to a number, this one has {value.size}")
+    return value.item(*args)
+
+
+def tolist(self: Tensor) -> Any:
+    """The value as (nested) lists of Python numbers."""
+    return dispatch.read(self, ".tolist()").tolist()
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    value = dispatch.read(self, "numpy.asarray()")
+    return np.array(value, dtype=dtype)
+
+
+def _bool(self: Tensor) -> bool:
+    try:
+        return scalar_bool(dispatch.read(self, "bool()"), "a tensor")
+    except ShapeError as error:
+        raise with_location(error, user_location(2)) from None
+
+
+def _int(self: Tensor) -> int:
+    return int(_number(self, "int()"))
+
+
+def _float(self: Tensor) -> float:
+    return float(_number(self, "float()"))
+
+
+def _index(self: Tensor) -> int:
+    value = dispatch.read(self, "an index")
+    if value.dtype.kind not in "iub" or value.size != 1:
+        raise DTypeError(
+            f"only an integer tensor with one element can be an index, got {self.dtype}{list(value.shape)}",
+            location=user_location(2),
+        )
+    return int(value.reshape(()))
+
+
+def _number(self: Tensor, what: str) -> Any:
+    value = dispatch.read(self, what)
+    if value.size != 1:
+        raise ShapeError(
+            f"{what} needs a tensor with one element, got shape {list(value.shape)}", location=user_location(3)
+        )
+    return value.reshape(()).item()
+
+
+def _len(self: Tensor) -> int:
+    if self.ndim == 0:
+        raise DTypeError("len() of a 0-d tensor", location=user_location(2))
+    size = self.shape[0]
+    if isinstance(size, Tensor) or size == -1:
+        raise dispatch.staged_value_error(self, "len()")
+    return size
+
+
+def _iter(self: Tensor) -> Iterator[Tensor]:
+    if self.ndim == 0:
+        raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
+    return (indexing.getitem(self, i) for i in range(_len(self)))
+
+
+def _contains(self: Tensor, value: Any) -> bool:
+    return bool(ops.op("reduce_any", X=logic.equal(self, value), reduce_all=True))
+
+
+def _format(self: Tensor, spec: str) -> str:
+    if spec and not self.is_symbolic and self._value.size == 1:  # type: ignore[union-attr]
+        return format(item(self), spec)
+    return format(printing.to_text(self), spec)
+
+
+# ---- copies ----
+def detach(self: Tensor) -> Tensor:
+    """The same value, cut off from the graph: stop_gradient is True."""
+    if not self.is_symbolic and dispatch.in_dynamic_mode():
+        return Tensor.wrap(self._value)
+    out = ops.op("assign", X=self)
+    out.stop_gradient = True
+    return out
+
+
+def clone(self: Tensor) -> Tensor:
+    """A copy through which gradients flow."""
+    return ops.op("assign", X=self)
+
+
+def astype(self: Tensor, dtype: Any) -> Tensor:
+    """The tensor in another dtype, through which gradients flow."""
+    wanted = convert_dtype(dtype)
+    return ops.op("cast", X=self, in_dtype=self.dtype, out_dtype=wanted)
+
+
+def set_value(self: Tensor, value: Any) -> None:
+    """Replaces the value by one of the same shape, cast to the tensor's dtype; all names of the tensor see it.
+
+    Args:
+        value: Tensor, array, or list of numbers.
+
+    Raises:
+        ShapeError: the shape differs.
+    """
+    new = value if isinstance(value, Tensor) else dispatch.constant(to_array(value, self.dtype))
+    if list(new._value.shape) != list(self._value.shape):
+        raise ShapeError(
+            f"a tensor of shape {list(self._value.shape)} cannot be set to a value of shape {list(new._value.shape)}",
+            location=user_location(2),
+        )
+    with autograd._grad_mode(False):
+        dispatch.rebind(self, promotion.cast(new, self.dtype))
+
+
+def _deepcopy(self: Tensor, memo: dict) -> Tensor:
+    if not self.is_leaf:
+        raise InplaceError("only leaf tensors can be deep-copied", hint="copy tensor.detach()")
+    new = _copy.copy(self)
+    memo[id(self)] = new
+    new._node, new._index, new._name = None, 0, None
+    new._grad = None if self._grad is None else self._grad.detach()
+    if isinstance(self, Parameter):
+        new.__dict__["optimize_attr"] = dict(self.optimize_attr)
+        if self._name is not None:
+            from ..unique_name import generate
+
+            new._name = generate(self._name)
+    return new
+
+
+# ---- gradients ----
+def backward(self: Tensor, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+    """Adds the gradients of this tensor to the `.grad` of the leaves behind it; see `autograd.backward`.
+
+    Args:
+        grad_tensor: the gradient to start with; default: ones.
+        retain_graph: keeps the graph for another call.
+    """
+    autograd.backward(self, None if grad_tensor is None else [grad_tensor], retain_graph)
+
+
+def gradient(self: Tensor) -> np.ndarray | None:
+    """The accumulated gradient as an array; None if there is none."""
+    return None if self._grad is None else self._grad.numpy()
+
+
+def clear_grad(self: Tensor) -> None:
+    """Forgets the accumulated gradient."""
+    self._grad = None
+
+
+def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        new = promotion.cast(function(self, *args, **kwargs), self.dtype)
+        return dispatch.rebind(self, new, differentiable=True)
+
+    method.__doc__ = f"`{function.__name__}` in place: this tensor gets the result, and is returned."
+    return method
+
+
+INPLACE = {
+    "add_": math.add,
+    "subtract_": math.subtract,
+    "multiply_": math.multiply,
+    "divide_": math.divide,
+    "remainder_": math.remainder,
+    "scale_": math.scale,
+    "clip_": math.clip,
+    "exp_": math.exp,
+    "sqrt_": math.sqrt,
+    "rsqrt_": math.rsqrt,
+    "ceil_": math.ceil,
+    "floor_": math.floor,
+    "round_": math.round,
+    "reciprocal_": math.reciprocal,
+    "tanh_": math.tanh,
+}
+
+
+def install(functions: dict[str, Callable]) -> None:
+    """Gives `Tensor` its operators, its methods, and the functions of the API whose first argument is a tensor."""
+    for name, function in functions.items():
+        setattr(Tensor, name, function)
+    for name, function in _BINARY.items():
+        setattr(Tensor, f"__{name}__", _operand(function))
+        setattr(Tensor, f"__r{name}__", _operand(_reflected(function)))
+    for name, function in _COMPARE.items():
+        setattr(Tensor, f"__{name}__", _operand(function))
+    for name, function in INPLACE.items():
+        setattr(Tensor, name, _inplace(function))
+    methods: dict[str, Any] = {
+        "__neg__": math.neg, "__pos__": lambda self: self, "__abs__": math.abs, "__invert__": logic.bitwise_not,
+        "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len, "__iter__": _iter,
+        "__contains__": _contains, "__array__": _array, "__format__": _format, "__deepcopy__": _deepcopy,
+        "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
+        "__repr__": printing.to_text, "__str__": printing.to_text,
+        "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone, "astype": astype, "cast": astype,
+        "set_value": set_value, "copy_": lambda self, other, *_: (set_value(self, other), self)[1],
+        "backward": backward, "gradient": gradient, "clear_grad": clear_grad, "clear_gradient": clear_grad,
+        "register_hook": autograd.register_hook,
+        "cpu": lambda self: self, "cuda": lambda self, *_, **__: self, "pin_memory": lambda self: self,
+        "shape": property(attribute.sizes), "size": property(attribute.count),
+        "element_size": lambda self: np.dtype(self.dtype).itemsize,
+    }  # fmt: skip
+    for name, function in methods.items():
+        setattr(Tensor, name, function)

@@ -1,0 +1,219 @@
+"""The tape: a node for each recorded op, with edges to the nodes that made its inputs.
+
+A node keeps what its gradient rule reads as arrays, not as the user's Tensor objects. As arrays are never written to, a
+tensor that is modified in place afterwards does not change what was recorded.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ops.registry import OpDef
+
+from ..errors import GradientError
+from .tensor import Tensor
+
+Edge = tuple["Node", int]
+Hook = Callable[[Tensor], "Tensor | None"]
+
+
+class Node:
+    """A step of the computation; output `i` of it is the edge `(node, i)`.
+
+    Attributes:
+        seq: counts nodes, so that a node's inputs always have smaller numbers.
+        edges: for each differentiable input (flat) its edge, or None if no gradient flows there.
+        outputs: weak references to the tensors that it made, to which `backward` gives their gradients.
+        hooks: output index → functions called with the gradient of that output.
+    """
+
+    _seq = itertools.count()
+    is_leaf = False
+
+    def __init__(self, edges: Sequence[Edge | None]):
+        self.seq = next(Node._seq)
+        self.edges: tuple[Edge | None, ...] | None = tuple(edges)
+        self.outputs: list[weakref.ref[Tensor] | None] = []
+        self.hooks: dict[int, dict[int, Hook]] = {}
+
+    @property
+    def label(self) -> str:
+        raise NotImplementedError
+
+    def attach(self, outputs: Sequence[Tensor | None]) -> None:
+        """Makes this node the origin of the tensors."""
+        for i, t in enumerate(outputs):
+            if t is None or t._stop:
+                self.outputs.append(None)
+                continue
+            t._node, t._index = self, i
+            self.outputs.append(weakref.ref(t))
+
+    def hand_over(self, index: int, tensor: Tensor) -> None:
+        """Output `index` is from now on the value of another tensor (one that was modified in place)."""
+        self.outputs[index] = weakref.ref(tensor)
+        tensor._node, tensor._index = self, index
+
+    def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
+        """The gradient for each edge, given that of each output; None where not `needed` or where none flows."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Frees what the gradient needs."""
+        self.edges = None
+
+    def live_edges(self) -> tuple[Edge | None, ...]:
+        """The edges; GradientError if they were freed."""
+        if self.edges is None:
+            raise GradientError(
+                f"the graph behind {self.label} was freed by an earlier backward()",
+                hint="pass retain_graph=True to all but the last call of backward() or grad()",
+            )
+        return self.edges
+
+
+class LeafNode(Node):
+    """Stands for a tensor that no recorded op made; gradients are accumulated in its `.grad`."""
+
+    is_leaf = True
+
+    def __init__(self, tensor: Tensor):
+        super().__init__(())
+        self.outputs.append(weakref.ref(tensor))
+
+    @property
+    def label(self) -> str:
+        return "a leaf tensor"
+
+    def release(self) -> None:
+        pass
+
+
+class OpNode(Node):
+    """An op: its record, inputs, outputs and attributes; the gradient is the record's rule."""
+
+    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any],
+                 builder: Any) -> None:  # fmt: skip
+        super().__init__([edge_of(t) for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None])
+        self.op, self.attrs, self.builder = op, attrs, builder
+        self.ins: tuple[Any, ...] | None = tuple(_each(x, snapshot) for x in ins)
+        # only values: outputs that pointed back to this node would be a cycle
+        self.outs: tuple[Any, ...] | None = tuple(_each(x, lambda t: (t._value, t._stop)) for x in outs)
+
+    @property
+    def label(self) -> str:
+        return self.op.type
+
+    def release(self) -> None:
+        super().release()
+        self.ins = self.outs = None
+
+    def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
+        assert self.ins is not None and self.outs is not None
+        outs, douts, index = [], [], 0
+        for x in self.outs:
+            n = len(x) if isinstance(x, list) else 1  # an absent output counts too
+            outs.append([self._output(v, index + i) for i, v in enumerate(x)] if isinstance(x, list) else self._output(x, index))
+            douts.append(grads[index : index + n] if isinstance(x, list) else grads[index])
+            index += n
+        results = self.op.grad(self.builder, self.ins, tuple(outs), tuple(douts), **self.attrs)
+        wanted = iter(needed)
+        flat: list[Tensor | None] = []
+        for x, dx in zip(self.ins, results, strict=True):
+            if isinstance(x, list):
+                # a function may stand for the whole slot, or for one of its entries
+                mask = [next(wanted) for _ in x]
+                dx = dx() if callable(dx) and any(mask) else dx
+                each = dx if isinstance(dx, (list, tuple)) else [None] * len(x)
+                flat += [_force(d, want) for d, want in zip(each, mask, strict=True)]
+            elif x is not None:
+                flat.append(_force(dx, next(wanted)))
+        return flat
+
+    def _output(self, saved: tuple[np.ndarray, bool] | None, index: int) -> Tensor | None:
+        if saved is None:
+            return None
+        value, stop = saved
+        t = Tensor.wrap(value, stop)
+        if not stop:
+            t._node, t._index = self, index
+        return t
+
+
+class FunctionNode(Node):
+    """A step with a gradient function of its own: a call of a static function, a user's `PyLayer`.
+
+    Args:
+        inputs: the tensors that get gradients.
+        outputs: the tensors that it made (None for an absent one); those with `stop_gradient=False` become its outputs.
+        backward_fn: called with the list of the outputs' gradients (None where none flows) and, as keyword `needed`, a list that
+            says which inputs' gradients are wanted; returns the list of the inputs' gradients (None where none flows).
+        label: names it in errors.
+        twice: whether `backward_fn` is built of recorded ops, so that its gradient can be taken too.
+    """
+
+    def __init__(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor | None],
+                 backward_fn: Callable[..., Sequence[Tensor | None]], label: str = "function",
+                 twice: bool = False) -> None:  # fmt: skip
+        super().__init__([edge_of(t) for t in inputs])
+        self.backward_fn: Callable[..., Sequence[Tensor | None]] | None = backward_fn
+        self._label, self.twice = label, twice
+        self.attach(outputs)
+
+    @property
+    def label(self) -> str:
+        return self._label
+
+    def release(self) -> None:
+        super().release()
+        self.backward_fn = None
+
+    def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
+        assert self.backward_fn is not None
+        if create_graph and not self.twice:
+            raise GradientError(
+                f"the gradient of {self.label} cannot be differentiated again",
+                hint="run this part eagerly, without the decorator, where create_graph=True is needed",
+            )
+        results = list(self.backward_fn(grads, needed=needed))
+        if len(results) != len(needed):
+            raise GradientError(f"{self.label} has {len(needed)} inputs, its backward returned {len(results)} gradients")
+        return results
+
+
+def _force(value: Any, wanted: bool) -> Tensor | None:
+    if not wanted or value is None:
+        return None
+    return value() if callable(value) else value
+
+
+def _each(x: Any, f: Callable[[Any], Any]) -> Any:
+    if x is None:
+        return None
+    return [f(t) for t in x] if isinstance(x, list) else f(x)
+
+
+def leaf_node(t: Tensor) -> LeafNode:
+    """The node of a leaf, made when first needed."""
+    if t._node is None:
+        t._node = LeafNode(t)
+    assert isinstance(t._node, LeafNode)
+    return t._node
+
+
+def edge_of(t: Tensor) -> Edge | None:
+    """The edge of a tensor; None if no gradient flows to it."""
+    if t._stop:
+        return None
+    return (t._node if t._node is not None else leaf_node(t)), t._index
+
+
+def snapshot(t: Tensor) -> Tensor:
+    """A tensor with the value and the origin that `t` has now, whatever happens to `t` later."""
+    s = Tensor.wrap(t._value, t._stop)
+    s._node, s._index = t._node, t._index
+    return s

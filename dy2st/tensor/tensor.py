@@ -1,0 +1,224 @@
+"""`Tensor`: one class for eager values (a NumPy array) and symbolic ones (a Variable of a Program being built)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dy2st_runtime.ir import Variable
+
+from .. import unique_name
+from ..errors import DTypeError
+from ..framework.dtype import convert_dtype, get_default_dtype
+from ..framework.place import CPUPlace, Place
+
+if TYPE_CHECKING:
+    from .signatures import TensorMethods
+    from .tape import Node
+else:
+    TensorMethods = object
+
+_DTYPE_NAMES: dict[np.dtype, str] = {}
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """`dtype.name`, which NumPy computes anew each time, from a table."""
+    name = _DTYPE_NAMES.get(dtype)
+    if name is None:
+        name = _DTYPE_NAMES[dtype] = dtype.name
+    return name
+
+
+class Tensor(TensorMethods):
+    """A multi-dimensional array that knows how it was computed.
+
+    Eager, `_value` is a NumPy array; while a Program is built or traced, it is a Variable of it. The array of a tensor is
+    never written to: in-place functions replace it (`dispatch.rebind`), so that arrays can be shared freely.
+
+    Args:
+        data: a number, a (nested) list of numbers, an array or a Tensor.
+        dtype: of the tensor; default: that of the data, Python floats become the default dtype.
+        stop_gradient: whether no gradient is computed for it.
+        name: default: a unique one.
+
+    Attributes:
+        stop_gradient: whether no gradient flows to it.
+        persistable: whether it is state (a parameter, a buffer) that lives as long as its owner.
+
+    Raises:
+        DTypeError: the data is no array of numbers.
+
+    >>> Tensor([1.5, 2.0])
+    Tensor(shape=[2], dtype=float32, place=CPUPlace, stop_gradient=True,
+           [1.50000000, 2.        ])
+    """
+
+    # class-level defaults keep the creation of a tensor cheap
+    _node: Node | None = None
+    _index = 0
+    _grad: Tensor | None = None
+    _name: str | None = None
+    _weak = False
+    persistable = False
+    _value: np.ndarray | Variable
+    _stop: bool
+
+    # NumPy's operators leave `array + tensor` to the tensor
+    __array_priority__ = 100.0
+    __hash__ = object.__hash__
+
+    def __init__(self, data: Any = 0.0, dtype: Any = None, place: Any = None, stop_gradient: bool = True,
+                 name: str | None = None) -> None:  # fmt: skip
+        self._value = data._value if isinstance(data, Tensor) and dtype is None else to_array(data, dtype)
+        self._stop = bool(stop_gradient)
+        self._name = name
+
+    @staticmethod
+    def wrap(value: np.ndarray | Variable, stop_gradient: bool = True) -> Tensor:
+        """A tensor around an array (not copied) or a Variable."""
+        t = Tensor.__new__(Tensor)
+        t._value = value
+        t._stop = stop_gradient
+        return t
+
+    # ---- what it is ----
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the value is only known when the Program runs."""
+        return isinstance(self._value, Variable)
+
+    @property
+    def stop_gradient(self) -> bool:
+        return self._value.stop_gradient if isinstance(self._value, Variable) else self._stop
+
+    @stop_gradient.setter
+    def stop_gradient(self, stop: bool) -> None:
+        self._stop = bool(stop)
+        if isinstance(self._value, Variable):
+            self._value.stop_gradient = self._stop
+
+    @property
+    def name(self) -> str:
+        """A unique name; that of the Variable for a symbolic tensor."""
+        if isinstance(self._value, Variable) and not self.persistable:
+            return self._value.name
+        if self._name is None:
+            self._name = unique_name.generate("generated_tensor")
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def dtype(self) -> str:
+        """The name of the dtype: "float32"."""
+        v = self._value
+        return v.dtype if isinstance(v, Variable) else dtype_name(v.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims."""
+        v = self._value
+        return len(v.shape) if isinstance(v, Variable) else v.ndim
+
+    def dim(self) -> int:
+        """The number of dims."""
+        return self.ndim
+
+    ndimension = dim
+
+    @property
+    def place(self) -> Place:
+        """Where the value is: eager values are on the host."""
+        return CPUPlace()
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it is no result of a recorded op."""
+        return self._node is None or self._node.is_leaf
+
+    @property
+    def block(self) -> Any:
+        """The block of a symbolic tensor's Variable."""
+        return self._value.block if isinstance(self._value, Variable) else None
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` accumulated here; None if there is none."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise DTypeError(f"a gradient must be a Tensor or None, got {type(value).__name__}")
+        self._grad = value
+
+
+class Parameter(Tensor):
+    """A trainable tensor of a Layer: persistable, with `stop_gradient=False` unless `trainable=False`.
+
+    Attributes:
+        optimize_attr: {"learning_rate": factor on the optimizer's learning rate}.
+        regularizer: a weight decay for this parameter only.
+        need_clip: whether gradient clipping sees it.
+    """
+
+    persistable = True
+
+    def __init__(self, data: Any, dtype: Any = None, name: str | None = None, trainable: bool = True,
+                 learning_rate: float = 1.0, regularizer: Any = None, need_clip: bool = True) -> None:  # fmt: skip
+        super().__init__(data, dtype, stop_gradient=not trainable, name=name)
+        self.optimize_attr: dict[str, float] = {"learning_rate": learning_rate}
+        self.regularizer = regularizer
+        self.need_clip = need_clip
+        self.is_distributed = False
+
+    @property
+    def trainable(self) -> bool:
+        return not self.stop_gradient
+
+    @trainable.setter
+    def trainable(self, trainable: bool) -> None:
+        self.stop_gradient = not trainable
+
+
+def to_array(data: Any, dtype: Any = None) -> np.ndarray:
+    """The data of a new tensor as an array of its own, in Paddle's dtypes (Python floats get the default dtype).
+
+    Raises:
+        DTypeError: the data is no array of numbers.
+    """
+    if isinstance(data, Tensor):
+        data = data.numpy()
+    given = isinstance(data, (np.ndarray, np.generic))
+    try:
+        array = np.array(_plain(data))
+    except ValueError as error:
+        raise DTypeError(f"a tensor cannot be made of this: {error}", hint="rows must have the same length") from None
+    if array.dtype.kind not in "biuf":
+        raise DTypeError(f"a tensor cannot be made of {type(data).__name__} {data!r:.60}", hint="give numbers or bools")
+    if dtype is not None:
+        return array.astype(convert_dtype(dtype), copy=False)
+    if not given and array.dtype == np.float64 and not _holds_float64(data):
+        return array.astype(get_default_dtype())
+    if not given and array.dtype.kind == "i":
+        return array.astype(np.int64, copy=False)
+    convert_dtype(array.dtype)  # an unsupported dtype is an error
+    return array
+
+
+def _plain(data: Any) -> Any:
+    """The data with tensors in lists replaced by their values."""
+    if isinstance(data, Tensor):
+        return data.numpy()
+    if isinstance(data, (list, tuple)):
+        return [_plain(d) for d in data]
+    return data
+
+
+def _holds_float64(data: Any) -> bool:
+    """Whether a list holds float64 arrays or tensors, whose dtype the new tensor keeps."""
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, Tensor | np.ndarray) and data.dtype == "float64"
