@@ -16,13 +16,18 @@ from .renderer import Language, Renderer
 
 
 class CpuLanguage(Language):
-    """Numba on the CPU. `bounds`: every element access is checked (DY2ST_CHECKS)."""
+    """Numba on the CPU.
+
+    Args:
+        bounds: check every element access (DY2ST_CHECKS).
+        views: output argument → input argument whose elements it shows.
+    """
 
     name = "cpu"
     fail = f"return {layout.FAILED}"
 
-    def __init__(self, bounds: bool = False):
-        self.bounds = bounds
+    def __init__(self, bounds: bool = False, views: dict[str, str] | None = None):
+        self.bounds, self.views = bounds, views or {}
 
     def header(self, kernel: n.Kernel, name: str) -> list[str]:
         lines = [f"def {name}(args):", f"    # {kernel.label}"]
@@ -72,6 +77,9 @@ class CpuLanguage(Language):
         lines = [f"{name}_d{a} = {d}" for a, d in enumerate(dims)]
         lines += [f"st_int64({name}, {layout.DIMS + a}, {name}_d{a})" for a in range(len(dims))]
         lines += self._numel(name, len(dims), 0)
+        if name in self.views:
+            source = self.views[name]
+            return [*lines, f"{name}_p = {source}_p", f"st_int64({name}, {layout.DATA}, {name}_p)", f"st_int64({name}, {layout.STATE}, 1)"]
         numel = " * ".join(f"{name}_d{a}" for a in range(len(dims))) or "1"
         lines.append(f"{name}_p = reserve({name}, ({numel}) * {dt.size(tensor.dtype)})")
         lines += [f"if {name}_p == 0:", f"    return {layout.NO_MEMORY}"]
@@ -91,6 +99,8 @@ class CpuLanguage(Language):
         return [f"gemm_{dtype}({', '.join(arguments)})"]
 
 
-def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False) -> str:
-    """The CPU source of a kernel."""
-    return Renderer(CpuLanguage(bounds), kernel).source(name)
+def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False, views: dict[str, str] | None = None) -> str:
+    """The CPU source of a kernel. `views`: output variable → input variable whose elements it shows."""
+    arguments = {t.var: t.name for t in kernel.tensors}
+    by_argument = {arguments[out]: arguments[source] for out, source in (views or {}).items()}
+    return Renderer(CpuLanguage(bounds, by_argument), kernel).source(name)

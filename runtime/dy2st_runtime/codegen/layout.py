@@ -1,17 +1,26 @@
 """The memory layout that kernels, driver and executor share. All fields are int64.
 
-Descriptor of a tensor: DATA address of the elements · STATE 1 present, 0 absent · BUFFER address of the buffer it owns ·
-LENGTH (arrays: number of entries) · DIMS sizes. Buffer: address of the memory · capacity in bytes (-1: memory that is not ours,
-fixed in size).
+Descriptor of a tensor: DATA address of the elements · STATE 1 present, 0 absent · BUFFER address of the buffer it owns · DIMS sizes.
+
+Descriptor of a TensorArray: DATA address of the entries' bytes, one entry after the other · ENTRIES address of the table with, for each entry, its
+offset in bytes and its sizes · LENGTH number of entries · USED bytes in use · BUFFER and TABLE the buffers it owns for data and table. An array
+whose DATA is not the address of its own buffer shows another's entries and copies them before it changes.
+
+Buffer: address of the memory · capacity in bytes (-1: memory that is not ours, fixed in size).
 """
 
 DATA = 0
 STATE = 1
 BUFFER = 2
-LENGTH = 3
+TABLE = 3
 DIMS = 4
 MAX_RANK = 8
 DESCRIPTOR_WORDS = DIMS + MAX_RANK
+
+# of an array, in the place of the sizes
+LENGTH = DIMS
+USED = DIMS + 1
+ENTRIES = DIMS + 2
 
 BUFFER_ADDRESS = 0
 BUFFER_CAPACITY = 1

@@ -23,7 +23,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu_options import FastMathOptions
 
 from ..errors import CompileError
-from . import mathlib, native
+from . import arrays, mathlib, native
 from .cache import ObjectCache
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -31,7 +31,7 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctype
 
 def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
-    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS}
+    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS}
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
                  call_kernel=native.call_kernel)  # fmt: skip
     names.update({name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "uint8")})
@@ -50,8 +50,8 @@ def fingerprint() -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    for module in (native, mathlib):
-        with open(module.__file__, "rb") as f:
+    for path in (__file__, native.__file__, mathlib.__file__, arrays.__file__):
+        with open(path, "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()
 
@@ -60,8 +60,9 @@ def _library_hash() -> str:
 def _machine() -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    # static: position-independent objects share one global offset table in MCJIT, and all but the first would use a wrong one
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="static", codemodel="jitdefault", jit=True
     )
 
 

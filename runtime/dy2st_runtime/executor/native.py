@@ -137,6 +137,28 @@ def reserve(descriptor, nbytes):  # type: ignore[no-untyped-def]
     return address
 
 
+@numba.njit
+def extend(buffer, data, used, nbytes):  # type: ignore[no-untyped-def]
+    """Room for nbytes in a buffer that must keep its first `used` bytes, which are now at `data` (in the buffer or elsewhere);
+    the address, 0 without memory."""
+    address, capacity = ld_int64(buffer, layout.BUFFER_ADDRESS), ld_int64(buffer, layout.BUFFER_CAPACITY)
+    if address != 0 and capacity >= nbytes:
+        if data != address and used > 0:
+            copy_bytes(address, data, used)
+        return address
+    room = (max(nbytes, 2 * capacity) + 63) // 64 * 64
+    moved = _allocate(64, room)
+    if moved == 0:
+        return 0
+    if used > 0:
+        copy_bytes(moved, data, used)
+    if address != 0:
+        _free(address)
+    st_int64(buffer, layout.BUFFER_ADDRESS, moved)
+    st_int64(buffer, layout.BUFFER_CAPACITY, room)
+    return moved
+
+
 # ---- BLAS ---------------------------------------------------------------------------------------------------------
 
 _blas_symbols: dict[str, str] = {}

@@ -36,8 +36,8 @@ def _block(block: Block, found: set[str]) -> None:
             if op.input_names and all(name in found for name in op.input_names):
                 found.update(op.output_names)
         elif any(name in found for name in op.input_names):
-            inplace = set(op.input_names)
-            found.update(name for name in op.output_names if name not in inplace)
+            kept = {name for slot in op.record.inplace for name in op.output(slot)}
+            found.update(name for name in op.output_names if name not in kept)
 
 
 def _loop(op, found: set[str]) -> None:  # type: ignore[no-untyped-def]

@@ -79,6 +79,12 @@ def lower_nest(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], emit:
             [_kind(cx, v, space, a, len(space.shape), offsets[i] if offsets else 0) for a in range(len(space.shape))]
             for i, v in enumerate(ins)
         ]
+        for a in range(len(space.shape)):
+            # where one input alone can have a size, that size is the iteration space's
+            candidates = {in_refs[i].name for i in range(len(ins)) if kinds[i][a] != BROADCAST}
+            if len(candidates) == 1:
+                for i in range(len(ins)):
+                    kinds[i][a] = FULL if kinds[i][a] == DYNAMIC else kinds[i][a]
         sizes = [_size(k, [(aligned[i][a], kinds[i][a]) for i in range(len(ins))], space.shape[a]) for a in range(len(space.shape))]
         for ref in out_refs:
             k.set_shape(ref, sizes)
@@ -126,7 +132,8 @@ def _size(k: KernelBuilder, parts: list[tuple[Any, str]], static: int) -> Any:
             size = n.select(size == 1, other, size)
         size = k.let(size, "n") if len(dynamic) > 1 else size
     for other in full[1:]:
-        k.fail_if(n.as_expr(other) != size)
+        if not n.as_expr(other).same(n.as_expr(size)):
+            k.fail_if(n.as_expr(other) != size)
     for other in dynamic if full or len(dynamic) > 1 else []:
         k.fail_if((other != size) & (other != 1))
     return size

@@ -45,7 +45,8 @@ class _Lowering(Context):
             outputs = [name for name in op.output_names if name not in inputs]
             for name in outputs:
                 self.note(block.var(name))
-            self.steps.append(Guard(guarded, outputs, steps))
+            keeps = {o: i for out, into in op.record.inplace.items() for o, i in zip(op.output(out), op.input(into), strict=False)}
+            self.steps.append(Guard(guarded, outputs, steps, {o: i for o, i in keeps.items() if o != i}))
 
     def _guards(self, op: Operator) -> list[str]:
         if op.record.handles_absent:

@@ -54,11 +54,13 @@ class FailIfAbsent:
 
 @dataclass
 class Guard:
-    """Runs the steps unless one of `names` is absent; then `outputs` are absent too."""
+    """Runs the steps unless one of `names` is absent; then `outputs` are absent too, but for those in `keeps` (what an op
+    updates in place), which keep the value of the variable named there."""
 
     names: list[str]
     outputs: list[str]
     steps: list[Step]
+    keeps: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

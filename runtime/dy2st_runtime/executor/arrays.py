@@ -1,0 +1,273 @@
+"""TensorArrays natively: functions on descriptors, for every dtype and rank alike. See `codegen.layout`.
+
+Each returns a status. `out` may be the same descriptor as the input array: then the array is changed in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+
+from ..codegen import layout as at
+from .native import LOADS, copy_bytes, extend, ld_int64, reserve, st_int64
+
+ld_int32 = LOADS["ld_int32"]
+
+
+@numba.njit
+def _entry(array, index, rank):  # type: ignore[no-untyped-def]
+    """The address of an entry's row in the table: offset, then sizes."""
+    return ld_int64(array, at.ENTRIES) + index * (1 + rank) * 8
+
+
+@numba.njit
+def _bytes(row, first, rank, size):  # type: ignore[no-untyped-def]
+    """The bytes of a tensor whose sizes start at word `first` of `row`."""
+    total = size
+    for a in range(rank):
+        total *= ld_int64(row, first + a)
+    return total
+
+
+@numba.njit
+def _index(address, width):  # type: ignore[no-untyped-def]
+    data = ld_int64(address, at.DATA)
+    if width == 4:
+        return numba.int64(ld_int32(data, 0))
+    return ld_int64(data, 0)
+
+
+@numba.njit
+def array_create(out, rank, size):  # type: ignore[no-untyped-def]
+    st_int64(out, at.STATE, 1)
+    st_int64(out, at.LENGTH, 0)
+    st_int64(out, at.USED, 0)
+    st_int64(out, at.DATA, ld_int64(ld_int64(out, at.BUFFER), 0))
+    st_int64(out, at.ENTRIES, ld_int64(ld_int64(out, at.TABLE), 0))
+    return at.OK
+
+
+@numba.njit
+def _room(out, nbytes, entries, rank):  # type: ignore[no-untyped-def]
+    """Room in own memory for that many bytes and entries in all, contents kept."""
+    used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
+    data = extend(ld_int64(out, at.BUFFER), ld_int64(out, at.DATA), used, max(nbytes, 1))
+    table = extend(ld_int64(out, at.TABLE), ld_int64(out, at.ENTRIES), length * (1 + rank) * 8, max(entries, 1) * (1 + rank) * 8)
+    st_int64(out, at.DATA, data)
+    st_int64(out, at.ENTRIES, table)
+    return at.OK if data != 0 and table != 0 else at.NO_MEMORY
+
+
+@numba.njit
+def array_copy(out, array, rank, size):  # type: ignore[no-untyped-def]
+    if out == array:
+        return at.OK
+    array_create(out, rank, size)
+    used, length = ld_int64(array, at.USED), ld_int64(array, at.LENGTH)
+    if _room(out, used, length, rank) != at.OK:
+        return at.NO_MEMORY
+    copy_bytes(ld_int64(out, at.DATA), ld_int64(array, at.DATA), used)
+    copy_bytes(ld_int64(out, at.ENTRIES), ld_int64(array, at.ENTRIES), length * (1 + rank) * 8)
+    st_int64(out, at.USED, used)
+    st_int64(out, at.LENGTH, length)
+    return at.OK
+
+
+@numba.njit
+def array_push(out, x, rank, size):  # type: ignore[no-untyped-def]
+    """Appends a tensor to `out` itself."""
+    used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
+    nbytes = _bytes(x, at.DIMS, rank, size)
+    if _room(out, used + nbytes, length + 1, rank) != at.OK:
+        return at.NO_MEMORY
+    row = _entry(out, length, rank)
+    st_int64(row, 0, used)
+    for a in range(rank):
+        st_int64(row, 1 + a, ld_int64(x, at.DIMS + a))
+    copy_bytes(ld_int64(out, at.DATA) + used, ld_int64(x, at.DATA), nbytes)
+    st_int64(out, at.USED, used + nbytes)
+    st_int64(out, at.LENGTH, length + 1)
+    return at.OK
+
+
+@numba.njit
+def array_append(out, array, x, rank, size):  # type: ignore[no-untyped-def]
+    status = array_copy(out, array, rank, size)
+    return array_push(out, x, rank, size) if status == at.OK else status
+
+
+@numba.njit
+def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyped-def]
+    """Replaces an entry; the entry after the last is appended."""
+    i, length = _index(index, width), ld_int64(array, at.LENGTH)
+    if i < 0:
+        i += length
+    if i < 0 or i > length:
+        return at.FAILED
+    status = array_copy(out, array, rank, size)
+    if status != at.OK:
+        return status
+    if i == length:
+        return array_push(out, x, rank, size)
+    nbytes, row = _bytes(x, at.DIMS, rank, size), _entry(out, i, rank)
+    used, offset = ld_int64(out, at.USED), ld_int64(row, 0)
+    if nbytes > _bytes(row, 1, rank, size):
+        # the new entry is larger than the old one: it goes to the end of the data
+        offset = used
+        used += nbytes
+    if _room(out, used, length, rank) != at.OK:
+        return at.NO_MEMORY
+    row = _entry(out, i, rank)
+    st_int64(row, 0, offset)
+    for a in range(rank):
+        st_int64(row, 1 + a, ld_int64(x, at.DIMS + a))
+    copy_bytes(ld_int64(out, at.DATA) + offset, ld_int64(x, at.DATA), nbytes)
+    st_int64(out, at.USED, used)
+    return at.OK
+
+
+@numba.njit
+def _fetch(out, array, i, rank, size):  # type: ignore[no-untyped-def]
+    row = _entry(array, i, rank)
+    nbytes = _bytes(row, 1, rank, size)
+    address = reserve(out, nbytes)
+    if address == 0:
+        return at.NO_MEMORY
+    for a in range(rank):
+        st_int64(out, at.DIMS + a, ld_int64(row, 1 + a))
+    copy_bytes(address, ld_int64(array, at.DATA) + ld_int64(row, 0), nbytes)
+    return at.OK
+
+
+@numba.njit
+def array_get(out, array, index, rank, size, width):  # type: ignore[no-untyped-def]
+    i, length = _index(index, width), ld_int64(array, at.LENGTH)
+    if i < 0:
+        i += length
+    if i < 0 or i >= length:
+        return at.FAILED
+    return _fetch(out, array, i, rank, size)
+
+
+@numba.njit
+def array_last(out, array, rank, size):  # type: ignore[no-untyped-def]
+    length = ld_int64(array, at.LENGTH)
+    return at.FAILED if length == 0 else _fetch(out, array, length - 1, rank, size)
+
+
+@numba.njit
+def array_drop_last(out, array, rank, size):  # type: ignore[no-untyped-def]
+    status = array_copy(out, array, rank, size)
+    length = ld_int64(out, at.LENGTH)
+    if status != at.OK or length == 0:
+        return at.FAILED if status == at.OK else status
+    row = _entry(out, length - 1, rank)
+    end = ld_int64(row, 0) + _bytes(row, 1, rank, size)
+    if end == ld_int64(out, at.USED):
+        st_int64(out, at.USED, ld_int64(row, 0))
+    st_int64(out, at.LENGTH, length - 1)
+    return at.OK
+
+
+@numba.njit
+def array_length(out, array, rank, size):  # type: ignore[no-untyped-def]
+    address = reserve(out, 8)
+    if address == 0:
+        return at.NO_MEMORY
+    st_int64(address, 0, ld_int64(array, at.LENGTH))
+    if rank > 0:
+        st_int64(out, at.DIMS, 1)
+    return at.OK
+
+
+@numba.njit
+def _strips(out, array, rank, size, axis, out_axis_size, stacked):  # type: ignore[no-untyped-def]
+    """Copies the entries side by side along `axis` of `out`, whose sizes are set."""
+    out_rank = rank + 1 if stacked else rank
+    inner = size
+    for a in range(axis + 1, out_rank):
+        inner *= ld_int64(out, at.DIMS + a)
+    outer = 1
+    for a in range(axis):
+        outer *= ld_int64(out, at.DIMS + a)
+    address = reserve(out, outer * inner * out_axis_size)
+    if address == 0:
+        return at.NO_MEMORY
+    done = 0
+    for e in range(ld_int64(array, at.LENGTH)):
+        row = _entry(array, e, rank)
+        width = 1 if stacked else ld_int64(row, 1 + axis)
+        source = ld_int64(array, at.DATA) + ld_int64(row, 0)
+        strip = width * inner
+        for o in range(outer):
+            copy_bytes(address + (o * out_axis_size + done) * inner, source + o * strip, strip)
+        done += width
+    return at.OK
+
+
+@numba.njit
+def array_stack(out, array, rank, size, axis):  # type: ignore[no-untyped-def]
+    length = ld_int64(array, at.LENGTH)
+    if length == 0:
+        return at.FAILED
+    first = _entry(array, 0, rank)
+    for e in range(1, length):
+        row = _entry(array, e, rank)
+        for a in range(rank):
+            if ld_int64(row, 1 + a) != ld_int64(first, 1 + a):
+                return at.FAILED
+    for a in range(axis):
+        st_int64(out, at.DIMS + a, ld_int64(first, 1 + a))
+    st_int64(out, at.DIMS + axis, length)
+    for a in range(axis, rank):
+        st_int64(out, at.DIMS + a + 1, ld_int64(first, 1 + a))
+    return _strips(out, array, rank, size, axis, length, True)
+
+
+@numba.njit
+def array_concat(out, array, rank, size, axis):  # type: ignore[no-untyped-def]
+    length = ld_int64(array, at.LENGTH)
+    if length == 0:
+        return at.FAILED
+    first, total = _entry(array, 0, rank), 0
+    for e in range(length):
+        row = _entry(array, e, rank)
+        total += ld_int64(row, 1 + axis)
+        for a in range(rank):
+            if a != axis and ld_int64(row, 1 + a) != ld_int64(first, 1 + a):
+                return at.FAILED
+    for a in range(rank):
+        st_int64(out, at.DIMS + a, total if a == axis else ld_int64(first, 1 + a))
+    return _strips(out, array, rank, size, axis, total, False)
+
+
+@numba.njit
+def array_unstack(out, x, rank, size, axis):  # type: ignore[no-untyped-def]
+    array_create(out, rank - 1, size)
+    count = ld_int64(x, at.DIMS + axis)
+    inner, outer = size, 1
+    for a in range(axis + 1, rank):
+        inner *= ld_int64(x, at.DIMS + a)
+    for a in range(axis):
+        outer *= ld_int64(x, at.DIMS + a)
+    if _room(out, count * inner * outer, count, rank - 1) != at.OK:
+        return at.NO_MEMORY
+    data, source = ld_int64(out, at.DATA), ld_int64(x, at.DATA)
+    for e in range(count):
+        row = _entry(out, e, rank - 1)
+        st_int64(row, 0, e * inner * outer)
+        for a in range(rank - 1):
+            st_int64(row, 1 + a, ld_int64(x, at.DIMS + (a if a < axis else a + 1)))
+        for o in range(outer):
+            copy_bytes(data + (e * outer + o) * inner, source + (o * count + e) * inner, inner)
+    st_int64(out, at.LENGTH, count)
+    st_int64(out, at.USED, count * inner * outer)
+    return at.OK
+
+
+FUNCTIONS: dict[str, Any] = {
+    f.__name__: f
+    for f in (array_create, array_copy, array_push, array_append, array_set, array_get, array_last, array_drop_last,
+              array_length, array_stack, array_concat, array_unstack)  # fmt: skip
+}

@@ -1,0 +1,79 @@
+"""The native driver: a small machine whose instructions launch kernels and jump.
+
+Between feed and fetch only this runs. It is generated text like any kernel, compiled and cached the same way; an instruction costs
+some nanoseconds. Every `BUDGET` backward jumps it returns, so that Python can handle Ctrl-C.
+"""
+
+from __future__ import annotations
+
+from ..codegen import layout as at
+
+# argument record of the driver: address of the code, instruction to start at, backward jumps allowed
+CODE, START, BUDGET_LEFT = 0, 1, 2
+BUDGET = 1 << 22
+WORD = 8
+INSTRUCTION = at.INSTRUCTION_WORDS * WORD
+
+SOURCE = f'''\
+def kernel(args):
+    # the driver
+    code = ld_int64(args, {CODE})
+    pc = ld_int64(args, {START})
+    budget = ld_int64(args, {BUDGET_LEFT})
+    while True:
+        i = code + pc * {INSTRUCTION}
+        op = ld_int64(i, 0)
+        a = ld_int64(i, 1)
+        if op == {at.CALL}:
+            record = ld_int64(i, 2)
+            status = call_kernel(a, record)
+            if ld_int64(record, -1) != 0:
+                st_int64(record, -1, 0)
+                return pc * 256 + {at.OUT_OF_BOUNDS}
+            if status != 0:
+                return pc * 256 + status
+            pc += 1
+        elif op == {at.JUMP}:
+            if a <= pc:
+                budget -= 1
+                if budget <= 0:
+                    return a * 256 + {at.BUDGET}
+            pc = a
+        elif op == {at.JUMP_IF_FALSE}:
+            count = 1
+            for axis in range(ld_int64(i, 3)):
+                count *= ld_int64(a, {at.DIMS} + axis)
+            if count != 1 or ld_int64(a, {at.STATE}) == 0:
+                return pc * 256 + {at.FAILED}
+            pc = pc + 1 if ld_bool(ld_int64(a, {at.DATA}), 0) else ld_int64(i, 2)
+        elif op == {at.SHARE} or op == {at.SWAP}:
+            b = ld_int64(i, 2)
+            if op == {at.SWAP} and ld_int64(b, {at.STATE}) != 0:
+                for owned in range({at.BUFFER}, {at.TABLE} + 1):
+                    p = ld_int64(a, owned)
+                    q = ld_int64(b, owned)
+                    if p != 0 and q != 0:
+                        for word in range({at.BUFFER_WORDS}):
+                            keep = ld_int64(p, word)
+                            st_int64(p, word, ld_int64(q, word))
+                            st_int64(q, word, keep)
+            for word in range({at.DESCRIPTOR_WORDS}):
+                if word != {at.BUFFER} and word != {at.TABLE}:
+                    st_int64(a, word, ld_int64(b, word))
+            pc += 1
+        elif op == {at.MARK_ABSENT}:
+            st_int64(a, {at.STATE}, 0)
+            pc += 1
+        elif op == {at.JUMP_IF_ABSENT}:
+            pc = pc + 1 if ld_int64(a, {at.STATE}) != 0 else ld_int64(i, 2)
+        elif op == {at.FAIL_IF_ABSENT}:
+            if ld_int64(a, {at.STATE}) == 0:
+                return pc * 256 + {at.FAILED}
+            pc += 1
+        elif op == {at.CALL_HOST}:
+            return pc * 256 + {at.HOST}
+        elif op == {at.SUSPEND}:
+            return pc * 256 + {at.SUSPENDED}
+        else:
+            return pc * 256
+'''

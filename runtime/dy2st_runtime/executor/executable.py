@@ -1,0 +1,322 @@
+"""`Executable`: a Program ready to run natively."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import config, dims, reference
+from .. import dtype as dt
+from ..codegen import cpu, layout
+from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
+from ..ir.program import Operator, Program, Variable
+from ..ir.visit import clone_program
+from ..lowering.lower import lower
+from ..loopir.printer import show_kernel
+from ..ops.control import ABSENT
+from ..passes.pipeline import optimize
+from . import driver
+from .compile import ENTRY, KernelCompiler
+from .frame import Frame
+from .plan import Plan, make_plan
+
+RNG = "@RNG@"
+
+
+@functools.cache
+def compiler() -> KernelCompiler:
+    """The compiler of this process."""
+    return KernelCompiler()
+
+
+class Executable:
+    """A Program compiled for given feeds and fetches; serves all sizes of open dims, and several threads at once.
+
+    Args:
+        program: not changed; a copy is optimized.
+        feed_names: data variables, in the order of `run`'s list.
+        fetch_names: variables to return.
+        absent_feeds: feeds that may be `ABSENT`.
+
+    Attributes:
+        state_names: the persistable variables that a run reads or updates.
+    """
+
+    def __init__(self, program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], *,
+                 absent_feeds: Sequence[str] = ()) -> None:  # fmt: skip
+        self.feed_names, self.fetch_names = list(feed_names), list(fetch_names)
+        block = program.global_block()
+        for name in self.fetch_names:
+            if not block.has_var(name):
+                raise FetchError(f"the program has no variable {name!r} to fetch")
+        for name in self.feed_names:
+            if name not in block.vars:
+                raise FeedError(f"the program has no variable {name!r} to feed")
+        self.program, self.updates, shapes = optimize(clone_program(program), self.feed_names, self.fetch_names)
+        block = self.program.global_block()
+        self.state_names = [v.name for v in block.vars.values() if v.persistable]
+        self._feeds: list[Variable] = [block.var(name) for name in self.feed_names]
+        schedule = lower(self.program, shapes, frozenset(absent_feeds))
+        for name in [*self.feed_names, *self.fetch_names, *self.updates, *self.updates.values()]:
+            schedule.variables.setdefault(name, block.var(name))
+        self.state_names = [name for name in self.state_names if name in schedule.variables]
+        self.plan: Plan = make_plan(schedule, [*self.feed_names, *self.state_names], self.fetch_names, self.updates)
+        bounds = config.CHECKS.get()
+        self.sources = [cpu.render(launch.kernel, bounds=bounds, views=launch.views) for launch in self.plan.kernels]
+        if config.dumping("loop"):
+            print("\n".join(show_kernel(launch.kernel) for launch in self.plan.kernels), file=sys.stderr)
+        if config.dumping("source"):
+            print("\n".join(dict.fromkeys(self.sources)), file=sys.stderr)
+        if config.dumping("plan"):
+            print(self.describe(), file=sys.stderr)
+        *self._entries, entry = compiler().addresses([*self.sources, driver.SOURCE])
+        self._driver = ENTRY(entry)
+        self._types = []
+        for name in self.plan.names:
+            v = schedule.variables[name]
+            self._types.append((np.dtype(v.dtype), len(v.shape), v.kind == "array"))
+            if len(v.shape) > layout.MAX_RANK:
+                raise CompileError(f"{name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported")
+        self._frames: list[Frame] = []
+        self._lock = threading.Lock()
+
+    # ---- running ----
+    def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
+        """Runs to the end.
+
+        Args:
+            feeds: arrays in the order of `feed_names`, of the declared dtype and shape.
+            state: persistable arrays by name; updated if the run succeeds, untouched if it raises.
+
+        Returns:
+            a fresh array for each fetch, a list of arrays for a TensorArray, None for an absent value.
+        """
+        session = Session(self, feeds, {} if state is None else state)
+        try:
+            session.advance()
+            while not session.finished:
+                session.advance()
+            return session.fetch(self.fetch_names)
+        finally:
+            session.close()
+
+    def start(self, feeds: Mapping[str, Any], state: dict[str, np.ndarray]) -> Session:
+        """Runs up to the `suspend` op; `Session.resume` goes on. Feeds that are needed later may be left out."""
+        session = Session(self, [feeds.get(name, _LATER) for name in self.feed_names], state)
+        try:
+            session.advance()
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def check_feed(self, v: Variable, value: Any) -> np.ndarray:
+        """The value as a contiguous array; FeedError if dtype or shape do not fit the variable."""
+        array = np.asarray(value)
+        if array.dtype.name != v.dtype:
+            raise FeedError(f"feed {v.name!r} has dtype {array.dtype.name}, the program expects {v.dtype}",
+                            hint=f"pass array.astype({v.dtype!r})", location=v.info.get("location"))  # fmt: skip
+        if len(array.shape) != len(v.shape) or any(d not in (-1, n) for d, n in zip(v.shape, array.shape, strict=True)):
+            raise FeedError(f"feed {v.name!r} has shape {dims.show(array.shape)}, the program expects {dims.show(v.shape)}",
+                            location=v.info.get("location"))  # fmt: skip
+        return np.require(array, requirements=("C", "A"))
+
+    def take_frame(self) -> Frame:
+        with self._lock:
+            if self._frames:
+                return self._frames.pop()
+        return Frame(self.plan, self._entries, self._types)
+
+    def give_frame(self, frame: Frame) -> None:
+        frame.release_inputs()
+        with self._lock:
+            self._frames.append(frame)
+
+    def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:
+        """Runs natively from an instruction until something needs Python: (instruction, status)."""
+        frame.arguments[driver.START] = start
+        result = ctypes.c_int64()
+        self._driver(ctypes.addressof(result), ctypes.addressof(_exception()), frame.arguments.ctypes.data)
+        return result.value >> 8, result.value & 0xFF
+
+    def describe(self) -> str:
+        """The plan as text: descriptors with their buffers, then the instructions."""
+        lines = [f"plan: {len(self.plan.names)} descriptors, {self.plan.buffers} buffers, {len(self.plan.code)} instructions, "
+                 f"{len(set(self.sources))} kernels"]  # fmt: skip
+        for d, name in enumerate(self.plan.names):
+            where = "bound" if self.plan.buffer_of[d] < 0 else f"buffer {self.plan.buffer_of[d]}"
+            if d in self.plan.inplace_state:
+                where = f"memory of {self.plan.inplace_state[d]}"
+            lines.append(f"  d{d} {name}: {where}")
+        for i, (row, op) in enumerate(zip(self.plan.code, self.plan.ops, strict=True)):
+            text = layout.INSTRUCTION_NAMES[row[0]]
+            if row[0] == layout.CALL:
+                record = self.plan.records[row[1]]
+                label = self.plan.kernels[record.kernel].kernel.label
+                text += f" {label}({', '.join(f'd{d}' for d in record.descriptors)})"
+            else:
+                text += " " + " ".join(map(str, row[1:3]))
+            lines.append(f"  {i}: {text}" + (f"    # {op.location}" if op is not None and op.location else ""))
+        return "\n".join(lines) + "\n"
+
+
+_LATER = object()
+
+
+def _exception() -> Any:
+    """Where Numba's calling convention would leave an exception; kernels raise none."""
+    return _slot.__dict__.setdefault("value", ctypes.c_void_p())
+
+
+_slot = threading.local()
+
+
+class Session:
+    """One run in progress, with its frame."""
+
+    def __init__(self, executable: Executable, feeds: Sequence[Any], state: dict[str, np.ndarray]):
+        self.executable, self.state = executable, state
+        self.frame = executable.take_frame()
+        self.finished = False
+        self._pc = 0
+        self._closed = False
+        self._rng: np.ndarray | None = None
+        try:
+            for v, value in zip(executable._feeds, feeds, strict=True):
+                self._bind(v, value)
+            self._bind_state()
+        except BaseException:
+            self.close()
+            raise
+
+    def _bind(self, v: Variable, value: Any) -> None:
+        index = self.executable.plan.index
+        d = index[v.name]
+        if value is _LATER:
+            return
+        if value is ABSENT:
+            self.frame.bind_absent(d)
+        elif v.kind == "array":
+            self.frame.bind_list(d, value)
+        else:
+            self.frame.bind(d, self.executable.check_feed(v, value))
+
+    def _bind_state(self) -> None:
+        plan, block = self.executable.plan, self.executable.program.global_block()
+        for name in self.executable.state_names:
+            if name not in self.state:
+                raise ScopeError(f"variable {name!r} has no value", hint="run the startup program first, or load the parameters")
+            array = self.state[name]
+            if name == RNG:
+                array = self._rng = array.copy()  # a run that fails must not advance the generator
+            else:
+                v = block.var(name)
+                if array.dtype.name != v.dtype or not (array.flags.c_contiguous and array.flags.aligned):
+                    array = self.state[name] = np.require(array, v.dtype, ("C", "A", "W"))
+                if len(array.shape) != len(v.shape) or any(s not in (-1, n) for s, n in zip(v.shape, array.shape, strict=True)):
+                    raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
+                                     f"{dims.show(v.shape)}")  # fmt: skip
+            self.frame.bind(plan.index[name], array)
+        for d, name in plan.inplace_state.items():
+            array = self.state[name]
+            self.frame.bound[d, layout.BUFFER_ADDRESS] = array.ctypes.data
+
+    def advance(self) -> None:
+        """Runs to the next `suspend` or to the end; then `finished` is true and the state is updated."""
+        while True:
+            pc, status = self.executable.call_driver(self.frame, self._pc)
+            if status == layout.DONE:
+                self._commit()
+                self.finished = True
+                return
+            if status == layout.SUSPENDED:
+                self._pc = pc + 1
+                return
+            if status == layout.BUDGET:
+                self._pc = pc
+                continue
+            op = self.executable.plan.ops[pc]
+            if status == layout.HOST:
+                assert op is not None
+                self._host(op)
+                self._pc = pc + 1
+                continue
+            self._raise(op, status)
+
+    def resume(self, feeds: Mapping[str, Any]) -> None:
+        """Binds further feeds and runs on."""
+        block = self.executable.program.global_block()
+        for name, value in feeds.items():
+            self._bind(block.var(name), value)
+        self.advance()
+
+    def fetch(self, names: Sequence[str]) -> list[Any]:
+        """The present values of variables; None where absent."""
+        values = [self.frame.value(self.executable.plan.descriptor(name)) for name in names]
+        return [None if v is ABSENT else v for v in values]
+
+    def close(self) -> None:
+        """Gives the frame back."""
+        if not self._closed:
+            self._closed = True
+            self.executable.give_frame(self.frame)
+
+    def _commit(self) -> None:
+        plan, frame = self.executable.plan, self.frame
+        for name, final in self.executable.updates.items():
+            d = plan.descriptor(final)
+            if d in plan.inplace_state:
+                continue
+            value = frame.value(d)
+            if value is ABSENT:
+                continue
+            old = self.state.get(name)
+            if old is not None and old.shape == value.shape and old.dtype == value.dtype and old.flags.writeable:
+                np.copyto(old, value)
+            else:
+                self.state[name] = value
+        if self._rng is not None:
+            np.copyto(self.state[RNG], self._rng)
+
+    def _values(self, op: Operator) -> dict[str, Any]:
+        from ..ir.visit import reads
+
+        return {name: self.frame.value(self.executable.plan.descriptor(name)) for name in reads(op)
+                if name in self.executable.plan.canonical}  # fmt: skip
+
+    def _host(self, op: Operator) -> None:
+        env = self._values(op)
+        reference.run_op(op, env)
+        for name in op.output_names:
+            d = self.executable.plan.descriptor(name)
+            self.frame.bind(d, np.ascontiguousarray(env[name]))
+
+    def _raise(self, op: Operator | None, status: int) -> None:
+        """Replays the op in the reference, which raises what eager raises."""
+        if op is None:
+            raise CompileError("the native program failed outside of any op: this is a bug in dy2st")
+        if status == layout.NO_MEMORY:
+            raise with_location(MemoryError(f"no memory for the result of {op.type}"), op.location)
+        if status == layout.OUT_OF_BOUNDS:
+            raise CompileError(f"the kernel of {op.type} left its tensor: this is a bug in dy2st", location=op.location)
+        env = self._values(op)
+        if op.type == "cond" or op.type == "while_loop":
+            from ..ops.control import scalar_bool
+
+            name = op.input("Cond")[0] if op.type == "cond" else op.attrs["cond_block"].results[0]
+            scalar = self.frame.value(self.executable.plan.descriptor(name))
+            try:
+                scalar_bool(scalar, "a condition")
+            except Exception as error:
+                raise with_location(error, op.location) from None
+        reference.run_op(op, env)
+        raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not: this is a bug in dy2st",
+                           location=op.location)  # fmt: skip
+
+

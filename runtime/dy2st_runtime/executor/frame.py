@@ -1,0 +1,144 @@
+"""A frame: the memory of one run. Descriptors, buffers, argument records and relocated code in one block.
+
+Frames of one Executable are kept and reused, so a steady run allocates nothing; runs in several threads have a frame each.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..codegen import layout
+from ..ops.control import ABSENT
+from . import driver
+from .plan import Plan
+
+_libc = ctypes.CDLL(None)
+_libc.free.argtypes = [ctypes.c_void_p]
+_libc.free.restype = None
+WORD = 8
+
+
+class Frame:
+    """Memory for one run of a plan.
+
+    Args:
+        plan: the plan.
+        entries: the address of each kernel.
+        dtypes, ranks, arrays: of each descriptor.
+    """
+
+    def __init__(self, plan: Plan, entries: list[int], types: list[tuple[np.dtype, int, bool]]):
+        self.plan, self.types = plan, types
+        count = len(plan.names)
+        self.descriptors = np.zeros((count, layout.DESCRIPTOR_WORDS), np.int64)
+        self.buffers = np.zeros((max(plan.buffers, 1), layout.BUFFER_WORDS), np.int64)
+        # memory bound from outside, one pseudo buffer for each descriptor without a buffer of its own
+        self.bound = np.zeros((count, layout.BUFFER_WORDS), np.int64)
+        self.bound[:, layout.BUFFER_CAPACITY] = -1
+        at, buffers, bound = (a.ctypes.data for a in (self.descriptors, self.buffers, self.bound))
+        for d in range(count):
+            b, t = plan.buffer_of[d], plan.table_of[d]
+            row = self.descriptors[d]
+            row[layout.BUFFER] = bound + d * layout.BUFFER_WORDS * WORD if b < 0 else buffers + b * layout.BUFFER_WORDS * WORD
+            row[layout.TABLE] = buffers + t * layout.BUFFER_WORDS * WORD if t > 0 else 0
+        addresses = [at + d * layout.DESCRIPTOR_WORDS * WORD for d in range(count)]
+        # each record has a word before it, in which bounds checks leave their verdict
+        words: list[int] = []
+        starts: list[int] = []
+        for record in plan.records:
+            words.append(0)
+            starts.append(len(words))
+            words += [addresses[d] for d in record.descriptors]
+            words += [_bits(dtype, value) for dtype, value in record.scalars]
+        self.records = np.array(words or [0], np.int64)
+        code = np.array(plan.code, np.int64)
+        base = self.records.ctypes.data
+        for row in code:
+            op = row[0]
+            if op == layout.CALL:
+                record = int(row[1])
+                row[1], row[2] = entries[plan.records[record].kernel], base + starts[record] * WORD
+            elif op in (layout.SHARE, layout.SWAP):
+                row[1], row[2] = addresses[row[1]], addresses[row[2]]
+            elif op in (layout.JUMP_IF_FALSE, layout.MARK_ABSENT, layout.JUMP_IF_ABSENT, layout.FAIL_IF_ABSENT):
+                row[1] = addresses[row[1]]
+        self.code = code
+        self.arguments = np.array([code.ctypes.data, 0, driver.BUDGET], np.int64)
+        self.keep: dict[int, Any] = {}
+        weakref.finalize(self, _release, self.buffers)
+
+    # ---- values ----
+    def bind(self, d: int, array: np.ndarray) -> None:
+        """Shows an array's memory as the value of a descriptor. The array must be C-contiguous and stays alive with the frame."""
+        row = self.descriptors[d]
+        row[layout.DATA], row[layout.STATE] = array.ctypes.data, 1
+        row[layout.DIMS : layout.DIMS + array.ndim] = array.shape
+        self.bound[d, layout.BUFFER_ADDRESS] = array.ctypes.data
+        self.keep[d] = array
+
+    def bind_absent(self, d: int) -> None:
+        self.descriptors[d, layout.STATE] = 0
+
+    def bind_list(self, d: int, entries: list[np.ndarray]) -> None:
+        """Shows a list of tensors as the value of a TensorArray."""
+        dtype, rank, _ = self.types[d]
+        table = np.zeros((max(len(entries), 1), 1 + rank), np.int64)
+        data = np.concatenate([np.ascontiguousarray(e, dtype).reshape(-1) for e in entries]) if entries else np.zeros(1, dtype)
+        offset = 0
+        for row, e in zip(table, entries, strict=False):
+            row[0], row[1:] = offset, e.shape
+            offset += e.size * dtype.itemsize
+        row = self.descriptors[d]
+        row[layout.DATA], row[layout.STATE], row[layout.ENTRIES] = data.ctypes.data, 1, table.ctypes.data
+        row[layout.LENGTH], row[layout.USED] = len(entries), offset
+        self.keep[d] = (data, table)
+
+    def value(self, d: int) -> Any:
+        """A copy of a descriptor's value: an array, a list of arrays, or `ABSENT`."""
+        row = self.descriptors[d]
+        if row[layout.STATE] == 0:
+            return ABSENT
+        dtype, rank, is_array = self.types[d]
+        if is_array:
+            return self._entries(row, dtype, rank)
+        return _copy(int(row[layout.DATA]), tuple(int(n) for n in row[layout.DIMS : layout.DIMS + rank]), dtype)
+
+    def _entries(self, row: np.ndarray, dtype: np.dtype, rank: int) -> list[np.ndarray]:
+        count = int(row[layout.LENGTH])
+        table = _copy(int(row[layout.ENTRIES]), (count, 1 + rank), np.dtype(np.int64)) if count else np.zeros((0, 1 + rank), np.int64)
+        return [_copy(int(row[layout.DATA]) + int(r[0]), tuple(int(n) for n in r[1:]), dtype) for r in table]
+
+    def release_inputs(self) -> None:
+        """Drops the references to what was bound."""
+        self.keep.clear()
+
+    @property
+    def allocated(self) -> int:
+        """Bytes of buffers that the frame holds."""
+        capacity = self.buffers[:, layout.BUFFER_CAPACITY]
+        return int(capacity[capacity > 0].sum())
+
+
+def _copy(address: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    out = np.empty(shape, dtype)
+    if out.size:
+        ctypes.memmove(out.ctypes.data, address, out.nbytes)
+    return out
+
+
+def _bits(dtype: str, value: Any) -> int:
+    """A scalar argument as the word that kernels read."""
+    if dtype.startswith("float"):
+        return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
+    return int(value)
+
+
+def _release(buffers: np.ndarray) -> None:
+    for address, capacity in buffers:
+        if capacity > 0:
+            _libc.free(int(address))
