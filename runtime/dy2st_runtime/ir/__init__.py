@@ -12,3 +12,5 @@ from .visit import clone_block as clone_block
 from .visit import clone_ops as clone_ops
 from .visit import clone_program as clone_program
 from .visit import free_names as free_names
+from .visit import rename_reads as rename_reads
+from .visit import rename_variables as rename_variables

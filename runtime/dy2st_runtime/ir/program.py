@@ -157,6 +157,8 @@ class Program:
     Attributes:
         version: counts changes made through the builder; part of the Executor's cache key.
         random_seed: 0 = the global generator.
+        updates: persistable variable → the variable whose value it takes after the run (`passes.ssa`); "@RNG@", an ordered effect,
+            is never among them.
     """
 
     _ids = itertools.count()
@@ -165,6 +167,7 @@ class Program:
         self.id = next(Program._ids)
         self.version = 0
         self.random_seed = 0
+        self.updates: dict[str, str] = {}
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}
         self._global = Block(self, None)
@@ -196,6 +199,10 @@ class Program:
 
     def note_name(self, name: str) -> None:
         self._names.add(name)
+
+    def has_name(self, name: str) -> bool:
+        """Whether some variable has, or had, this name."""
+        return name in self._names
 
     def list_vars(self) -> Iterator[Variable]:
         for block in self.blocks:

@@ -49,9 +49,12 @@ def has_effect(op: Operator) -> bool:
     return any(has_effect(inner) for block in op.blocks for inner in block.ops)
 
 
-def may_raise(op: Operator) -> bool:
-    """Whether an op can fail because of values."""
-    return op.record.may_raise or any(may_raise(inner) for block in op.blocks for inner in block.ops)
+def may_raise(op: Operator, block: Block | None = None) -> bool:
+    """Whether an op can fail because of values. With the block it stands in, the dtypes of its inputs count: only integer division can."""
+    raises = op.record.may_raise
+    if raises and block is not None:
+        raises = op.record.may_raise_for(tuple(block.var(name).dtype for name in op.input_names), op.attrs)
+    return raises or any(may_raise(inner, sub) for sub in op.blocks for inner in sub.ops)
 
 
 def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Mapping[str, str], *,
@@ -99,10 +102,39 @@ def _define(name: str, source: Block, target: Block, mapping: dict[str, str], fr
     return new
 
 
+def rename_reads(block: Block, mapping: Mapping[str, str]) -> None:
+    """Renames what a block, with its sub-blocks, reads; what it defines keeps its name."""
+    for op in block.ops:
+        for slot, names in op.inputs.items():
+            op.inputs[slot] = [mapping.get(n, n) for n in names]
+        for sub in op.blocks:
+            rename_reads(sub, mapping)
+    block.results = [mapping.get(n, n) for n in block.results]
+
+
+def rename_variables(program: Program, mapping: Mapping[str, str]) -> None:
+    """Gives variables other names, where they are defined and everywhere they are read."""
+    for block in program.blocks:
+        for v in block.vars.values():
+            v.name = mapping.get(v.name, v.name)
+        block.vars = {v.name: v for v in block.vars.values()}
+        block.params = [mapping.get(n, n) for n in block.params]
+        for op in block.ops:
+            for slot, names in op.outputs.items():
+                op.outputs[slot] = [mapping.get(n, n) for n in names]
+            if "saved" in op.attrs:
+                op.attrs["saved"] = [mapping.get(n, n) for n in op.attrs["saved"]]
+    rename_reads(program.global_block(), mapping)
+    program.updates = {mapping.get(k, k): mapping.get(n, n) for k, n in program.updates.items()}
+    for name in mapping.values():
+        program.note_name(name)
+    program.version += 1
+
+
 def clone_program(program: Program, into: Program | None = None) -> Program:
     """A deep copy; locations and `info` are shared, not copied. `into` is an empty Program of a subclass."""
     copy = Program() if into is None else into
-    copy.random_seed = program.random_seed
+    copy.random_seed, copy.updates = program.random_seed, dict(program.updates)
     copy._names, copy._counters = set(program._names), dict(program._counters)
     source, target = program.global_block(), copy.global_block()
     for v in source.vars.values():

@@ -1,0 +1,93 @@
+"""What must be known before the reverse walk: where gradients can flow, and which values may be absent.
+
+Both analyses hold names of all blocks in one set: a name is unique in its Program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .. import dtype
+from ..ir.program import Block, Operator
+from ..ops.control import WhileLoop
+
+
+def can_carry_gradient(block: Block, name: str) -> bool:
+    """Whether a variable is of a kind that has gradients (floating point), whatever flows in."""
+    return dtype.is_float(block.var(name).dtype)
+
+
+def mark_active(ops: Iterable[Operator], block: Block, active: set[str], no_grad: frozenset[str]) -> None:
+    """Adds to `active` the names that depend on active ones through differentiable ops.
+
+    A variable with `stop_gradient` that an op yields, one in `no_grad`, and one that is not floating point stay
+    inactive. The params of a loop do not: what counts is what flows in, not where the state started.
+    """
+    for op in ops:
+        for name, source in _sources(op, block, active, no_grad):
+            v = block.var(name)
+            if source and not v.stop_gradient and name not in no_grad and can_carry_gradient(block, name):
+                active.add(name)
+
+
+def _sources(op: Operator, block: Block, active: set[str], no_grad: frozenset[str]) -> list[tuple[str, bool]]:
+    """The outputs of an op, each with whether a gradient can flow through it into an active name."""
+    if op.type == "cond":
+        true, false = op.attrs["true_block"], op.attrs["false_block"]
+        for branch in (true, false):
+            mark_active(branch.ops, branch, active, no_grad)
+        return [(out, t in active or f in active)
+                for out, t, f in zip(op.output("Out"), true.results, false.results, strict=True)]  # fmt: skip
+    if op.type == "while_loop":
+        body = op.attrs["body_block"]
+        for x, param in zip(op.input("X"), body.params, strict=True):
+            _join(x, param, body, active, no_grad)
+        before = -1
+        while before != len(active):  # the state feeds itself: until nothing changes
+            before = len(active)
+            mark_active(body.ops, body, active, no_grad)
+            for result, param in zip(body.results, body.params, strict=True):
+                _join(result, param, body, active, no_grad)
+        sources = [*body.params, *op.attrs["saved"]]
+        return [(out, name in active) for out, name in zip(op.output_names, sources, strict=True)]
+    flows = op.record.differentiable and any(name in active for name in op.input_names)
+    return [(out, flows) for out in op.output_names]
+
+
+def _join(source: str, param: str, body: Block, active: set[str], no_grad: frozenset[str]) -> None:
+    if source in active and param not in no_grad and can_carry_gradient(body, param):
+        active.add(param)
+
+
+def mark_absent(ops: Iterable[Operator], absent: set[str]) -> None:
+    """Adds to `absent` the outputs of ops that may be absent at run time, given the names that may be."""
+    for op in ops:
+        absent.update(_absent_outputs(op, absent))
+
+
+def _absent_outputs(op: Operator, absent: set[str]) -> list[str]:
+    if op.type == "absent":
+        return op.output_names
+    if op.type == "sum":  # absent terms are left out
+        return op.output_names if all(n in absent for n in op.input_names) else []
+    if op.type == "fill_absent":
+        return op.output_names if op.input("Like")[0] in absent else []
+    if op.type == "ensure_defined":
+        return []
+    if op.type == "cond" and op.input("Cond")[0] not in absent:
+        for branch in op.blocks:
+            mark_absent(branch.ops, absent)
+        branches = zip(op.output("Out"), *(branch.results for branch in op.blocks), strict=True)
+        return [out for out, *results in branches if any(r in absent for r in results)]
+    if op.record is WhileLoop:
+        body = op.attrs["body_block"]
+        absent.update(p for x, p in zip(op.input("X"), body.params, strict=True) if x in absent)
+        before = -1
+        while before != len(absent):
+            before = len(absent)
+            mark_absent(body.ops, absent)
+            absent.update(p for r, p in zip(body.results, body.params, strict=True) if r in absent)
+        return [out for out, p in zip(op.output("Out"), body.params, strict=True) if p in absent]
+    if any(n in absent for n in op.input_names):
+        return op.output_names
+    return []

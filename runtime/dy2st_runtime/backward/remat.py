@@ -1,0 +1,136 @@
+"""What the gradient of a loop needs of the forward iterations: saved by the forward loop, or computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..errors import GradientError
+from ..ir.program import Block, Operator, Variable
+from ..ir.visit import has_effect, reads
+from ..ops import registry
+from ..ops.elementwise import Elementwise
+from .sweep import Builder, Sweep
+
+CHEAP = frozenset({
+    "absent", "assign", "cast", "concat", "expand_as_v2", "expand_v2", "fill_any_like", "fill_constant",
+    "lod_array_length", "one_hot_v2", "read_from_array", "shape", "slice", "split", "stack", "strided_slice",
+    "transpose2", "tril_triu", "unbind", "unstack",
+})  # fmt: skip
+"""Ops that cost no more than writing and reading back their result; elementwise ops and views are such too."""
+
+
+def is_cheap(op: Operator) -> bool:
+    """The policy: whether to compute an op's result again rather than to save it, where its inputs are at hand."""
+    record = op.record
+    if has_effect(op) or op.blocks:
+        return False
+    return issubclass(record, Elementwise) or bool(record.view) or op.type in CHEAP
+
+
+def choose(
+    copies: Sequence[Operator], needed: Iterable[str], can_save: Callable[[str], bool]
+) -> tuple[set[int], list[str]]:
+    """Splits what is needed of an iteration.
+
+    Args:
+        copies: the ops of the iteration, in order.
+        needed: the names that are needed in the end; those that no op defines are params, or come from outside.
+        can_save: whether a name may be saved; True for params, False for names from outside.
+
+    Returns:
+        the ids of the ops to compute again, and the names to save. An op whose result cannot be saved (an array, an
+        output that only the gradient of a nested op uses) is computed again, with all that it needs; so is a cheap
+        op whose inputs are at hand.
+    """
+    defined = {name: op for op in copies for name in op.output_names}
+    again: set[int] = set()
+    save: dict[str, None] = {}
+    queue = list(needed)
+    while queue:
+        name = queue.pop()
+        op = defined.get(name)
+        if op is not None and id(op) in again:
+            continue
+        if can_save(name):
+            save[name] = None
+        elif op is not None:
+            again.add(id(op))
+            queue.extend(reads(op))
+    save = {name: None for name in save if name not in defined or id(defined[name]) not in again}
+    at_hand: set[str] = set()
+    lazily: set[int] = set()
+    for op in copies:
+        available = all(n in save or n in at_hand or not (n in defined or can_save(n)) for n in reads(op))
+        if id(op) in again or (is_cheap(op) and available):
+            at_hand.update(op.output_names)
+            lazily.add(id(op))
+            for name in op.output_names:
+                save.pop(name, None)
+    # of the cheap ops keep those that lead to something needed
+    wanted = set(needed)
+    kept: set[int] = set()
+    for op in reversed(copies):
+        if id(op) in lazily and any(n in wanted and n not in save for n in op.output_names):
+            kept.add(id(op))
+            wanted.update(reads(op))
+    return kept, [name for name in save if name in wanted]
+
+
+def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Operator], forward: dict[str, str],
+                step: Variable, results: Sequence[Variable]) -> None:  # fmt: skip
+    """Puts at the head of a backward body what it needs of the forward iteration, and drops the other copies.
+
+    Args:
+        sweep: the sweep that the loop is part of.
+        op: the forward `while_loop`; gets `saved` names and Saved outputs.
+        block: the backward body: copies of the forward ops, then the reverse walk.
+        copies: the copies of the ops of the forward body.
+        forward: name in the forward body → name in the copy.
+        step: the iteration.
+        results: gradients that the body yields.
+    """
+    end = next((i + 1 for i, other in enumerate(block.ops) if copies and other is copies[-1]), 0)
+    head, walk = block.ops[:end], block.ops[end:]
+    original = {copy: name for name, copy in forward.items() if copy in block.vars}
+    needed = dict.fromkeys(n for other in walk for n in reads(other))
+    needed.update(dict.fromkeys(v.name for v in results))
+    defined = {name for other in head for name in other.output_names}
+    hidden = {name for name in needed if name in defined or name in original}
+    kept, save = choose(head, hidden, lambda name: name in original and block.vars[name].kind == "dense")
+    for name in hidden:
+        if name in original and block.vars[name].kind == "array" and name not in defined:
+            raise GradientError(f"the gradient needs the list {original[name]!r} as it was in each iteration",
+                                location=op.location, hint="read the list after the loop")  # fmt: skip
+    for other in head:
+        if id(other) not in kept:
+            for name in other.output_names:
+                if name not in save:
+                    block.vars.pop(name, None)
+    block.ops[:] = [other for other in head if id(other) in kept] + walk
+    for copy in original:
+        if copy not in defined and copy not in save:
+            del block.vars[copy]
+    b = Builder(block, sweep.state, op.location, index=0)
+    for name in save:
+        array = _saved(sweep, op, original[name])
+        b.apply(registry.get("read_from_array"), (array, step), {}, {"Out": [name]})
+
+
+def _saved(sweep: Sweep, op: Operator, name: str) -> Variable:
+    """The array with the value of a body variable in each iteration."""
+    saved: list[str] = op.attrs["saved"]
+    if name in saved:
+        return sweep.var(op.output("Saved")[saved.index(name)])
+    v = op.attrs["body_block"].var(name)
+    array = sweep.forward.create_var(None, v.dtype, v.shape, stem=f"{name}@SAVED", kind="array")
+    saved.append(name)
+    op.outputs.setdefault("Saved", []).append(array.name)
+    return array
+
+
+def silence(copies: Iterable[Operator]) -> None:
+    """Removes the checks and prints inside the blocks of copied ops: they have happened in the forward loop."""
+    for op in copies:
+        for block in op.blocks:
+            silence(block.ops)
+            block.ops[:] = [inner for inner in block.ops if not (inner.record.effect and not inner.output_names)]

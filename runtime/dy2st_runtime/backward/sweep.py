@@ -1,0 +1,179 @@
+"""The reverse walk over the ops of one block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import GradientError, Location
+from ..ir.builder import IRBuilder
+from ..ir.program import Block, Operator, Variable
+from ..ops import registry
+from .activity import mark_absent
+
+
+class State:
+    """What all sweeps of one `append_backward` share.
+
+    Attributes:
+        active: names that gradients can flow to.
+        absent: names, of values and of gradients, that may be absent at run time.
+        no_grad: names that were excluded by the caller.
+        made: names of the values that backward made.
+        titles: gradient variable → the name it gets in the end.
+    """
+
+    def __init__(self, active: set[str], absent: set[str], no_grad: frozenset[str]):
+        self.active, self.absent, self.no_grad = active, absent, no_grad
+        self.made: set[str] = set()
+        self.titles: dict[str, str] = {}
+
+
+class Builder(IRBuilder):
+    """An IRBuilder that keeps track of the values it makes and of which may be absent."""
+
+    def __init__(self, block: Block, state: State, location: Location | None = None, index: int | None = None):
+        super().__init__(block, location, index)
+        self.state = state
+
+    def insert(self, op: Operator) -> Operator:
+        mark_absent([op], self.state.absent)
+        self.state.made.update(op.output_names)
+        return super().insert(op)
+
+
+class Sweep:
+    """Gradients of the ops of block `forward`, written to the block of `b`.
+
+    The two are the same block, except in a branch of `cond`: there the gradient block reads names of the forward
+    block as if they were visible, and `branch` makes them so afterwards. `outer` is the sweep that this one is part of.
+    """
+
+    def __init__(self, forward: Block, b: Builder, state: State, outer: Sweep | None = None):
+        self.forward, self.b, self.state, self.outer = forward, b, state, outer
+        self.parts: dict[str, list[Variable]] = {}
+        self.totals: dict[str, Variable] = {}
+
+    def var(self, name: str) -> Variable:
+        """A value that the ops of this sweep, or of one around it, can read."""
+        found = self.forward.find_var(name)
+        if found is None and self.outer is not None:
+            return self.outer.var(name)
+        return found or self.forward.var(name)
+
+    def add(self, name: str, gradient: Variable) -> None:
+        """One more term of the gradient of a name."""
+        self.parts.setdefault(name, []).append(_fitted(self.b, gradient, self.var(name)))
+
+    def total(self, name: str) -> Variable | None:
+        """The sum of the terms so far; None if there is none."""
+        parts = self.parts.get(name)
+        if not parts:
+            return None
+        if len(parts) > 1:
+            parts[:] = [_fitted(self.b, self.b.op("sum", X=parts), self.var(name))]
+        self.state.titles.setdefault(parts[0].name, f"{name}@GRAD")
+        return parts[0]
+
+    def run(self, ops: Sequence[Operator]) -> None:
+        """Walks the ops from the last to the first."""
+        from .branch import differentiate_cond
+        from .loop import differentiate_loop
+
+        for op in reversed(ops):
+            douts = {name: self.total(name) for name in op.output_names}
+            if all(d is None for d in douts.values()):
+                continue
+            self.b.location = op.location
+            for name, d in douts.items():
+                if d is not None:
+                    self.totals[name] = d
+                self.parts.pop(name, None)  # a persistable may be its own input: what follows is about the old value
+            if op.type == "cond":
+                differentiate_cond(self, op, douts)
+            elif op.type == "while_loop":
+                differentiate_loop(self, op, douts)
+            elif any(self.active(name) for name in op.input_names):
+                for group in self._groups(douts):
+                    self._rule(op, group)
+
+    def active(self, name: str) -> bool:
+        return name in self.state.active
+
+    def result(self, name: str) -> Variable | None:
+        """The gradient of any name after `run`, also of one that an op of the walk defines."""
+        if self.var(name).persistable:
+            return self.total(name)  # of the value before the ops, were it updated
+        return self.total(name) or self.totals.get(name)
+
+    def _groups(self, douts: dict[str, Variable | None]) -> list[dict[str, Variable | None]]:
+        """How to call the rule of an op when some gradients of its outputs may be absent.
+
+        With one output that counts, absence takes care of itself: all that the rule makes is skipped. With several, an
+        absent one must count as zero where another is present, and everything must be absent where all are. So: if one
+        is surely present, the others are filled with zeros; if none is, the rule (linear in the gradients) is applied
+        to each alone.
+        """
+        given = [name for name, d in douts.items() if d is not None]
+        unsure = [name for name in given if douts[name].name in self.state.absent]  # type: ignore[union-attr]
+        if len(given) == 1 or not unsure:
+            return [douts]
+        if len(unsure) < len(given):
+            filled = {name: self.b.op("fill_absent", X=douts[name], Like=self.var(name)) for name in unsure}
+            return [{**douts, **filled}]
+        return [{name: (d if name == one else None) for name, d in douts.items()} for one in given]
+
+    def _rule(self, op: Operator, douts: dict[str, Variable | None]) -> None:
+        """Adds what `OpDef.grad` gives for the inputs that a gradient can flow to."""
+        record = op.record
+        ins = _by_slot(record.input_slots, op.inputs, self.var)
+        outs = _by_slot(record.output_slots, op.outputs, self.var)
+        gradients = record.grad(self.b, ins, outs, _by_slot(record.output_slots, op.outputs, douts.get), **op.attrs)
+        for slot, gradient in zip(record.input_slots, gradients, strict=True):
+            names = op.input(slot.name)
+            if not any(self.active(name) for name in names):
+                continue
+            if callable(gradient):
+                gradient = gradient()
+            if gradient is None:
+                continue
+            for name, one in zip(names, gradient if slot.many else [gradient], strict=True):
+                if self.active(name):
+                    self._add_term(op, name, one() if callable(one) else one)
+
+    def _add_term(self, op: Operator, name: str, gradient: Variable | None) -> None:
+        if gradient is None:
+            return
+        try:
+            self.add(name, gradient)
+        except GradientError as error:
+            error.message = f"{op.type}: {error.message}"
+            raise error.at(op.location) from None
+
+
+def _by_slot(
+    slots: Sequence[registry.Slot], names: dict[str, list[str]], value: Callable[[str], Any]
+) -> tuple[Any, ...]:
+    """What a rule gets: for each slot a value, a list, or None where the slot is empty."""
+    result: list[Any] = []
+    for slot in slots:
+        values = [value(name) for name in names.get(slot.name, ())]
+        result.append(values if slot.many else (values[0] if values else None))
+    return tuple(result)
+
+
+def _fitted(b: Builder, gradient: Variable, value: Variable) -> Variable:
+    """A gradient with the dtype and the shape of its value; a rule that computes in a wider dtype is cast back."""
+    if gradient.dtype != value.dtype:
+        gradient = b.op("cast", X=gradient, in_dtype=gradient.dtype, out_dtype=value.dtype)
+    shapes_fit = len(gradient.shape) == len(value.shape) and all(
+        g == v or -1 in (g, v) for g, v in zip(gradient.shape, value.shape, strict=True)
+    )
+    if gradient.kind != value.kind or not shapes_fit:
+        raise GradientError(
+            f"the gradient of {value.name!r} is {gradient.type}, the value {value.type}: its rule is wrong"
+        )
+    if gradient.shape != value.shape and gradient.name in b.state.made:
+        # a gradient has the sizes of its value, so what is known of one is known of the other
+        gradient.shape = tuple(g if v == -1 else v for g, v in zip(gradient.shape, value.shape, strict=True))
+    return gradient
