@@ -24,7 +24,7 @@ class CpuLanguage(Language):
     """
 
     name = "cpu"
-    fail = f"return {layout.FAILED}"
+    fail = (f"return {layout.FAILED}",)
 
     def __init__(self, bounds: bool = False, views: dict[str, str] | None = None):
         self.bounds, self.views = bounds, views or {}

@@ -23,8 +23,8 @@ class Language:
     """dtype in memory → dtype of computation, where they differ."""
     math_prefix = ""
     """Before the names of math functions (`exp_float32`)."""
-    fail = "return 1"
-    """The statement that ends the kernel with a failure."""
+    fail: tuple[str, ...] = ("return 1",)
+    """The statements that end the kernel with a failure."""
 
     def register(self, dtype: str) -> str:
         return self.registers.get(dtype, dtype)
@@ -110,7 +110,7 @@ class Renderer:
             lines = [f"{pad}if {expr(s.cond)}:", *self.body(s.body, indent + 1)]
             return [*lines, f"{pad}else:", *self.body(s.orelse, indent + 1)] if s.orelse else lines
         if isinstance(s, n.Fail):
-            return [f"{pad}if {expr(s.cond)}:", f"{pad}    {language.fail}"]
+            return [f"{pad}if {expr(s.cond)}:", *(f"{pad}    {line}" for line in language.fail)]
         if isinstance(s, n.SetShape):
             return [pad + line for line in language.set_shape(self.tensors[s.tensor], [expr(d) for d in s.dims])]
         if isinstance(s, n.NativeCall):

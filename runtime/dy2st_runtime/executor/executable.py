@@ -23,6 +23,7 @@ from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
 from . import driver
 from .compile import ENTRY, KernelCompiler
+from .feeds import check_feed
 from .frame import Frame
 from .plan import Plan, make_plan
 
@@ -116,17 +117,6 @@ class Executable:
             raise
         return session
 
-    def check_feed(self, v: Variable, value: Any) -> np.ndarray:
-        """The value as a contiguous array; FeedError if dtype or shape do not fit the variable."""
-        array = np.asarray(value)
-        if array.dtype.name != v.dtype:
-            raise FeedError(f"feed {v.name!r} has dtype {array.dtype.name}, the program expects {v.dtype}",
-                            hint=f"pass array.astype({v.dtype!r})", location=v.info.get("location"))  # fmt: skip
-        if len(array.shape) != len(v.shape) or any(d not in (-1, n) for d, n in zip(v.shape, array.shape, strict=True)):
-            raise FeedError(f"feed {v.name!r} has shape {dims.show(array.shape)}, the program expects {dims.show(v.shape)}",
-                            location=v.info.get("location"))  # fmt: skip
-        return np.require(array, requirements=("C", "A"))
-
     def take_frame(self) -> Frame:
         with self._lock:
             if self._frames:
@@ -205,7 +195,7 @@ class Session:
         elif v.kind == "array":
             self.frame.bind_list(d, value)
         else:
-            self.frame.bind(d, self.executable.check_feed(v, value))
+            self.frame.bind(d, check_feed(v, value))
 
     def _bind_state(self) -> None:
         plan, block = self.executable.plan, self.executable.program.global_block()

@@ -19,7 +19,8 @@ from numba.extending import intrinsic
 from .native import FASTMATH
 
 f32 = np.float32
-_INLINE: dict[str, Any] = {"fastmath": FASTMATH, "error_model": "numpy"}
+# no reassociation here: it would undo the two-step reductions
+_INLINE: dict[str, Any] = {"fastmath": FASTMATH - {"reassoc"}, "error_model": "numpy"}
 
 
 @intrinsic
