@@ -34,7 +34,7 @@ def namespace() -> dict[str, Any]:
     names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS}
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
                  call_kernel=native.call_kernel)  # fmt: skip
-    names.update({name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "uint8")})
+    names.update({name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")})
     names.update(inf=np.inf, nan=np.nan)
     return names
 
