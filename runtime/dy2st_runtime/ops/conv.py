@@ -273,8 +273,9 @@ class TransposedConvolution(OpDef):
         return lambda: b.conv2d(dy, f, **kept), lambda: b.conv2d_grad_filter(dy, x, f, **kept)
 
 
-def transposed_geometry(op: str, image: Sequence[dims.Dim], kernel: Sequence[dims.Dim], attrs: dict[str, Any]
-                        ) -> tuple[windows.Axis, windows.Axis]:  # fmt: skip
+def transposed_geometry(
+    op: str, image: Sequence[dims.Dim], kernel: Sequence[dims.Dim], attrs: dict[str, Any]
+) -> tuple[windows.Axis, windows.Axis]:
     """The windows over the output of a transposed convolution, as many as its input [N, M, H, W] has elements."""
     sizes, extra = attrs["output_size"], attrs["output_padding"] or [0]
     found = []

@@ -2,8 +2,8 @@
 
 One image at a time, so that its columns stay in the cache: copy it into a frame with the paddings, gather the columns
 (im2col: every row a contiguous copy for stride 1), one matrix product for each group. The gradient in the image runs
-the same backwards. A 1x1 filter with stride 1 is a matrix product on the image itself; a filter with one channel for each
-group (depthwise) has too small a product to be worth columns, so it is summed directly, plane by plane.
+the same backwards. A 1x1 filter with stride 1 is a matrix product on the image itself; a filter with one channel for
+each group (depthwise) has too small a product to be worth columns, so it is summed directly, plane by plane.
 """
 
 from __future__ import annotations
@@ -186,8 +186,9 @@ class Columns:
             self.frame.unload(self.framed, 0, image, self._start(batch), self.shape.channels)
 
 
-def _scatter(cx: Any, f: Any, dy: Any, inputs: list[Any], out: Any, attrs: dict[str, Any],
-             axes: Callable[[Sequence[Any]], Axes]) -> None:  # fmt: skip
+def _scatter(
+    cx: Any, f: Any, dy: Any, inputs: list[Any], out: Any, attrs: dict[str, Any], axes: Callable[[Sequence[Any]], Axes]
+) -> None:
     """Spreads dy [N, M, OH, OW] by the filter over the image `out`."""
     last = windows.channel_last(attrs["data_format"])
     grads, weights, target = images.plain(cx, dy, last), images.plain(cx, f), images.target_for(cx, out, last)
@@ -267,8 +268,14 @@ def _framed(cx: Any, image: Any, weights: Any, attrs: dict[str, Any]) -> Any:
     return t
 
 
-def _taps(k: Any, shape: Shapes, frame: images.Frame, tap: Callable[[Any], Any], source: Any,
-          body: Callable[[Any, Any, Any], None]) -> None:  # fmt: skip
+def _taps(
+    k: Any,
+    shape: Shapes,
+    frame: images.Frame,
+    tap: Callable[[Any], Any],
+    source: Any,
+    body: Callable[[Any, Any, Any], None],
+) -> None:
     """For each tap of a plane's filter and each point: body(tap(i), point, pixel), points innermost."""
     rows, cols = shape.rows, shape.cols
     with k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .. import dims
 from ..loopir import nodes as n
 from . import windows
 
@@ -19,11 +20,11 @@ def compute_dtype(name: str) -> str:
 
 
 def plain(cx: Any, x: Any, last: bool = False) -> Any:
-    """The image as [N, C, H, W] in the dtype of computation: x itself, or a temporary."""
+    """The image with channels second in the dtype of computation: x itself, or a temporary."""
     compute = compute_dtype(x.dtype)
     if not last and compute == x.dtype:
         return x
-    t = cx.temp(compute, 4)
+    t = cx.temp(compute, len(x.shape))
     with cx.kernel([x], [t], shapes=False) as (k, (src,), (dst,)):
         k.set_shape(dst, windows.to_first(src.shape, last))
         copy_image(k, src, dst, dst.shape, last, False)
@@ -31,9 +32,8 @@ def plain(cx: Any, x: Any, last: bool = False) -> Any:
 
 
 def copy_image(k: Any, src: Any, dst: Any, sizes: Sequence[Any], src_last: bool, dst_last: bool) -> None:
-    """Copies an image, `sizes` in [N, C, H, W]; each side has its own layout."""
-    _, channels, height, width = sizes
-    area = k.let(height * width)
+    """Copies an image, `sizes` with channels second; each side has its own layout."""
+    channels, area = sizes[1], k.let(dims.product(sizes[2:]))
 
     def flat(batch: Any, c: Any, p: Any, last: bool) -> Any:
         return (batch * area + p) * channels + c if last else (batch * channels + c) * area + p
@@ -47,7 +47,7 @@ def copy_image(k: Any, src: Any, dst: Any, sizes: Sequence[Any], src_last: bool,
 def target_for(cx: Any, out: Any, last: bool = False) -> Any:
     """Where a kernel that computes in plain form writes the output: the output itself, or a temporary for `deliver`."""
     compute = compute_dtype(out.dtype)
-    return out if not last and compute == out.dtype else cx.temp(compute, 4)
+    return out if not last and compute == out.dtype else cx.temp(compute, len(out.shape))
 
 
 def deliver(cx: Any, target: Any, out: Any, inputs: Sequence[Any], last: bool = False) -> None:
@@ -59,8 +59,15 @@ def deliver(cx: Any, target: Any, out: Any, inputs: Sequence[Any], last: bool = 
 
 
 @contextlib.contextmanager
-def producing(cx: Any, reads: Sequence[Any], inputs: Sequence[Any], target: Any, out: Any, temps: Sequence[Any] = (),
-              last: bool = False) -> Iterator[Any]:  # fmt: skip
+def producing(
+    cx: Any,
+    reads: Sequence[Any],
+    inputs: Sequence[Any],
+    target: Any,
+    out: Any,
+    temps: Sequence[Any] = (),
+    last: bool = False,
+) -> Iterator[Any]:
     """A kernel that writes `target`, with the sizes and checks that `infer` gives from the op's `inputs`.
 
     Yields (k, references to `reads`, references to `inputs`, the target's, those to `temps`).

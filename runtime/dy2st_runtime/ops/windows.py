@@ -14,10 +14,9 @@ import numpy as np
 
 from .. import dims
 from ..errors import AttributeValueError
-from ..loopir import nodes as n
 
-CHANNEL_LAST = ("NHWC",)
-CHANNEL_FIRST = ("NCHW", "AnyLayout")
+CHANNEL_LAST = ("NHWC", "NLC", "NDHWC")
+CHANNEL_FIRST = ("NCHW", "NC", "NCL", "NCDHW", "AnyLayout")
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,21 @@ def channel_last(data_format: str) -> bool:
 
 
 def to_first(shape: Sequence[Any], last: bool) -> tuple[Any, ...]:
-    """The shape of an image, or any 4 values in its order, as [N, C, H, W]."""
-    return (shape[0], shape[3], shape[1], shape[2]) if last else tuple(shape)
+    """The shape of an image, or any values in its order, with the channels (last or not) second: [N, C, H, W]."""
+    return (shape[0], shape[-1], *shape[1:-1]) if last else tuple(shape)
 
 
 def from_first(shape: Sequence[Any], last: bool) -> tuple[Any, ...]:
     """The inverse of `to_first`."""
-    return (shape[0], shape[2], shape[3], shape[1]) if last else tuple(shape)
+    return (shape[0], *shape[2:], shape[1]) if last else tuple(shape)
 
 
 def array_to_first(x: np.ndarray, last: bool) -> np.ndarray:
-    return x.transpose(0, 3, 1, 2) if last else x
+    return np.moveaxis(x, -1, 1) if last else x
 
 
 def array_from_first(x: np.ndarray, last: bool) -> np.ndarray:
-    return np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if last else x
+    return np.ascontiguousarray(np.moveaxis(x, 1, -1)) if last else x
 
 
 def pair(values: Sequence[int], what: str, minimum: int) -> tuple[int, int]:
@@ -86,8 +85,15 @@ def pair(values: Sequence[int], what: str, minimum: int) -> tuple[int, int]:
     return (values[0], values[-1])
 
 
-def axes(sizes: Sequence[dims.Dim], kernels: Sequence[dims.Dim], strides: Sequence[int], paddings: Sequence[int],
-         algorithm: str, dilations: Sequence[int] = (1, 1), ceil: bool = False) -> tuple[Axis, Axis]:  # fmt: skip
+def axes(
+    sizes: Sequence[dims.Dim],
+    kernels: Sequence[dims.Dim],
+    strides: Sequence[int],
+    paddings: Sequence[int],
+    algorithm: str,
+    dilations: Sequence[int] = (1, 1),
+    ceil: bool = False,
+) -> tuple[Axis, Axis]:
     """The two spatial axes with the paddings that `padding_algorithm` asks for.
 
     EXPLICIT takes `paddings` (2 values, or 4: top, bottom, left, right). VALID has none. SAME gives ceil(size / stride)
@@ -119,15 +125,8 @@ def explicit(paddings: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]
 
 
 def _same(size: dims.Dim, kernel: dims.Dim, stride: int) -> Axis:
-    total = not_negative(((size + stride - 1) // stride - 1) * stride + kernel - size)
+    total = dims.maximum(((size + stride - 1) // stride - 1) * stride + kernel - size, 0)
     return Axis(size, kernel, stride, 1, total // 2, total - total // 2)
-
-
-def not_negative(d: dims.Dim) -> dims.Dim:
-    """max(d, 0) for every kind of dim."""
-    if dims.known(d):
-        return max(d, 0)
-    return d if isinstance(d, dims.Unknown) else n.maximum(d, 0)
 
 
 # ---- NumPy ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,180 @@
+"""batch_norm: normalization by the statistics of the batch, or by running statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dims, dtype
+from ..errors import DTypeError
+from . import batch_norm_lowering as loops
+from . import images, windows
+from .registry import Bool, Float, OpDef, Str, TensorType, register
+from .row_norm import affine
+from .vjp import vjp
+
+ATTRS = {
+    "momentum": Float(0.9),
+    "epsilon": Float(1e-5),
+    "is_test": Bool(False),
+    "use_global_stats": Bool(False),
+    "trainable_statistics": Bool(False),
+    "data_layout": Str("NCHW"),
+}
+
+
+def uses_running(attrs: dict[str, Any]) -> bool:
+    """Whether X is normalized by the running statistics."""
+    return attrs["use_global_stats"] or (attrs["is_test"] and not attrs["trainable_statistics"])
+
+
+def channels_middle(x: np.ndarray, last: bool) -> np.ndarray:
+    """X as [outer, channels, inner] in the dtype of computation."""
+    x = x.astype(images.compute_dtype(x.dtype.name), copy=False)
+    return x.reshape(-1, x.shape[-1], 1) if last else x.reshape(x.shape[0], x.shape[1], -1)
+
+
+def per_channel(values: np.ndarray, name: np.dtype) -> np.ndarray:
+    return values.astype(name, copy=False)[None, :, None]
+
+
+def check_channels(op: str, x: TensorType, params: dict[str, TensorType], attrs: dict[str, Any]) -> None:
+    """X is floating-point with at least 2 dims, and each parameter has an element for each channel."""
+    if x.dtype not in dtype.FLOATS:
+        raise DTypeError(f"{op} takes floating-point tensors, got {x.dtype}")
+    dims.require_at_least(x.rank, 2, f"{op}: the number of dims of X")
+    channels = windows.to_first(x.shape, windows.channel_last(attrs["data_layout"]))[1]
+    for name, t in params.items():
+        dims.require_equal(t.rank, 1, f"{op}: the number of dims of {name}")
+        dims.require_equal(t.shape[0], channels, f"{op}: {name} must have one element for each channel of X")
+
+
+@register
+class BatchNorm(OpDef):
+    """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, for each channel of X [N, C, ...].
+
+    In training mean and variance (the sum divided by N) are those of the batch, and the running ones are updated:
+    MeanOut = momentum * Mean + (1 - momentum) * mean. With `is_test` or `use_global_stats` the running ones are used
+    and stay as they are. SavedMean and SavedVariance (the inverse standard deviation, as in Paddle) are what Y was
+    computed with. No gradient flows through the statistics that are put out. ShapeError where a parameter does not
+    have one element for each channel.
+
+        y, mean, variance, saved_mean, saved_inverse_std = b.batch_norm(x, scale, bias, mean, variance)
+    """
+
+    type = "batch_norm"
+    inputs = ("X", "Scale", "Bias", "Mean", "Variance")
+    outputs = ("Y", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance")
+    attrs = ATTRS
+    inplace = {"MeanOut": "Mean", "VarianceOut": "Variance"}
+
+    @classmethod
+    def infer(
+        cls, x: TensorType, scale: TensorType, bias: TensorType, mean: TensorType, variance: TensorType, **attrs: Any
+    ) -> tuple:
+        params = {"Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
+        check_channels(cls.type, x, params, attrs)
+        return x, mean, variance, mean, variance
+
+    @staticmethod
+    def reference(
+        x: np.ndarray, scale: np.ndarray, bias: np.ndarray, mean: np.ndarray, variance: np.ndarray, **attrs: Any
+    ) -> tuple:
+        x3 = channels_middle(x, windows.channel_last(attrs["data_layout"]))
+        name = x3.dtype
+        if uses_running(attrs):
+            used_mean, used_variance = mean.astype(name), variance.astype(name)
+            mean_out, variance_out = mean, variance
+        else:
+            used_mean = x3.mean((0, 2))
+            used_variance = np.square(x3 - used_mean[None, :, None]).mean((0, 2))
+            keep = attrs["momentum"]
+            mean_out, variance_out = ((old * keep + new * (1 - keep)).astype(old.dtype)
+                                      for old, new in ((mean, used_mean), (variance, used_variance)))  # fmt: skip
+        inverse = 1 / np.sqrt(used_variance + name.type(attrs["epsilon"]))
+        y = (x3 - used_mean[None, :, None]) * (inverse * scale)[None, :, None] + per_channel(bias, name)
+        y = y.reshape(x.shape).astype(x.dtype, copy=False)
+        return y, mean_out, variance_out, used_mean.astype(mean.dtype), inverse.astype(variance.dtype)
+
+    @staticmethod
+    def lower(cx: Any, *values: Any, **attrs: Any) -> None:
+        loops.forward(cx, values[:5], values[5:], attrs, uses_running(attrs))
+
+    @staticmethod
+    def compose(b: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, attrs: dict[str, Any]) -> Any:
+        """Y written with basic ops."""
+        rank, last = len(x.shape), windows.channel_last(attrs["data_layout"])
+        channel = rank - 1 if last else 1
+        negated = b.scaled(mean, -1.0) if uses_running(attrs) else None
+        if negated is None:
+            axes = [a for a in range(rank) if a != channel]
+            centered = b.sub(x, b.op("reduce_mean", X=x, dim=axes, keep_dim=True))
+            spread = b.op("reduce_mean", X=b.mul(centered, centered), dim=axes, keep_dim=True)
+            normal = b.mul(centered, b.op("rsqrt", X=b.scaled(spread, 1.0, attrs["epsilon"])))
+        else:
+            inverse = b.op("rsqrt", X=b.scaled(variance, 1.0, attrs["epsilon"]))
+            centered = b.op("elementwise_add", X=x, Y=negated, axis=channel)
+            normal = b.op("elementwise_mul", X=centered, Y=inverse, axis=channel)
+        return affine(b, normal, scale, bias, channel)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        if douts[0] is None:
+            return None, None, None, None, None
+        x, scale = ins[:2]
+        grads = b.batch_norm_grad(x, scale, outs[3], outs[4], douts[0], **attrs)
+        return (*grads, None, None)
+
+
+@register
+class BatchNormGrad(OpDef):
+    """The gradients of batch_norm in X, Scale and Bias, from X, Scale, what it saved, and the gradient of Y."""
+
+    type = "batch_norm_grad"
+    inputs = ("X", "Scale", "SavedMean", "SavedVariance", "Y@GRAD")
+    outputs = ("X@GRAD", "Scale@GRAD", "Bias@GRAD")
+    attrs = ATTRS
+
+    @classmethod
+    def infer(
+        cls, x: TensorType, scale: TensorType, mean: TensorType, inverse: TensorType, dy: TensorType, **attrs: Any
+    ) -> tuple:
+        check_channels(cls.type, x, {"Scale": scale, "SavedMean": mean, "SavedVariance": inverse}, attrs)
+        for a, c in zip(dy.shape, x.shape, strict=True):
+            dims.require_equal(a, c, f"{cls.type}: the gradient does not have the shape of the output")
+        return x, scale, scale
+
+    @staticmethod
+    def reference(
+        x: np.ndarray, scale: np.ndarray, mean: np.ndarray, inverse: np.ndarray, dy: np.ndarray, **attrs: Any
+    ) -> tuple:
+        last = windows.channel_last(attrs["data_layout"])
+        x3, grads = channels_middle(x, last), channels_middle(dy, last)
+        name = x3.dtype
+        normal = (x3 - per_channel(mean, name)) * per_channel(inverse, name)
+        dscale, dbias = (grads * normal).sum((0, 2)), grads.sum((0, 2))
+        factor = per_channel(inverse * scale, name)
+        if uses_running(attrs):
+            dx = grads * factor
+        else:
+            count = name.type(max(x3.shape[0] * x3.shape[2], 1))
+            dx = factor * (grads - per_channel(dbias / count, name) - normal * per_channel(dscale / count, name))
+        return dx.reshape(x.shape).astype(x.dtype, copy=False), dscale.astype(scale.dtype), dbias.astype(scale.dtype)
+
+    @staticmethod
+    def lower(cx: Any, *values: Any, **attrs: Any) -> None:
+        loops.backward(cx, values[:5], values[5:], attrs, uses_running(attrs))
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        x, scale, mean, inverse, dy = ins
+        # the running variance from the inverse standard deviation: both are constants here
+        variance = b.scaled(b.op("reciprocal", X=b.mul(inverse, inverse)), 1.0, -attrs["epsilon"])
+        bias = b.scaled(scale, 0.0)
+
+        def first(r: Any, x: Any, scale: Any, dy: Any) -> tuple:
+            return vjp(r, lambda s, *v: BatchNorm.compose(s, *v, mean, variance, attrs), (x, scale, bias), (dy,))
+
+        dx, dscale, ddy = vjp(b, first, (x, scale, dy), douts)
+        return dx, dscale, None, None, ddy
