@@ -1,0 +1,10 @@
+"""Python to Python: control flow becomes calls of a runtime object that the caller provides.
+
+The transpiler knows nothing of tensors. `docs/design.md` has the form of the generated code.
+"""
+
+from dy2st.transpiler.conversion import Converted as Converted
+from dy2st.transpiler.conversion import convert as convert
+from dy2st.transpiler.conversion import is_generated as is_generated
+from dy2st.transpiler.conversion import locate as locate
+from dy2st.transpiler.errors import ConversionError as ConversionError

@@ -1,0 +1,347 @@
+"""Which names each piece of code reads and writes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.manager import Analysis, PassManager
+from dy2st.transpiler.names import qualified, unwrap
+
+# Methods that change a container in place. Names like `add` and `sort` are not here: they are as likely
+# functions of a module.
+MUTATORS = frozenset(
+    "append extend insert pop clear remove update setdefault popitem discard appendleft popleft extendleft".split()
+)
+
+
+class Effects:
+    """What running a piece of code once does to names. All orders are those of the source."""
+
+    def __init__(self) -> None:
+        self.reads: list[gast.Name] = []  # nodes that read a variable of this function
+        self.captured: list[gast.Name] = []  # nodes in functions and generators made here: they read later
+        self.writes: dict[str, None] = {}  # names bound for certain (if no exception comes)
+        self.weak: dict[str, None] = {}  # names that may be bound
+        self.mutated: dict[str, gast.AST] = {}  # text of `self.h = 1`, of `d` in `d[k] = 1` -> the expression
+        self.called: dict[str, gast.AST] = {}  # text of `d` in `d.append(x)` -> the expression
+        self.has_call = False
+
+    def add(self, other: Effects) -> None:
+        self.reads += other.reads
+        self.captured += other.captured
+        self.writes.update(other.writes)
+        self.weak.update(other.weak)
+        for mine, theirs in ((self.mutated, other.mutated), (self.called, other.called)):
+            for text, node in theirs.items():
+                mine.setdefault(text, node)
+        self.has_call |= other.has_call
+
+    def read_names(self) -> set[str]:
+        return {n.id for n in self.reads}
+
+    def bound(self) -> list[str]:
+        """Names of variables that are bound, perhaps."""
+        return list(dict.fromkeys([*self.writes, *self.weak]))
+
+
+class _Collector(gast.NodeVisitor):
+    """Collects the effects of expressions and simple statements (and of function definitions, as such)."""
+
+    def __init__(self) -> None:
+        self.effects = Effects()
+        self.hidden: list[tuple[set[str], bool]] = []  # names bound around here; whether by a comprehension
+        self.later = 0  # inside a function or generator that runs later
+        self.maybe = 0  # inside an operand that may not be evaluated
+
+    def is_hidden(self, identifier: str) -> bool:
+        return any(identifier in names for names, _ in self.hidden)
+
+    def visit_Name(self, node: gast.Name) -> None:
+        if isinstance(node.ctx, gast.Load):
+            if not self.is_hidden(node.id):
+                (self.effects.captured if self.later else self.effects.reads).append(node)
+        elif isinstance(node.ctx, (gast.Store, gast.Del)):
+            self.write(node.id)
+
+    def write(self, identifier: str) -> None:
+        if not self.is_hidden(identifier):
+            (self.effects.weak if self.maybe or self.later else self.effects.writes)[identifier] = None
+
+    def visit_Attribute(self, node: gast.Attribute) -> None:
+        self.visit(node.value)
+        if not isinstance(node.ctx, gast.Load):
+            self.mutate(node, self.effects.mutated)
+
+    def visit_Subscript(self, node: gast.Subscript) -> None:
+        self.visit(node.value)
+        self.visit(node.slice)
+        if not isinstance(node.ctx, gast.Load):
+            self.mutate(node.value, self.effects.mutated)
+
+    def mutate(self, node: gast.AST, found: dict[str, gast.AST]) -> None:
+        text = qualified(node)
+        if text is not None and not self.later and not self.is_hidden(text):
+            found.setdefault(text, unwrap(node))
+
+    def visit_Call(self, node: gast.Call) -> None:
+        self.effects.has_call = True
+        if isinstance(node.func, gast.Attribute) and node.func.attr in MUTATORS:
+            self.mutate(node.func.value, self.effects.called)
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: gast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+
+    def visit_AnnAssign(self, node: gast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.visit(node.target)
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> None:
+        if isinstance(node.target, gast.Name) and not self.is_hidden(node.target.id):
+            # The target of `x += 1` is read too; the node itself stands for the read.
+            (self.effects.captured if self.later else self.effects.reads).append(node.target)
+        self.visit(node.target)
+        self.visit(node.value)
+
+    def visit_NamedExpr(self, node: gast.NamedExpr) -> None:
+        self.visit(node.value)
+        # Also inside a comprehension the walrus binds in the function, if the comprehension runs at all.
+        hidden = self.hidden
+        while self.hidden and self.hidden[-1][1]:
+            self.hidden = self.hidden[:-1]
+        inside = len(self.hidden) < len(hidden)
+        self.maybe += inside
+        self.visit(node.target)
+        self.maybe -= inside
+        self.hidden = hidden
+
+    def visit_BoolOp(self, node: gast.BoolOp) -> None:
+        self.visit(node.values[0])
+        self._maybe(node.values[1:])
+
+    def visit_IfExp(self, node: gast.IfExp) -> None:
+        self.visit(node.test)
+        self._maybe([node.body, node.orelse])
+
+    def visit_Compare(self, node: gast.Compare) -> None:
+        self.visit(node.left)
+        self.visit(node.comparators[0])
+        self._maybe(node.comparators[1:])
+
+    def visit_Assert(self, node: gast.Assert) -> None:
+        self.visit(node.test)
+        if node.msg is not None:
+            self._maybe([node.msg])
+
+    def _maybe(self, operands: list) -> None:
+        self.maybe += 1
+        for operand in operands:
+            self.visit(operand)
+        self.maybe -= 1
+
+    def visit_Import(self, node: gast.Import | gast.ImportFrom) -> None:
+        for alias in node.names:
+            self.write((alias.asname or alias.name).partition(".")[0])
+
+    visit_ImportFrom = visit_Import
+
+    def visit_arguments(self, node: gast.arguments) -> None:
+        for default in [*node.defaults, *(d for d in node.kw_defaults if d is not None)]:
+            self.visit(default)
+        for parameter in nodes.parameters(node):
+            if parameter.annotation is not None:
+                self.visit(parameter.annotation)
+
+    def visit_Lambda(self, node: gast.Lambda) -> None:
+        self.visit(node.args)
+        bound = {p.id for p in nodes.parameters(node.args)}
+        bound |= {n.target.id for n in nodes.walk_scope([node.body]) if isinstance(n, gast.NamedExpr)}
+        self._inside([node.body], bound)
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+        self.visit(node.args)
+        if node.returns is not None:
+            self.visit(node.returns)
+        scope = FunctionScope(node)
+        self._inside(node.body, {*scope.locals, *scope.globals})
+        self.write(node.name)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> None:
+        for part in [*node.decorator_list, *node.bases, *node.keywords]:
+            self.visit(part)
+        # The body runs now, its methods run later; what the body binds are not variables of this function.
+        inner = _Collector()
+        for statement in node.body:
+            inner.statement(statement)
+        own = {*inner.effects.writes, *inner.effects.weak}
+        self.effects.reads += [n for n in inner.effects.reads if n.id not in own]
+        self.effects.captured += inner.effects.captured + [n for n in inner.effects.reads if n.id in own]
+        self.write(node.name)
+
+    def statement(self, node: gast.AST) -> None:
+        """Collects a statement with all that is below it."""
+        if nodes.blocks(node):
+            for part in statement_parts(node):
+                self.visit(part)
+            for inner in itertools.chain.from_iterable(nodes.blocks(node)):
+                self.statement(inner)
+        else:
+            self.visit(node)
+
+    def _inside(self, body: list, bound: set[str]) -> None:
+        self.hidden = [*self.hidden, (bound, False)]
+        self.later += 1
+        for part in body:
+            self.statement(part)
+        self.later -= 1
+        self.hidden = self.hidden[:-1]
+
+    def _comprehension(self, node) -> None:
+        first, *others = node.generators
+        self.visit(first.iter)
+        bound = {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
+        later = isinstance(node, gast.GeneratorExp)
+        self.hidden = [*self.hidden, (bound, True)]
+        self.later += later
+        for test in first.ifs:
+            self.visit(test)
+        for generator in others:
+            for part in [generator.iter, *generator.ifs]:
+                self.visit(part)
+        for part in [node.key, node.value] if isinstance(node, gast.DictComp) else [node.elt]:
+            self.visit(part)
+        self.later -= later
+        self.hidden = self.hidden[:-1]
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_MatchAs(self, node: gast.MatchAs | gast.MatchStar) -> None:
+        # A pattern may bind some of its names and then fail.
+        if node.name:
+            self._maybe([nodes.store(node.name)])
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchAs
+
+    def visit_MatchMapping(self, node: gast.MatchMapping) -> None:
+        if node.rest:
+            self._maybe([nodes.store(node.rest)])
+        self.generic_visit(node)
+
+
+def statement_parts(node: gast.AST) -> list[gast.AST]:
+    """The expressions of a compound statement that are not in its blocks."""
+    if isinstance(node, (gast.If, gast.While)):
+        return [node.test]
+    if isinstance(node, (gast.For, gast.AsyncFor)):
+        return [node.iter, node.target, *([node.extra_test] if isinstance(node, nodes.ForUntil) else [])]
+    if isinstance(node, (gast.With, gast.AsyncWith)):
+        return list(node.items)
+    if isinstance(node, (gast.Try, gast.TryStar)):
+        return [part for h in node.handlers for part in (h.type, _handler_name(h)) if part is not None]
+    if isinstance(node, gast.Match):
+        return [node.subject, *(p for c in node.cases for p in (c.pattern, c.guard) if p is not None)]
+    return []
+
+
+def _handler_name(handler: gast.ExceptHandler) -> gast.Name | None:
+    found = handler.name
+    return nodes.store(found) if isinstance(found, str) else found
+
+
+def effects(parts: Iterable[gast.AST]) -> Effects:
+    """The effects of expressions and statements, with all that is below them.
+
+    >>> e = effects(gast.parse("x = y + self.a; d['k'] = [i * z for i in x]; self.h = lambda: w").body)
+    >>> [n.id for n in e.reads], list(e.writes), list(e.mutated), [n.id for n in e.captured]
+    (['y', 'self', 'x', 'z', 'd', 'self'], ['x'], ['d', 'self.h'], ['w'])
+    """
+    collector = _Collector()
+    for part in parts:
+        collector.statement(part)
+    return collector.effects
+
+
+class FunctionScope:
+    """The variables of one function.
+
+    >>> scope = FunctionScope(gast.parse('''
+    ... def f(a, *b):
+    ...     global g
+    ...     g = c = a
+    ...     def h():
+    ...         nonlocal c
+    ...         c = a
+    ... ''').body[0])
+    >>> scope.parameters, scope.locals, scope.globals, scope.captured, scope.rebound_inside
+    (['a', 'b'], ['a', 'b', 'c', 'h'], ['g'], ['a'], ['c'])
+    """
+
+    def __init__(self, node: gast.FunctionDef | gast.AsyncFunctionDef):
+        self.parameters = [p.id for p in nodes.parameters(node.args)]
+        declared: dict[type, dict[str, None]] = {gast.Global: {}, gast.Nonlocal: {}}
+        inner: list[gast.AST] = []
+        annotated: list[str] = []
+        for child in nodes.walk_scope(node.body):
+            if isinstance(child, (gast.Global, gast.Nonlocal)):
+                declared[type(child)].update(dict.fromkeys(child.names))
+            elif isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                inner.append(child)
+            elif isinstance(child, gast.ClassDef):
+                inner += [c for c in class_functions_of(child)]
+            elif isinstance(child, gast.AnnAssign) and isinstance(child.target, gast.Name):
+                annotated.append(child.target.id)
+        self.globals = list(declared[gast.Global])
+        self.nonlocals = list(declared[gast.Nonlocal])
+        self.effects = effects(node.body)
+        bound = [*self.parameters, *self.effects.writes, *self.effects.weak, *annotated]
+        self.locals = [n for n in dict.fromkeys(bound) if n not in self.globals and n not in self.nonlocals]
+        # Read by functions made here, at a time that only they know.
+        self.captured = [n for n in dict.fromkeys(n.id for n in self.effects.captured) if n in bound]
+        rebound = dict.fromkeys(itertools.chain.from_iterable(FunctionScope(f).outer_writes() for f in inner))
+        self.rebound_inside = [n for n in rebound if n in self.locals or n in self.nonlocals]
+        self.deleted = {
+            n.id for n in nodes.walk_scope(node.body) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del)
+        }
+
+    def outer_writes(self) -> list[str]:
+        """Variables of functions around that this one, or one inside it, rebinds."""
+        return [*self.nonlocals, *self.rebound_inside]
+
+
+def class_functions_of(node: gast.ClassDef) -> list:
+    """All functions directly in a class, without marking them."""
+    return [c for c in gast.walk(node) if isinstance(c, (gast.FunctionDef, gast.AsyncFunctionDef))]
+
+
+class Activity(Analysis):
+    """Effects and scopes, computed when asked for and kept."""
+
+    def __init__(self, tree: gast.AST, manager: PassManager):
+        self._effects: dict[gast.AST, Effects] = {}
+        self._scopes: dict[gast.AST, FunctionScope] = {}
+
+    def effects(self, parts: Iterable[gast.AST]) -> Effects:
+        """The joint effects of the parts."""
+        total = Effects()
+        for part in parts:
+            if part not in self._effects:
+                self._effects[part] = effects([part])
+            total.add(self._effects[part])
+        return total
+
+    def scope(self, function: gast.FunctionDef) -> FunctionScope:
+        if function not in self._scopes:
+            self._scopes[function] = FunctionScope(function)
+        return self._scopes[function]

@@ -1,0 +1,149 @@
+"""`convert`: a function in, the transformed function out. `locate`: back to the user's lines."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dy2st.transpiler import loader, nodes
+from dy2st.transpiler.errors import ConversionError
+from dy2st.transpiler.manager import Context, PassManager
+from dy2st.transpiler.pipeline import PIPELINE
+from dy2st.transpiler.source import get_source
+from dy2st_runtime import config
+from dy2st_runtime.errors import Location
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A transformed function and all there is to see of it.
+
+    Attributes:
+        fn: the transformed function.
+        original: the user's function.
+        code: the transformed source, as it stands in the file.
+        filename: the file.
+        stages: pass -> the source after it (with `keep_stages` only).
+    """
+
+    fn: Callable
+    original: Callable
+    code: str
+    filename: str
+    stages: dict[str, str] = field(default_factory=dict)
+
+    def side_by_side(self) -> str:
+        """The transformed source with the user's lines to its left."""
+        return _side_by_side(self.code, self.filename)
+
+
+_cache: dict[tuple, tuple[loader.Loaded, dict[str, str]]] = {}
+_lock = threading.RLock()
+
+
+def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Converted:
+    """Transforms a Python function so that its control flow goes through `runtime`.
+
+    The same code is transformed once, however many functions share it; each gets its own cells.
+
+    Args:
+        fn: a function or a bound method (then the result is bound to the same object).
+        runtime: what the transformed code calls `_dy`.
+        keep_stages: keep the source after each pass.
+
+    Raises:
+        ConversionError: the source cannot be had, or it has syntax that is not supported.
+    """
+    if isinstance(fn, types.MethodType):
+        converted = convert(fn.__func__, runtime, keep_stages=keep_stages)
+        bound = types.MethodType(converted.fn, fn.__self__)
+        return Converted(bound, fn, converted.code, converted.filename, converted.stages)
+    if not isinstance(fn, types.FunctionType):
+        raise ConversionError(
+            f"{type(fn).__name__} {getattr(fn, '__name__', repr(fn))!r} is not a Python function",
+            hint="convert the function or method that it calls",
+        )
+    if is_generated(fn.__code__.co_filename):
+        raise ConversionError(
+            f"'{fn.__qualname__}' is converted already",
+            location=locate(fn.__code__.co_filename, fn.__code__.co_firstlineno),
+            hint="convert the function that it comes from",
+        )
+    with _lock:
+        loaded, stages = _transform(fn, keep_stages)
+    return Converted(loader.bind(loaded, fn, runtime), fn, loaded.text, loaded.filename, dict(stages))
+
+
+def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded, dict[str, str]]:
+    source = get_source(fn)
+    code = fn.__code__
+    key = (code, code.co_filename, source.text, keep_stages)
+    # A dump that is asked for is printed, also for code that is known.
+    if key in _cache and not config.DUMP.get():
+        return _cache[key]
+    tree = source.tree
+    tree.entry = True
+    # What has run already, or runs never in generated code, would only stand in the way.
+    tree.decorator_list, tree.returns, tree.type_params = [], None, []
+    for parameter in nodes.parameters(tree.args):
+        parameter.annotation = None
+    manager = PassManager(tree, Context(tree, code.co_freevars), keep_stages=keep_stages)
+    transformed = manager.run(PIPELINE)
+    loaded = loader.load(transformed, source, code)
+    manager.dump("code", loaded.text)
+    _cache[key] = loaded, manager.stages
+    return _cache[key]
+
+
+def is_generated(filename: str) -> bool:
+    """Whether the file is one that `convert` wrote in this process."""
+    return loader.map_of(filename) is not None
+
+
+def locate(where: types.FrameType | types.TracebackType | str, lineno: int | None = None) -> Location | None:
+    """The user's place for a frame (where it is now), a traceback entry, or a line of a generated file.
+
+    Returns:
+        None if it is not generated code.
+    """
+    if isinstance(where, str):
+        found = loader.map_of(where)
+        return None if found is None or lineno is None else found.line(lineno)
+    if isinstance(where, types.TracebackType):
+        code, instruction, line = where.tb_frame.f_code, where.tb_lasti, where.tb_lineno
+    else:
+        code, instruction, line = where.f_code, where.f_lasti, where.f_lineno
+    found = loader.map_of(code.co_filename)
+    if found is None:
+        return None
+    position = _position(code, instruction)
+    return found.line(line) if position is None else found.span(*position)
+
+
+def _position(code: types.CodeType, instruction: int) -> tuple[int, int, int, int] | None:
+    """Line, column, end line and end column of an instruction; Python 3.10 knows lines only."""
+    if not hasattr(code, "co_positions") or instruction < 0:
+        return None
+    entries: Iterator[Any] = itertools.islice(code.co_positions(), instruction // 2, None)
+    start, end, col, end_col = next(entries, (None, None, None, None))
+    return None if None in (start, end, col, end_col) else (start, col, end, end_col)
+
+
+def _side_by_side(code: str, filename: str) -> str:
+    source_map = loader.map_of(filename)
+    assert source_map is not None
+    known, rows = source_map.lines(), []
+    shown: tuple[str, int] | None = None
+    for number, line in enumerate(code.splitlines(), start=1):
+        place = known.get(number)
+        left = ""
+        if place is not None and (place.file, place.line) != shown:
+            shown = place.file, place.line
+            left = f"{place.line:4} {place.text}"
+        rows.append((left.rstrip(), line))
+    width = max(len(left) for left, _ in rows)
+    return "\n".join(f"{left:{width}} | {line}".rstrip() for left, line in rows)

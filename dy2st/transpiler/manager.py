@@ -1,0 +1,170 @@
+"""Passes, analyses, and the manager that runs the one on the results of the other."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, ClassVar, TypeVar
+
+import gast
+
+from dy2st.transpiler import origin
+from dy2st.transpiler.errors import ConversionError
+from dy2st.transpiler.names import Namer, identifiers
+from dy2st.transpiler.printer import show
+from dy2st_runtime import config
+
+A = TypeVar("A", bound="Analysis")
+
+
+class Context:
+    """What all passes over one function share.
+
+    Args:
+        tree: the function, stamped with origins.
+        free: the names of the original function's closure cells.
+    """
+
+    def __init__(self, tree: gast.AST, free: tuple[str, ...] = ()):
+        self.free = free
+        self.namer = Namer([*identifiers(tree), *free])
+
+    def error(self, node: gast.AST, message: str, hint: str | None = None) -> ConversionError:
+        """The error that `message` makes of `node`; to be raised by the caller."""
+        return ConversionError(message, location=origin.of(node), hint=hint)
+
+
+class Analysis:
+    """Facts about a tree. The constructor computes them; the manager keeps the object until the tree changes."""
+
+    def __init__(self, tree: gast.AST, manager: PassManager):
+        raise NotImplementedError
+
+
+class Pass(gast.NodeTransformer):
+    """Removes one piece of syntax from all functions in the tree.
+
+    The base class walks the statements and expressions that belong to functions. It leaves alone what
+    runs elsewhere or at another time: decorators, annotations, and the statements of class bodies, whose
+    names no nested function could see. Functions inside a class are visited. Functions marked `plain`
+    (generators) stay as they are.
+    """
+
+    requires: ClassVar[tuple[type[Analysis], ...]] = ()
+
+    def __init__(self, context: Context, manager: PassManager):
+        self.context, self.manager = context, manager
+        self.changed = False
+
+    @classmethod
+    def pass_name(cls) -> str:
+        """The name that `DY2ST_DUMP` knows the pass by: the name of its file."""
+        return cls.__module__.rpartition(".")[2]
+
+    def run(self, tree: gast.AST) -> gast.AST:
+        return self.visit(tree)
+
+    def analysis(self, kind: type[A]) -> A:
+        assert kind in self.requires, f"{type(self).__name__} does not declare {kind.__name__}"
+        return self.manager.get(kind)
+
+    def visit(self, node: gast.AST) -> Any:
+        result = super().visit(node)
+        if result is not node:
+            self.changed = True
+        return result
+
+    def visit_block(self, statements: list) -> list:
+        """Visits the statements; each may become several or none."""
+        result: list = []
+        for statement in statements:
+            visited = self.visit(statement)
+            if isinstance(visited, list):
+                result.extend(visited)
+            elif visited is not None:
+                result.append(visited)
+        return result
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
+        if not getattr(node, "plain", False):
+            self.visit_defaults(node)
+            self.visit_body(node)
+        return node
+
+    def visit_defaults(self, node: gast.FunctionDef) -> None:
+        """Default values run in the function around."""
+        if getattr(node, "entry", False) or getattr(node, "in_class", False):
+            return  # those of the converted function itself have run already, those of methods run in the class
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
+
+    def visit_body(self, node: gast.FunctionDef) -> None:
+        node.body = self.visit_block(node.body)
+
+    def visit_AsyncFunctionDef(self, node: gast.AsyncFunctionDef) -> Any:
+        return node
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        for function in class_functions(node.body):
+            visited = self.visit(function)
+            assert visited is function, "a pass over a method must keep the method's node"
+        return node
+
+
+def class_functions(body: list) -> list:
+    """The functions defined directly in a class body, also under its `if` and `try` and in classes inside."""
+    found: list = []
+    for statement in body:
+        if isinstance(statement, gast.FunctionDef):
+            # Its defaults run in the class body, where passes do nothing.
+            statement.in_class = True
+            found.append(statement)
+        elif isinstance(statement, (gast.ClassDef, gast.stmt)):
+            found.extend(class_functions([c for c in gast.iter_child_nodes(statement) if isinstance(c, gast.stmt)]))
+    return found
+
+
+class PassManager:
+    """Runs passes over one tree and keeps analyses as long as they hold."""
+
+    def __init__(self, tree: gast.AST, context: Context | None = None, *, keep_stages: bool = False):
+        self.tree = tree
+        self.context = context or Context(tree)
+        self.stages: dict[str, str] = {}
+        self._keep_stages = keep_stages
+        self._cache: dict[type[Analysis], Analysis] = {}
+
+    def get(self, kind: type[A]) -> A:
+        """The analysis of the tree as it is now."""
+        found = self._cache.get(kind)
+        if found is None:
+            found = self._cache[kind] = kind(self.tree, self)
+        assert isinstance(found, kind)
+        return found
+
+    def apply(self, kind: type[Pass]) -> gast.AST:
+        """Runs one pass; analyses are dropped if it changed the tree."""
+        runner = kind(self.context, self)
+        self.tree = runner.run(self.tree)
+        if runner.changed:
+            self._cache.clear()
+        self._show(kind.pass_name())
+        return self.tree
+
+    def run(self, pipeline: tuple[type[Pass], ...]) -> gast.AST:
+        self._show("ast")
+        for kind in pipeline:
+            self.apply(kind)
+        return self.tree
+
+    def _show(self, stage: str) -> None:
+        if not (config.dumping(stage) or self._keep_stages):
+            return
+        text = show(self.tree)
+        if self._keep_stages:
+            self.stages[stage] = text
+        self.dump(stage, text)
+
+    def dump(self, stage: str, text: str) -> None:
+        """Prints the text on stderr if `DY2ST_DUMP` asks for this stage."""
+        if config.dumping(stage):
+            print(f"# --- {stage}\n{text}", file=sys.stderr)

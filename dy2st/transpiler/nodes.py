@@ -1,0 +1,195 @@
+"""Constructors of syntax nodes.
+
+gast's nodes have more fields than one wants to spell out (an argument is a `Name` in the context
+`Param`), and they differ between its versions. So nodes are made here and in `templates` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import gast
+
+RUNTIME = "_dy"
+"""The name that transformed code knows the runtime by."""
+
+FunctionNode = gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
+Comprehension = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+class ForUntil(gast.For):
+    """A `for` that stops before it takes the next item once `extra_test` is false (from `break`)."""
+
+    _fields = (*gast.For._fields, "extra_test")
+
+
+def name(identifier: str) -> gast.Name:
+    return gast.Name(identifier, gast.Load(), None, None)
+
+
+def store(identifier: str) -> gast.Name:
+    return gast.Name(identifier, gast.Store(), None, None)
+
+
+def param(identifier: str) -> gast.Name:
+    return gast.Name(identifier, gast.Param(), None, None)
+
+
+def constant(value: object) -> gast.Constant:
+    return gast.Constant(value, None)
+
+
+def tuple_of(elements: Iterable[gast.AST]) -> gast.Tuple:
+    return gast.Tuple(list(elements), gast.Load())
+
+
+def attribute(value: gast.AST, attr: str) -> gast.Attribute:
+    return gast.Attribute(value, attr, gast.Load())
+
+
+def call(function: gast.AST, *args: gast.AST) -> gast.Call:
+    return gast.Call(function, list(args), [])
+
+
+def dy(function: str, *args: gast.AST) -> gast.Call:
+    """`_dy.function(*args)`"""
+    return call(attribute(name(RUNTIME), function), *args)
+
+
+def is_dy_call(node: gast.AST, function: str | None = None) -> bool:
+    """Whether the node is a call `_dy.function(...)`, of any function if none is named."""
+    if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)):
+        return False
+    base = node.func.value
+    return isinstance(base, gast.Name) and base.id == RUNTIME and function in (None, node.func.attr)
+
+
+def undefined(identifier: str) -> gast.Assign:
+    """`x = _dy.Undefined('x')`"""
+    return assign(identifier, dy("Undefined", constant(identifier)))
+
+
+def thunk(body: gast.AST) -> gast.Lambda:
+    """`lambda: body`"""
+    return gast.Lambda(arguments([]), body)
+
+
+def not_(operand: gast.AST) -> gast.UnaryOp:
+    return gast.UnaryOp(gast.Not(), operand)
+
+
+def assign(target: str | gast.AST, value: gast.AST) -> gast.Assign:
+    node = store(target) if isinstance(target, str) else with_context(target, gast.Store)
+    return gast.Assign([node], value, None)
+
+
+def expr(value: gast.AST) -> gast.Expr:
+    return gast.Expr(value)
+
+
+def if_(test: gast.AST, body: list, orelse: list | None = None) -> gast.If:
+    return gast.If(test, body or [gast.Pass()], orelse or [])
+
+
+def return_(value: gast.AST | None) -> gast.Return:
+    return gast.Return(value)
+
+
+def for_until(loop: gast.For, extra_test: gast.AST) -> ForUntil:
+    """The loop with an extra test."""
+    new = ForUntil(loop.target, loop.iter, loop.body, loop.orelse, None)
+    new.extra_test = extra_test
+    return new
+
+
+def arguments(params: Sequence[str]) -> gast.arguments:
+    return gast.arguments(
+        args=[param(p) for p in params],
+        posonlyargs=[],
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+
+
+def function(identifier: str, params: Sequence[str], body: list) -> gast.FunctionDef:
+    node = gast.FunctionDef(identifier, arguments(params), body or [gast.Pass()], [], None, None)
+    node.type_params = []
+    return node
+
+
+def class_(identifier: str, body: list) -> gast.ClassDef:
+    node = gast.ClassDef(identifier, [], [], body, [])
+    node.type_params = []
+    return node
+
+
+def module(body: list) -> gast.Module:
+    return gast.Module(body, [])
+
+
+def parameters(arguments: gast.arguments) -> list[gast.Name]:
+    """All parameters in the order of the function's `co_varnames`."""
+    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
+
+
+def with_context(node: gast.AST, context: type) -> gast.AST:
+    """Sets Load, Store or Del on a target and on the parts of it that carry the same context."""
+    if isinstance(node, (gast.Tuple, gast.List)):
+        for element in node.elts:
+            with_context(element, context)
+    elif isinstance(node, gast.Starred):
+        with_context(node.value, context)
+    if hasattr(node, "ctx"):
+        node.ctx = context()
+    return node
+
+
+def copy(node: gast.AST) -> gast.AST:
+    """A deep copy of the fields; what passes noted on the nodes (origin, state) is shared."""
+    new = type(node)()
+    new.__dict__.update(node.__dict__)
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, gast.AST):
+            setattr(new, field, copy(value))
+        elif isinstance(value, list):
+            setattr(new, field, [copy(v) if isinstance(v, gast.AST) else v for v in value])
+    return new
+
+
+def load(node: gast.AST) -> gast.AST:
+    """A copy of a target as an expression that reads it."""
+    return with_context(copy(node), gast.Load)
+
+
+def walk_scope(roots: Iterable[gast.AST]) -> Iterator[gast.AST]:
+    """All nodes below, in source order, without entering functions, lambdas and classes."""
+    for node in roots:
+        yield node
+        if not isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)):
+            yield from walk_scope(gast.iter_child_nodes(node))
+
+
+def blocks(statement: gast.AST) -> list[list]:
+    """The lists of statements directly below a compound statement (not those of functions and classes)."""
+    if isinstance(statement, (gast.If, gast.For, gast.While, gast.AsyncFor)):
+        return [statement.body, statement.orelse]
+    if isinstance(statement, (gast.With, gast.AsyncWith)):
+        return [statement.body]
+    if isinstance(statement, (gast.Try, gast.TryStar)):
+        return [statement.body, *(h.body for h in statement.handlers), statement.orelse, statement.finalbody]
+    if isinstance(statement, gast.Match):
+        return [case.body for case in statement.cases]
+    return []
+
+
+def split_docstring(body: list) -> tuple[list, list]:
+    """The docstring as a list of none or one statement, and the rest."""
+    if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):
+        if isinstance(body[0].value.value, str):
+            return body[:1], body[1:]
+    return [], body

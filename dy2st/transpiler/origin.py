@@ -1,0 +1,118 @@
+"""Where each node comes from: stamps from the first parse, and the map from generated code back to the user's."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+
+import gast
+
+from dy2st_runtime.errors import Location
+
+
+def of(node: gast.AST) -> Location | None:
+    """The user's place that the node comes from."""
+    return getattr(node, "origin", None)
+
+
+def inherit(tree: gast.AST, at: gast.AST, *, fresh: bool = False) -> gast.AST:
+    """Gives the origin of `at` to all nodes of the tree that have none (to all, if `fresh`); returns the tree."""
+    origin = of(at)
+    if origin is not None:
+        _inherit(tree, origin, fresh)
+    return tree
+
+
+def _inherit(node: gast.AST, origin: Location, fresh: bool) -> None:
+    if fresh or of(node) is None:
+        node.origin = origin
+    for child in gast.iter_child_nodes(node):
+        _inherit(child, origin, fresh)
+
+
+class Stamper:
+    """Stamps the nodes of a parsed function with file, line, column, function and text of the line.
+
+    >>> tree = gast.parse("def f(x):\\n    return x + 1").body[0]
+    >>> Stamper("model.py", ["def f(x):\\n", "    return x + 1\\n"]).stamp(tree)
+    >>> print(of(tree.body[0].value).excerpt())
+      model.py:2:12 in f
+        return x + 1
+               ^^^^^
+    """
+
+    def __init__(self, file: str, lines: Sequence[str]):
+        self.file, self.lines = file, lines
+
+    def stamp(self, node: gast.AST, function: str = "") -> None:
+        if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+            function = node.name
+        elif isinstance(node, gast.Lambda) and not function:
+            function = "<lambda>"
+        if getattr(node, "lineno", None):
+            node.origin = self.location(node, function)
+        for child in gast.iter_child_nodes(node):
+            self.stamp(child, function)
+
+    def location(self, node: gast.AST, function: str) -> Location:
+        text = self.lines[node.lineno - 1].rstrip("\n") if node.lineno <= len(self.lines) else ""
+        col = _characters(text, node.col_offset)
+        end = None
+        if getattr(node, "end_lineno", None) is not None:
+            # A node of several lines is underlined to the end of its first line.
+            end = _characters(text, node.end_col_offset) if node.end_lineno == node.lineno else len(text)
+        return Location(self.file, node.lineno, col, end, function, text)
+
+
+def _characters(text: str, offset: int) -> int:
+    """Columns of the parser count bytes of UTF-8, ours count characters."""
+    return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
+
+
+class SourceMap:
+    """From positions in generated text to the user's places."""
+
+    def __init__(self, tree: gast.AST, printed: gast.AST):
+        """`tree` has the origins, `printed` is the same tree parsed from its text and has the positions."""
+        self._exact: dict[tuple[int, int, int, int], Location] = {}
+        self._lines: dict[int, Location] = {}
+        self._spans: list[tuple[int, int, int, int, Location]] = []
+        for node, twin in _pairs(tree, printed):
+            origin = of(node)
+            if origin is None or getattr(twin, "lineno", None) is None:
+                continue
+            span = (twin.lineno, twin.col_offset, twin.end_lineno, twin.end_col_offset)
+            # Outer nodes come first. Where two nodes have the same span (an Expr and its Call) the
+            # inner one is the one that Python's instructions belong to.
+            self._exact[span] = origin
+            self._lines.setdefault(twin.lineno, origin)
+            self._spans.append((*span, origin))
+        self._known_lines = sorted(self._lines)
+
+    def line(self, lineno: int) -> Location | None:
+        """The place of the first node on a line, or of the statement that the line belongs to."""
+        found = bisect.bisect_right(self._known_lines, lineno)
+        return self._lines[self._known_lines[found - 1]] if found else None
+
+    def span(self, line: int, col: int, end_line: int, end_col: int) -> Location | None:
+        """The place of the node with these positions, else of the smallest node around them."""
+        exact = self._exact.get((line, col, end_line, end_col))
+        if exact is not None:
+            return exact
+        best, size = None, None
+        for l0, c0, l1, c1, origin in self._spans:
+            if (l0, c0) <= (line, col) and (end_line, end_col) <= (l1, c1):
+                extent = (l1 - l0, c1 - c0)
+                if size is None or extent <= size:
+                    best, size = origin, extent
+        return best if best is not None else self.line(line)
+
+    def lines(self) -> dict[int, Location]:
+        """Generated line number -> the user's place."""
+        return dict(self._lines)
+
+
+def _pairs(a: gast.AST, b: gast.AST) -> Iterator[tuple[gast.AST, gast.AST]]:
+    yield a, b
+    for x, y in zip(gast.iter_child_nodes(a), gast.iter_child_nodes(b), strict=True):
+        yield from _pairs(x, y)

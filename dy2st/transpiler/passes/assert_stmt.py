@@ -1,0 +1,27 @@
+"""`assert`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.manager import Pass
+from dy2st.transpiler.templates import statements
+
+
+class AssertStmt(Pass):
+    """An `assert` becomes a call; its message is evaluated only when it fails.
+
+    >>> manager = PassManager(gast.parse("def f(x):\\n    assert x > 0, g(x)\\n    assert x"))
+    >>> print(show(manager.apply(AssertStmt)))
+    def f(x):
+        _dy.assert_stmt(x > 0, lambda: g(x))
+        _dy.assert_stmt(x, None)
+    """
+
+    def visit_Assert(self, node: gast.Assert) -> Any:
+        self.generic_visit(node)
+        message = nodes.constant(None) if node.msg is None else nodes.thunk(node.msg)
+        return statements("_dy.assert_stmt(test, message)", at=node, test=node.test, message=message)

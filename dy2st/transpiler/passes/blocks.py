@@ -1,0 +1,52 @@
+"""The functions that carry a block's state in and out."""
+
+from __future__ import annotations
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.names import Namer
+from dy2st.transpiler.passes.block_state import State
+from dy2st.transpiler.templates import statements
+
+
+class Accessors:
+    """`get_state` and `set_state` of one statement.
+
+    Attributes:
+        definitions: the two function definitions.
+        arguments: what the call of the runtime takes: both functions and the tuple of names.
+    """
+
+    def __init__(self, at: gast.AST, state: State, namer: Namer):
+        getter, setter = namer.fresh("get_state"), namer.fresh("set_state")
+        values: list[gast.AST] = [nodes.name(n) for n in state.names]
+        values += [nodes.dy("ldu", nodes.thunk(nodes.load(a)), nodes.constant(t)) for t, a in state.attributes.items()]
+        targets: list[gast.AST] = [nodes.store(n) for n in state.names]
+        targets += [nodes.with_context(nodes.load(a), gast.Store) for a in state.attributes.values()]
+        body: list = declare(at, state, state.names)
+        if targets:
+            body += statements("targets = state_", at=at, targets=nodes.tuple_of(targets))
+        self.definitions = [
+            *statements("def getter():\n    return values", at=at, getter=getter, values=nodes.tuple_of(values)),
+            *statements("def setter(state_):\n    body", at=at, setter=setter, body=body or [gast.Pass()]),
+        ]
+        names = nodes.tuple_of([nodes.constant(t) for t in state.texts])
+        self.arguments = [nodes.name(getter), nodes.name(setter), names]
+
+
+def declare(at: gast.AST, state: State, names: list[str]) -> list:
+    """`nonlocal` and `global` for the names."""
+    inner = [n for n in names if n not in state.globals]
+    outer = [n for n in names if n in state.globals]
+    result: list = [kind(found) for kind, found in ((gast.Nonlocal, inner), (gast.Global, outer)) if found]
+    for declaration in result:
+        declaration.origin = getattr(at, "origin", None)
+    return result
+
+
+def block_function(at: gast.AST, name: str, state: State, part: str, body: list) -> list:
+    """A function of no arguments that runs one block."""
+    return statements(
+        "def name():\n    body", at=at, name=name, body=[*declare(at, state, state.bound[part]), *(body or [gast.Pass()])]
+    )

@@ -1,0 +1,48 @@
+"""Chained comparisons, `in` and `not in`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.manager import Pass
+from dy2st.transpiler.templates import expression
+
+_SYMBOLS = {
+    gast.Eq: "==",
+    gast.NotEq: "!=",
+    gast.Lt: "<",
+    gast.LtE: "<=",
+    gast.Gt: ">",
+    gast.GtE: ">=",
+    gast.Is: "is",
+    gast.IsNot: "is not",
+    gast.In: "in",
+    gast.NotIn: "not in",
+}
+
+
+class Compare(Pass):
+    """A chain evaluates each operand at most once, and stops at the first comparison that fails.
+
+    >>> manager = PassManager(gast.parse("def f(a, b):\\n    return a in b, 0 <= a < g(b), a < b"))
+    >>> print(show(manager.apply(Compare)))
+    def f(a, b):
+        return (_dy.in_(a, b), _dy.compare_chain(0, (('<=', lambda: a), ('<', lambda: g(b)))), a < b)
+    """
+
+    def visit_Compare(self, node: gast.Compare) -> Any:
+        self.generic_visit(node)
+        if len(node.ops) > 1:
+            pairs = [
+                nodes.tuple_of([nodes.constant(_SYMBOLS[type(op)]), nodes.thunk(operand)])
+                for op, operand in zip(node.ops, node.comparators, strict=True)
+            ]
+            return expression("_dy.compare_chain(a, pairs)", at=node, a=node.left, pairs=nodes.tuple_of(pairs))
+        if isinstance(node.ops[0], gast.In):
+            return expression("_dy.in_(a, b)", at=node, a=node.left, b=node.comparators[0])
+        if isinstance(node.ops[0], gast.NotIn):
+            return expression("_dy.not_in(a, b)", at=node, a=node.left, b=node.comparators[0])
+        return node

@@ -1,0 +1,87 @@
+"""What the passes over containers share: where they apply, and how the new container is written back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.analysis.activity import Activity, FunctionScope
+from dy2st.transpiler.manager import Pass
+from dy2st.transpiler.names import unwrap
+from dy2st.transpiler.templates import statements
+
+
+class MutationPass(Pass):
+    """Knows how deep in branches and loops a statement is, and declares outer names that it rebinds."""
+
+    requires = (Activity,)
+
+    depth = 0
+    scope: FunctionScope | None = None
+
+    def run(self, tree: gast.AST) -> gast.AST:
+        self.free = set(self.context.free)
+        self.around: list[FunctionScope] = []
+        self.declared: dict[str, dict[str, None]] = {}
+        return self.visit(tree)
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
+        saved = self.depth, self.scope, self.declared
+        self.depth, self.declared = 0, {"global": {}, "nonlocal": {}}
+        self.scope = self.analysis(Activity).scope(node)
+        self.around.append(self.scope)
+        super().visit_FunctionDef(node)
+        self.around.pop()
+        docstring, rest = nodes.split_docstring(node.body)
+        head: list = []
+        for word, kind in (("nonlocal", gast.Nonlocal), ("global", gast.Global)):
+            if self.declared[word]:
+                head.append(kind(list(self.declared[word])))
+                head[-1].origin = getattr(node, "origin", None)
+        node.body = [*docstring, *head, *rest]
+        self.depth, self.scope, self.declared = saved
+        return node
+
+    def _inside(self, node: gast.AST) -> Any:
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+        return node
+
+    visit_If = visit_While = visit_For = visit_ForUntil = _inside
+
+    def declare(self, name: str) -> None:
+        """Makes sure that an assignment to the name rebinds the variable that the function reads."""
+        assert self.scope is not None
+        if name in self.scope.locals or name in self.scope.globals or name in self.scope.nonlocals:
+            return
+        outer = name in self.free or any(name in scope.locals for scope in self.around[:-1])
+        self.declared["nonlocal" if outer else "global"][name] = None
+
+    def update(
+        self, at: gast.AST, target: gast.AST, value: Callable[[gast.AST], gast.AST], held: str | None = None
+    ) -> list:
+        """Statements that put `value(target)` in the place of `target`.
+
+        An attribute or item is written only if the value is another object: its setter may do anything.
+        `held` is a variable that holds the target's value already.
+        """
+        plain = unwrap(target)
+        if isinstance(plain, gast.Name):
+            self.declare(plain.id)
+            return statements("name = value", at=at, name=plain.id, value=value(target))
+        old, new = held or self.context.namer.fresh("old_"), self.context.namer.fresh("new_")
+        result = [] if held else statements("old = target", at=at, old=old, target=nodes.load(target))
+        result += statements(
+            "new = value\nif new is not old: store = new",
+            at=at,
+            old=old,
+            new=new,
+            value=value(nodes.name(old)),
+            store=nodes.load(target),
+        )
+        result[-1].plain = True
+        return result

@@ -1,0 +1,145 @@
+"""Assignments to items of containers in branches and loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.names import qualified
+from dy2st.transpiler.passes.mutation import MutationPass
+from dy2st.transpiler.templates import expression, statements
+
+
+class SubscriptAssign(MutationPass):
+    """`a[i] = v` becomes `a = _dy.setitem(a, i, v)`, so that `a` is state like any variable.
+
+    >>> manager = PassManager(gast.parse('''
+    ... def f(a, n):
+    ...     for i in n:
+    ...         a[i] = 0
+    ...         a[g(i)] += 1
+    ...         del a[i:]
+    ... '''))
+    >>> print(show(manager.apply(SubscriptAssign)))
+    def f(a, n):
+        for i in n:
+            a = _dy.setitem(a, i, 0)
+            key_ = g(i)
+            item_ = a[key_]
+            item_ += 1
+            a = _dy.setitem(a, key_, item_)
+            a = _dy.delitem(a, slice(i, None, None))
+    """
+
+    def visit_Assign(self, node: gast.Assign) -> Any:
+        if self.depth == 0 or not any(_items(t) for t in node.targets):
+            return node
+        result: list = []
+        value = node.value
+        if len(node.targets) > 1 or not _convertible(node.targets[0]) or not _same_order(value, node.targets[0]):
+            name = self.context.namer.fresh("value_")
+            result += statements("name = value", at=node, name=name, value=value)
+            value = nodes.name(name)
+        for target in node.targets:
+            result += self._store(node, target, nodes.copy(value))
+        return result
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> Any:
+        if self.depth == 0 or not _convertible(node.target):
+            return node
+        base, key, result = node.target.value, _key(node.target.slice), []
+        held = None
+        if not isinstance(base, gast.Name):
+            held = self.context.namer.fresh("old_")
+            result += statements("held = base", at=node, held=held, base=base)
+            base = nodes.name(held)
+        if not isinstance(key, (gast.Name, gast.Constant)):
+            name = self.context.namer.fresh("key_")
+            result += statements("name = key", at=node, name=name, key=key)
+            key = nodes.name(name)
+        item = self.context.namer.fresh("item_")
+        change = gast.AugAssign(nodes.store(item), node.op, node.value)
+        result += statements("item = base[key]\nchange", at=node, item=item, base=nodes.load(base), key=key, change=change)
+        return [*result, *self._setitem(node, node.target, nodes.copy(key), nodes.name(item), held)]
+
+    def visit_Delete(self, node: gast.Delete) -> Any:
+        if self.depth == 0 or not any(_convertible(t) for t in node.targets):
+            return node
+        result: list = []
+        for target in node.targets:
+            if _convertible(target):
+                key = _key(target.slice)
+                result += self.update(
+                    node, target.value, lambda base, key=key: expression("_dy.delitem(b, k)", at=node, b=base, k=key)
+                )
+            else:
+                result += statements("del target", at=node, target=target)
+        return result
+
+    def visit_For(self, node: gast.For) -> Any:
+        if _items(node.target):
+            name = self.context.namer.fresh("value_")
+            node.body = [*statements("target = name", at=node.target, target=node.target, name=name), *node.body]
+            node.target = statements("name = 0", at=node.target, name=name)[0].targets[0]
+        return self._inside(node)
+
+    visit_ForUntil = visit_For
+
+    def _store(self, at: gast.AST, target: gast.AST, value: gast.AST) -> list:
+        """Statements that assign to one target, part by part from the left, as Python does."""
+        if _convertible(target):
+            return self._setitem(at, target, _key(target.slice), value)
+        if not (isinstance(target, (gast.Tuple, gast.List)) and _items(target)):
+            return statements("target = value", at=at, target=target, value=value)
+        parts, stores = [], []
+        for element in target.elts:
+            name = self.context.namer.fresh("part_")
+            inner = element.value if isinstance(element, gast.Starred) else element
+            part = nodes.store(name)
+            parts.append(gast.Starred(part, gast.Store()) if isinstance(element, gast.Starred) else part)
+            stores += self._store(at, inner, nodes.name(name))
+        unpack = statements("parts = value", at=at, parts=nodes.tuple_of(parts), value=value)
+        return [*unpack, *stores]
+
+    def _setitem(
+        self, at: gast.AST, target: gast.Subscript, key: gast.AST, value: gast.AST, held: str | None = None
+    ) -> list:
+        def new(base: gast.AST) -> gast.AST:
+            return expression("_dy.setitem(base, key, value)", at=at, base=base, key=key, value=value)
+
+        return self.update(at, target.value, new, held)
+
+
+def _convertible(target: gast.AST) -> bool:
+    return isinstance(target, gast.Subscript) and qualified(target.value) is not None
+
+
+def _items(target: gast.AST) -> bool:
+    """Whether there is an item to assign in the target."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return any(map(_items, target.elts))
+    return _items(target.value) if isinstance(target, gast.Starred) else _convertible(target)
+
+
+def _same_order(value: gast.AST, target: gast.Subscript) -> bool:
+    """Whether one cannot tell if the value or the container and the key are evaluated first."""
+    if isinstance(value, (gast.Name, gast.Constant)):
+        return True
+    simple = isinstance(target.value, gast.Name) and all(
+        isinstance(n, (gast.Name, gast.Constant, gast.Slice, gast.Tuple, gast.expr_context)) for n in gast.walk(target.slice)
+    )
+    return simple and not any(isinstance(n, gast.NamedExpr) for n in gast.walk(value))
+
+
+def _key(node: gast.AST) -> gast.AST:
+    """The object that Python makes of what stands in the brackets."""
+    if isinstance(node, gast.Slice):
+        bounds = [nodes.constant(None) if b is None else b for b in (node.lower, node.upper, node.step)]
+        call = nodes.call(nodes.name("slice"), *bounds)
+        call.generated = True
+        return call
+    if isinstance(node, gast.Tuple):
+        return nodes.tuple_of([_key(e) for e in node.elts])
+    return node

@@ -1,0 +1,136 @@
+"""What transformed code calls, for plain Python values only: the smallest thing that means the same."""
+
+import operator
+
+
+class Undefined:
+    def __init__(self, name):
+        self.name = name
+
+
+class PyRuntime:
+    """The runtime object. With `convert` given, functions that are called are converted too."""
+
+    Undefined = Undefined
+
+    def __init__(self, convert=None):
+        self.convert = convert
+        self.states = []  # (kind, names) of the statements that ran, for tests to look at
+
+    def ld(self, value, name):
+        if isinstance(value, Undefined):
+            raise UnboundLocalError(f"cannot access local variable '{name}'")
+        return value
+
+    def ldu(self, thunk, name):
+        try:
+            return thunk()
+        except (AttributeError, UnboundLocalError, KeyError, IndexError):
+            return Undefined(name)
+
+    def if_stmt(self, test, body, orelse, get_state, set_state, names):
+        self._check("if", get_state, set_state, names)
+        (body if test else orelse)()
+
+    def while_stmt(self, test, body, get_state, set_state, names):
+        self._check("while", get_state, set_state, names)
+        while test():
+            body()
+
+    def for_stmt(self, iterable, body, extra_test, get_state, set_state, names):
+        self._check("for", get_state, set_state, names)
+        for item in iterable:
+            body(item)
+            if extra_test is not None and not extra_test():
+                break
+
+    def _check(self, kind, get_state, set_state, names):
+        """The state can be read and written back at any time, with no effect."""
+        state = get_state()
+        assert len(state) == len(names)
+        if not any("." in n or "[" in n for n in names):
+            set_state(state)
+        self.states.append((kind, names))
+
+    def if_expr(self, test, body, orelse):
+        return body() if test else orelse()
+
+    def and_(self, *operands):
+        for operand in operands:
+            value = operand()
+            if not value:
+                break
+        return value
+
+    def or_(self, *operands):
+        for operand in operands:
+            value = operand()
+            if value:
+                break
+        return value
+
+    def not_(self, value):
+        return not value
+
+    def in_(self, a, b):
+        return a in b
+
+    def not_in(self, a, b):
+        return a not in b
+
+    def compare_chain(self, left, pairs):
+        for symbol, thunk in pairs:
+            right = thunk()
+            result = OPERATORS[symbol](left, right)
+            if not result:
+                break
+            left = right
+        return result
+
+    def assert_stmt(self, test, message):
+        if not test:
+            raise AssertionError(*([] if message is None else [message()]))
+
+    def call(self, function):
+        return function if self.convert is None else self.convert(function)
+
+    def list_append(self, a, x):
+        a.append(x)
+        return a
+
+    def list_extend(self, a, x):
+        a.extend(x)
+        return a
+
+    def list_insert(self, a, i, x):
+        a.insert(i, x)
+        return a
+
+    def list_clear(self, a):
+        a.clear()
+        return a
+
+    def list_pop(self, a, *args):
+        return a, a.pop(*args)
+
+    def setitem(self, a, i, v):
+        a[i] = v
+        return a
+
+    def delitem(self, a, i):
+        del a[i]
+        return a
+
+
+OPERATORS = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
