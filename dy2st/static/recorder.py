@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from dy2st_runtime.ir import Block, IRBuilder, Variable
 from dy2st_runtime.ops import registry
+from dy2st_runtime.ops.fill import assign_value_attrs
 from dy2st_runtime.ops.registry import OpDef
 
 from .. import unique_name
@@ -23,8 +24,8 @@ _EXACT_IN_FLOAT = 1 << 53
 class ProgramRecorder(dispatch.Recorder):
     """Appends ops to the current block of a Program.
 
-    Concrete tensors that meet the program become variables of it: persistable ones (parameters, buffers) a persistable variable
-    of their name, which `captured` lists with its Tensor, others a constant.
+    Concrete tensors that meet the program become variables of it: persistable ones (parameters, buffers) a
+    persistable variable of their name, which `captured` lists with its Tensor, others a constant.
 
     Args:
         block: gives the current block (that of the default main program, say).
@@ -51,9 +52,13 @@ class ProgramRecorder(dispatch.Recorder):
 
     # ---- Recorder ----
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        values = tuple([self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins)
+        values = tuple(
+            [self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins
+        )
         updated = self._updated(op, ins, values)
-        names = {slot: [v.name for v in variables] for slot, (_, variables) in updated.items()}
+        names: dict[str, Sequence[str]] = {
+            slot: [v.name for v in variables] for slot, (_, variables) in updated.items()
+        }
         outs = self._builder().apply(op, values, attrs, self._named(op, names))
         flat = [v for x in values for v in (x if isinstance(x, list) else [x]) if v is not None]
         requires = dispatch.is_grad_enabled() and op.differentiable and any(not v.stop_gradient for v in flat)
@@ -68,15 +73,15 @@ class ProgramRecorder(dispatch.Recorder):
         return tuple(results)
 
     def constant(self, value: np.ndarray) -> Tensor:
-        dtype = value.dtype.name
-        small = value.size == 1 and (value.dtype.kind == "f" or abs(int(value.reshape(()))) < _EXACT_IN_FLOAT)
-        if small:
-            attrs = {"shape": list(value.shape), "dtype": dtype, "value": float(value.reshape(()))}
+        if value.ndim == 0:
+            scalar = value.item()
+            # a float attribute holds no large integer
+            text = str(scalar) if value.dtype.kind in "iu" and abs(scalar) > _EXACT_IN_FLOAT else ""
+            attrs: dict[str, Any] = {"dtype": value.dtype.name, "value": float(scalar), "str_value": text}
             record = registry.get("fill_constant")
         else:
-            attrs = {"shape": list(value.shape), "dtype": dtype, "values": value.reshape(-1).tolist()}
-            record = registry.get("assign_value")
-        ins = tuple([] if slot.many else None for slot in record.input_slots)
+            attrs, record = assign_value_attrs(value), registry.get("assign_value")
+        ins: tuple[Any, ...] = tuple([] if slot.many else None for slot in record.input_slots)
         (out,) = self._builder().apply(record, ins, record.complete_attrs(attrs))
         out.stop_gradient = True
         return Tensor.wrap(out)
@@ -130,8 +135,11 @@ class ProgramRecorder(dispatch.Recorder):
     def _builder(self) -> IRBuilder:
         return IRBuilder(self.block, user_location(3))
 
-    def _updated(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...]) -> dict[str, tuple[Any, list[Variable]]]:
-        """Output slot → the tensor (or list) in its in-place input slot and the variables, where these are persistable."""
+    def _updated(
+        self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...]
+    ) -> dict[str, tuple[Any, list[Variable]]]:
+        """Output slot → the tensor (or list) in its in-place input slot and the variables, where these are
+        persistable."""
         updated = {}
         slots = {slot.name: (t, v) for slot, t, v in zip(op.input_slots, ins, values, strict=True)}
         for out_slot, in_slot in op.inplace.items():
@@ -141,7 +149,7 @@ class ProgramRecorder(dispatch.Recorder):
                 updated[out_slot] = (tensor, variables)
         return updated
 
-    def _named(self, op: type[OpDef], names: dict[str, list[str]]) -> dict[str, list[str]]:
+    def _named(self, op: type[OpDef], names: dict[str, Sequence[str]]) -> dict[str, Sequence[str]]:
         """The names of the outputs: `mean_0.tmp_0`, counted by `unique_name`."""
         stem = unique_name.generate(op.type)
         for i, slot in enumerate(op.output_slots):

@@ -75,7 +75,9 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
     (array([27.], dtype=float32), array([18.], dtype=float32))
     """
     if not only_inputs:
-        raise GradientError("grad() computes the gradients of its inputs only", hint="only_inputs=False: use backward()")
+        raise GradientError(
+            "grad() computes the gradients of its inputs only", hint="only_inputs=False: use backward()"
+        )
     roots, grads = _roots(outputs, grad_outputs)
     wrt = _list(inputs)
     blocked = _list(no_grad_vars) if no_grad_vars is not None else []
@@ -104,12 +106,15 @@ def _list(x: Tensor | Sequence[Tensor]) -> list[Tensor]:
 
 def _roots(tensors: Any, grads: Any) -> tuple[list[Tensor], list[Tensor | None]]:
     roots = _list(tensors)
+    given: list[Tensor | None]
     given = [grads] if isinstance(grads, Tensor) else ([None] * len(roots) if grads is None else list(grads))
     if len(given) != len(roots):
         raise GradientError(f"{len(roots)} tensors, but {len(given)} gradients to start with")
     for t, g in zip(roots, given, strict=True):
         if g is not None and list(g.shape) != list(t.shape):
-            raise ShapeError(f"the gradient to start with has shape {list(g.shape)}, its tensor has shape {list(t.shape)}")
+            raise ShapeError(
+                f"the gradient to start with has shape {list(g.shape)}, its tensor has shape {list(t.shape)}"
+            )
     return roots, given
 
 

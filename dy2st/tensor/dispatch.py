@@ -1,7 +1,7 @@
 """The only door to ops: `ops.op("scale", X=x, scale=2.0)`.
 
-Eager, an op runs at once (its NumPy reference) and is recorded on the tape if a gradient may be asked for. While a `Recorder` is
-active (a program is built by hand, or a function is traced), every op goes to it instead.
+Eager, an op runs at once (its NumPy reference) and is recorded on the tape if a gradient may be asked for. While a
+`Recorder` is active (a program is built by hand, or a function is traced), every op goes to it instead.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ class Recorder:
     """What ops go to while a program is built. Subclasses give `apply` and `constant`; the rest has defaults."""
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """Records an op. `ins`: Tensors in the order of the input slots (a list for a `*` slot, None for an absent one), some
-        of them concrete: these become variables of the program (`attrs` is complete). Returns the Tensors of the output slots.
+        """Records an op. `ins`: Tensors in the order of the input slots (a list for a `*` slot, None for an absent
+        one), some
+        of them concrete: these become variables of the program (`attrs` is complete). Returns the Tensors of the
+            output slots.
         A persistable Tensor in an in-place slot is updated (`rebind`) and returned as the output."""
         raise NotImplementedError
 
@@ -50,8 +52,8 @@ class Recorder:
         return -1
 
     def read(self, tensor: Tensor, what: str) -> np.ndarray:
-        """The value of a tensor for Python, which `what` (`bool()`, `.numpy()`) asks for; StagedValueError if there is none
-        yet."""
+        """The value of a tensor for Python, which `what` (`bool()`, `.numpy()`) asks for; StagedValueError if there
+        is none yet."""
         if isinstance(tensor._value, Variable):
             raise staged_value_error(tensor, what)
         return tensor._value
@@ -104,7 +106,7 @@ def recording(recorder: Recorder | None) -> Iterator[Recorder | None]:
         _state.recorders.pop()
 
 
-def eager() -> contextlib.AbstractContextManager[None]:
+def eager() -> contextlib.AbstractContextManager[Recorder | None]:
     """Runs ops eagerly until the end of the block, whatever is active."""
     return recording(None)
 
@@ -132,7 +134,9 @@ class Dispatcher(OpBuilder):
         recorder = current_recorder()
         if recorder is not None:
             return recorder.apply(op, ins, attrs)
-        arrays = tuple([_array(t) for t in x] if isinstance(x, list) else (None if x is None else _array(x)) for x in ins)
+        arrays = tuple(
+            [_array(t) for t in x] if isinstance(x, list) else (None if x is None else _array(x)) for x in ins
+        )
         try:
             results = op.run_reference(arrays, attrs)
         except Exception as error:
@@ -152,8 +156,8 @@ ops = Dispatcher()
 
 
 def _explained(op: type[OpDef], arrays: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> BaseException:
-    """The exception of an op with the user's location. Where the shapes or dtypes do not fit, that is what `infer` says:
-    the same error as while tracing, not what NumPy happens to stumble over."""
+    """The exception of an op with the user's location. Where the shapes or dtypes do not fit, that is what `infer`
+    says: the same error as while tracing, not what NumPy happens to stumble over."""
     if not isinstance(error, Dy2stError):
         try:
             op.infer_types(tuple([_type(a) for a in x] if isinstance(x, list) else _type(x) for x in arrays), attrs)
@@ -184,7 +188,8 @@ def _tensor(value: Any, requires: bool) -> Tensor | None:
 
 
 def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Writes the outputs of in-place slots to the tensors in the corresponding input slots, and returns these instead."""
+    """Writes the outputs of in-place slots to the tensors in the corresponding input slots, and returns these
+    instead."""
     sources = {slot.name: x for slot, x in zip(op.input_slots, ins, strict=True)}
     results = []
     for slot, out in zip(op.output_slots, outs, strict=True):
@@ -240,17 +245,18 @@ def read(tensor: Tensor, what: str) -> np.ndarray:
 
 def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
     """What is raised where Python asks for a value that is only known at run time."""
+    about = f"({tensor.dtype}, shape {list(tensor._value.shape)})"
     return StagedValueError(
-        f"{what} needs the value of a tensor ({tensor.dtype}, shape {list(tensor._value.shape)}) that is only known when the "
-        "program runs",
+        f"{what} needs the value of a tensor {about} that is only known when the program runs",
         location=user_location(2),
-        hint="use tensor operations instead (where, cond, while_loop), or decorate the function with to_static, which converts "
+        hint="use tensor operations (where, cond, while_loop), or decorate the function with to_static, which converts "
         "Python's if, while, bool(), int()",
-    )  # fmt: skip
+    )
 
 
 def constant(value: Any, dtype: str | None = None, *, weak: bool = False) -> Tensor:
-    """A tensor with a constant value, eager or recorded; `weak`: as a Python number, it takes the dtype of what it meets."""
+    """A tensor with a constant value, eager or recorded; `weak`: as a Python number, it takes the dtype of what it
+    meets."""
     array = np.asarray(value, dtype=None if dtype is None else _dtype.to_numpy(dtype))
     recorder = current_recorder()
     t = Tensor.wrap(array) if recorder is None else recorder.constant(array)

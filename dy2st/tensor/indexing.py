@@ -1,42 +1,26 @@
 """`x[index]` and `x[index] = value`, with NumPy's rules.
 
-An index is parsed into one item for each axis; items become ops in three steps: slices and numbers, new axes, then index
-arrays and masks (which need gathers).
+An index is parsed into one item for each axis and each new axis. Numbers and slices become one op (`slice` or
+`strided_slice`); index arrays and masks become gathers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.ops.bounds import TO_THE_END, TO_THE_START
 
 from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
-from .attribute import sizes
+from .attribute import count, sizes
 from .dispatch import ops
 from .location import user_location
-from .promotion import as_tensor, cast
+from .promotion import as_tensor
 from .tensor import Tensor
 
-_MAX = (1 << 31) - 1
 FULL = slice(None)
-
-
-@dataclass
-class Plan:
-    """A parsed index. Axes are those of the indexed tensor; each axis has one item, in the order of the axes.
-
-    Attributes:
-        items: one for each result axis or consumed axis: None (a new axis), a slice, an int, a 0-d Tensor, an index array.
-    """
-
-    items: list[Any] = field(default_factory=list)
-
-    @property
-    def advanced(self) -> bool:
-        return any(isinstance(i, Tensor) and i.ndim > 0 for i in self.items)
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
@@ -46,13 +30,16 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         OutOfRangeError: an int or an entry of an index array is out of range.
         DTypeError: an index of another kind.
     """
-    plan = parse(x, index)
-    if not plan.advanced:
-        return _newaxes(_basic(x, plan.items), plan.items)
-    slices = [i for i in plan.items if i is not None]
-    x = _basic(x, [i if isinstance(i, slice) else FULL for i in slices])
-    x = _newaxes(x, [None if i is None else FULL for i in plan.items])
-    arrays = {a: i for a, i in enumerate(plan.items) if i is not None and not isinstance(i, slice)}
+    return _read(x, parse(x, index))
+
+
+def _read(x: Tensor, items: Sequence[Any]) -> Tensor:
+    if not _is_advanced(items):
+        return _newaxes(_basic(x, items), items)
+    # NumPy takes numbers beside index arrays as index arrays too
+    x = _basic(x, [i if isinstance(i, slice) else FULL for i in items if i is not None])
+    x = _newaxes(x, [None if i is None else FULL for i in items])
+    arrays = {a: i for a, i in enumerate(items) if i is not None and not isinstance(i, slice)}
     return _gather(x, arrays)
 
 
@@ -61,47 +48,42 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
     Raises:
         InplaceError: x is a leaf that needs a gradient.
+        OutOfRangeError, DTypeError: as for reading.
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
-    plan = parse(x, index)
-    value = cast(as_tensor(value, None if isinstance(value, Tensor) else x.dtype), x.dtype)
-    dispatch.rebind(x, written(x, plan, value), differentiable=True)
+    items = parse(x, index)
+    value = as_tensor(value, x.dtype)
+    dispatch.rebind(x, _written(x, items, value), differentiable=True)
 
 
-def written(x: Tensor, plan: Plan, value: Tensor) -> Tensor:
+def _written(x: Tensor, items: Sequence[Any], value: Tensor) -> Tensor:
     """A copy of `x` with `value` at the index."""
+    if not _is_advanced(items):
+        bounds, slots, decrease = _bounds(x, items)
+        kept = [i for i in items if i is None or isinstance(i, slice)]
+        return ops.op("set_value", Input=x, ValueTensor=value, decrease_axes=decrease,
+                      none_axes=[a for a, i in enumerate(kept) if i is None], **bounds, **slots)  # fmt: skip
+    # the flat positions of what is written, found by reading them at the same index
+    total = count(x)
+    flat = ops.op("reshape2", X=x, shape=[-1])
+    positions = ops.op("range", Start=_int64(0), End=_int64(total), Step=_int64(1))
+    places = _read(ops.op("reshape_as", X=positions, Y=x), items)
+    value = ops.op("expand_as_v2", X=value, Y=places)
+    new = ops.op("scatter", X=flat, Ids=ops.op("reshape2", X=places, shape=[-1]),
+                 Updates=ops.op("reshape2", X=value, shape=[-1]), overwrite=True)  # fmt: skip
+    return ops.op("reshape_as", X=new, Y=x)
 
-    if plan.advanced:
-        raise NotImplementedError
 
-    axes, starts, ends, steps, decrease, none_axes = [], [], [], [], [], []
-    axis = 0
-    result_axis = 0
-    for item in plan.items:
-        if item is None:
-            none_axes.append(result_axis)
-            result_axis += 1
-            continue
-        if isinstance(item, slice):
-            result_axis += 1
-            if item != FULL:
-                axes.append(axis)
-                starts.append(item.start)
-                ends.append(item.stop)
-                steps.append(item.step)
-        else:
-            axes.append(axis)
-            starts.append(item)
-            ends.append(item + 1)
-            steps.append(1)
-            decrease.append(axis)
-        axis += 1
-    return ops.op("set_value", Input=x, ValueTensor=value, axes=axes, starts=starts, ends=ends, steps=steps,
-                  decrease_axes=decrease, none_axes=none_axes)  # fmt: skip
+def _int64(v: Any) -> Tensor:
+    return as_tensor(v, "int64")
+
+
+def _is_advanced(items: Sequence[Any]) -> bool:
+    return any(isinstance(i, Tensor) and i.ndim > 0 for i in items)
 
 
 # ---- parsing ----
-def parse(x: Tensor, index: Any) -> Plan:
+def parse(x: Tensor, index: Any) -> list[Any]:
     """The index as one item for each axis of `x` and each new axis."""
     given = list(index) if isinstance(index, tuple) else [index]
     given = [_item(i) for i in given]
@@ -128,7 +110,7 @@ def parse(x: Tensor, index: Any) -> Plan:
         else:
             items.append(_known(i, shape[axis], axis))
             axis += 1
-    return Plan(items)
+    return items
 
 
 def _item(i: Any) -> Any:
@@ -199,94 +181,59 @@ def _mask(mask: Tensor, shape: Sequence[Any]) -> list[Tensor]:
 # ---- reading ----
 def _basic(x: Tensor, items: Sequence[Any]) -> Tensor:
     """Applies slices and numbers; None is skipped."""
-    shape = sizes(x)
-    axes: list[int] = []
-    starts: list[Any] = []
-    ends: list[Any] = []
-    decrease: list[int] = []
-    late: list[tuple[int, Tensor]] = []
-    axis = 0
-    for item in items:
-        if item is None:
-            continue
-        size = shape[axis]
+    bounds, slots, decrease = _bounds(x, items)
+    if not bounds["axes"]:
+        return x
+    steps = bounds.pop("steps")
+    if all(s == 1 for s in steps):
+        return ops.op("slice", Input=x, decrease_axis=decrease, **bounds, **slots)
+    return ops.op("strided_slice", Input=x, decrease_axis=decrease, strides=steps, **bounds, **slots)
+
+
+def _bounds(x: Tensor, items: Sequence[Any]) -> tuple[dict[str, list[int]], dict[str, list[Tensor]], list[int]]:
+    """Slices and numbers as the attributes axes, starts, ends, steps; the slots with the bounds that are only known at
+    run time; and the axes that fall away."""
+    axes, starts, ends, steps, decrease = [], [], [], [], []
+    for axis, item in enumerate(i for i in items if i is not None):
         if isinstance(item, slice):
-            x = _slice_step(x, axis, item, size, axes, starts, ends)
-        elif isinstance(item, int) and isinstance(size, int) and size != -1:
-            axes.append(axis)
-            starts.append(item)
-            ends.append(item + 1)
+            if item == FULL:
+                continue
+            step = 1 if item.step is None else item.step
+            if isinstance(step, Tensor):
+                raise dispatch.staged_value_error(step, "a slice step")
+            first, last = (0, TO_THE_END) if step > 0 else (TO_THE_END, TO_THE_START)
+            starts.append(first if item.start is None else item.start)
+            ends.append(last if item.stop is None else item.stop)
+            steps.append(step)
+        else:
             decrease.append(axis)
-        else:
-            # the size, or the index, is only known at run time: gather checks the range there
-            late.append((axis, as_tensor(item, "int64")))
-        axis += 1
-    if axes:
-        x = slice_axes(x, axes, starts, ends, decrease)
-    for axis, i in reversed(late):
-        x = ops.op("gather", X=x, Index=i, axis=axis - sum(d < axis for d in decrease))
-    return x
-
-
-def _slice_step(x: Tensor, axis: int, item: slice, size: Any, axes: list[int], starts: list[Any], ends: list[Any]) -> Tensor:
-    """Notes a plain slice in `axes`, `starts`, `ends`; one with a step is applied at once."""
-    if item == FULL:
-        return x
-    bounds = (item.start, item.stop, item.step)
-    known = isinstance(size, int) and size != -1 and not any(isinstance(b, Tensor) for b in bounds)
-    if known:
-        picked = range(size)[item]
-        if len(picked) == 0:
-            start, stop, step = 0, 0, 1
-        elif picked.step > 0:
-            start, stop, step = picked[0], picked[-1] + 1, picked.step
-        else:
-            start, stop, step = picked[-1], picked[0] + 1, picked.step
-        if step == 1 or len(picked) == 1:
-            axes.append(axis)
-            starts.append(start)
-            ends.append(stop)
-            return x
-        x = ops.op("strided_slice", Input=x, axes=[axis], starts=[start], ends=[stop], strides=[abs(step)])
-        return ops.op("flip", X=x, axis=[axis]) if step < 0 else x
-    step = 1 if item.step is None else item.step
-    if isinstance(step, Tensor):
-        raise dispatch.staged_value_error(step, "a slice step")
-    if step == 1:
+            starts.append(item)
+            # the end of an axis that falls away is not looked at; -1 has no end that is an int
+            ends.append(TO_THE_END if isinstance(item, Tensor) or item == -1 else item + 1)
+            steps.append(1)
         axes.append(axis)
-        starts.append(0 if item.start is None else item.start)
-        ends.append(_MAX if item.stop is None else item.stop)
-        return x
-    if step < 0 and (item.start is not None or item.stop is not None):
-        raise AttributeValueError(
-            "a slice with a negative step and bounds needs a size that is known when the program is built",
-            location=user_location(5), hint="slice first, then reverse with [::-1]",
-        )  # fmt: skip
-    if step < 0:
-        x = ops.op("flip", X=x, axis=[axis])
-    bounds = (0 if item.start is None else item.start, _MAX if item.stop is None else item.stop)
-    if any(isinstance(b, Tensor) for b in bounds):
-        x = slice_axes(x, [axis], [bounds[0]], [bounds[1]])
-        bounds = (0, _MAX)
-    return ops.op("strided_slice", Input=x, axes=[axis], starts=[bounds[0]], ends=[bounds[1]], strides=[abs(step)])
-
-
-def slice_axes(x: Tensor, axes: Sequence[int], starts: Sequence[Any], ends: Sequence[Any], decrease: Sequence[int] = ()) -> Tensor:
-    """The op `slice`; bounds may be ints or 0-d Tensors. Axes in `decrease` are dropped."""
-    slots: dict[str, Any] = {}
-    attrs: dict[str, list[int]] = {}
+    attrs: dict[str, list[int]] = {"axes": axes, "steps": steps}
+    slots: dict[str, list[Tensor]] = {}
     for name, slot, bounds in (("starts", "StartsTensorList", starts), ("ends", "EndsTensorList", ends)):
+        attrs[name] = [-1 if isinstance(b, Tensor) else b for b in bounds]
         if any(isinstance(b, Tensor) for b in bounds):
-            slots[slot] = [cast(as_tensor(b, "int64" if not isinstance(b, Tensor) else None), "int64") for b in bounds]
-        attrs[name] = [-1 if isinstance(b, Tensor) else int(b) for b in bounds]
-    return ops.op("slice", Input=x, axes=list(axes), decrease_axis=list(decrease), **attrs, **slots)
+            slots[slot] = [_int64(b) for b in bounds]
+    return attrs, slots, decrease
+
+
+def slice_axes(x: Tensor, axes: Sequence[int], starts: Sequence[Any], ends: Sequence[Any]) -> Tensor:
+    """The op `slice`; bounds may be ints or one-element Tensors."""
+    items: list[Any] = [FULL] * x.ndim
+    for axis, start, stop in zip(axes, starts, ends, strict=True):
+        items[axis] = slice(_bound(start), _bound(stop))
+    return _basic(x, items)
 
 
 def _newaxes(x: Tensor, items: Sequence[Any]) -> Tensor:
     """Inserts the new axes; `x` has the axes of the other items that keep theirs."""
     kept = [i for i in items if i is None or isinstance(i, slice)]
     axes = [a for a, i in enumerate(kept) if i is None]
-    return ops.op("unsqueeze2", X=x, axes=axes)[0] if axes else x
+    return ops.op("unsqueeze2", X=x, axes=axes) if axes else x
 
 
 def _gather(x: Tensor, arrays: dict[int, Any]) -> Tensor:
@@ -299,14 +246,14 @@ def _gather(x: Tensor, arrays: dict[int, Any]) -> Tensor:
     indices = broadcast(indices)
     rank = indices[0].ndim
     rest = [a for a in range(x.ndim) if a not in axes]
-    front = ops.op("transpose2", X=x, axis=axes + rest)[0] if axes != list(range(len(axes))) else x
+    front = ops.op("transpose2", X=x, axis=axes + rest) if axes != list(range(len(axes))) else x
     out = ops.op("gather_nd", X=front, Index=ops.op("stack", X=indices, axis=rank))
     first = axes[0]
     if first == 0 or axes != list(range(first, first + len(axes))):
         return out
     # the index axes are in front; they belong behind the `first` axes before them
     order = [*range(rank, rank + first), *range(rank), *range(rank + first, out.ndim)]
-    return ops.op("transpose2", X=out, axis=order)[0]
+    return ops.op("transpose2", X=out, axis=order)
 
 
 def take(x: Tensor, index: Tensor, axis: int) -> Tensor:
@@ -314,13 +261,13 @@ def take(x: Tensor, index: Tensor, axis: int) -> Tensor:
     if index.ndim <= 1:
         return ops.op("gather", X=x, Index=index, axis=axis)
     if axis == 0:
-        return ops.op("gather_nd", X=x, Index=ops.op("unsqueeze2", X=index, axes=[index.ndim])[0])
+        return ops.op("gather_nd", X=x, Index=ops.op("unsqueeze2", X=index, axes=[index.ndim]))
     order = [axis, *(a for a in range(x.ndim) if a != axis)]
-    front = ops.op("transpose2", X=x, axis=order)[0]
-    out = ops.op("gather_nd", X=front, Index=ops.op("unsqueeze2", X=index, axes=[index.ndim])[0])
+    front = ops.op("transpose2", X=x, axis=order)
+    out = ops.op("gather_nd", X=front, Index=ops.op("unsqueeze2", X=index, axes=[index.ndim]))
     rank = index.ndim
     back = [*range(rank, rank + axis), *range(rank), *range(rank + axis, out.ndim)]
-    return ops.op("transpose2", X=out, axis=back)[0]
+    return ops.op("transpose2", X=out, axis=back)
 
 
 def broadcast(indices: list[Tensor]) -> list[Tensor]:

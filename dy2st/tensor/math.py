@@ -10,7 +10,7 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import DTypeError
 from . import dispatch
 from .dispatch import ops
-from .promotion import as_tensor, cast, is_weak, operands
+from .promotion import as_tensor, cast, operands
 from .tensor import Tensor
 
 
@@ -149,52 +149,72 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
 
 
 # ---- one operand ----
-def _function(name: str, op_type: str, what: str, example: str) -> Callable[..., Tensor]:
+def _function(op_type: str, what: str, x: str, y: str) -> Callable[..., Tensor]:
+    """A function of one op; `x` and `y` are the argument and the result of its example."""
+
     def function(x: Any, name: str | None = None) -> Tensor:
         return unary(op_type, x)
 
-    function.__name__ = function.__qualname__ = name
+    function.__name__ = function.__qualname__ = op_type
     function.__doc__ = f"""{what}, element by element.
 
     Args:
         x: Tensor of any shape and a floating-point dtype.
 
     Returns:
-        Tensor of the shape and dtype of x.
+        Tensor of the shape of x.
 
-    >>> {example}
+    >>> {op_type}(Tensor([{x}])).numpy()
+    array([{y}], dtype=float32)
     """
     return function
 
 
-exp = _function("exp", "exp", "e to the power x", "exp(Tensor([0.0])).numpy()\n    array([1.], dtype=float32)")
-expm1 = _function("expm1", "expm1", "exp(x) - 1, exact near 0", "expm1(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-log = _function("log", "log", "The natural logarithm", "log(Tensor([1.0])).numpy()\n    array([0.], dtype=float32)")
-log2 = _function("log2", "log2", "The logarithm to the base 2", "log2(Tensor([8.0])).numpy()\n    array([3.], dtype=float32)")
-log10 = _function("log10", "log10", "The logarithm to the base 10", "log10(Tensor([100.0])).numpy()\n    array([2.], dtype=float32)")
-log1p = _function("log1p", "log1p", "log(1 + x), exact near 0", "log1p(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-sqrt = _function("sqrt", "sqrt", "The square root", "sqrt(Tensor([9.0])).numpy()\n    array([3.], dtype=float32)")
-rsqrt = _function("rsqrt", "rsqrt", "1 / sqrt(x)", "rsqrt(Tensor([4.0])).numpy()\n    array([0.5], dtype=float32)")
-square = _function("square", "square", "x * x", "square(Tensor([3.0])).numpy()\n    array([9.], dtype=float32)")
-abs = _function("abs", "abs", "The absolute value (integers too)", "abs(Tensor([-3])).numpy()\n    array([3])")
-sign = _function("sign", "sign", "-1, 0 or 1", "sign(Tensor([-3.0, 0.0])).numpy()\n    array([-1.,  0.], dtype=float32)")
-floor = _function("floor", "floor", "The largest integer <= x", "floor(Tensor([1.5])).numpy()\n    array([1.], dtype=float32)")
-ceil = _function("ceil", "ceil", "The smallest integer >= x", "ceil(Tensor([1.5])).numpy()\n    array([2.], dtype=float32)")
-round = _function("round", "round", "The nearest integer, halves to even", "round(Tensor([1.7])).numpy()\n    array([2.], dtype=float32)")
-sin = _function("sin", "sin", "The sine", "sin(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-cos = _function("cos", "cos", "The cosine", "cos(Tensor([0.0])).numpy()\n    array([1.], dtype=float32)")
-tan = _function("tan", "tan", "The tangent", "tan(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-asin = _function("asin", "asin", "The inverse sine", "asin(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-acos = _function("acos", "acos", "The inverse cosine", "acos(Tensor([1.0])).numpy()\n    array([0.], dtype=float32)")
-atan = _function("atan", "atan", "The inverse tangent", "atan(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-sinh = _function("sinh", "sinh", "The hyperbolic sine", "sinh(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-cosh = _function("cosh", "cosh", "The hyperbolic cosine", "cosh(Tensor([0.0])).numpy()\n    array([1.], dtype=float32)")
-tanh = _function("tanh", "tanh", "The hyperbolic tangent", "tanh(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-erf = _function("erf", "erf", "The error function", "erf(Tensor([0.0])).numpy()\n    array([0.], dtype=float32)")
-reciprocal = _function("reciprocal", "reciprocal", "1 / x", "reciprocal(Tensor([4.0])).numpy()\n    array([0.25], dtype=float32)")
-isnan = _function("isnan", "isnan_v2", "Whether x is NaN, as bool", 'isnan(Tensor([float("nan")])).numpy()\n    array([ True])')
-isinf = _function("isinf", "isinf_v2", "Whether x is infinite, as bool", 'isinf(Tensor([float("inf")])).numpy()\n    array([ True])')
-isfinite = _function("isfinite", "isfinite_v2", "Whether x is finite, as bool", "isfinite(Tensor([1.0])).numpy()\n    array([ True])")
+exp = _function("exp", "e to the power x", "0.0", "1.")
+expm1 = _function("expm1", "exp(x) - 1, exact near 0", "0.0", "0.")
+log = _function("log", "The natural logarithm", "1.0", "0.")
+log2 = _function("log2", "The logarithm to the base 2", "8.0", "3.")
+log10 = _function("log10", "The logarithm to the base 10", "100.0", "2.")
+log1p = _function("log1p", "log(1 + x), exact near 0", "0.0", "0.")
+sqrt = _function("sqrt", "The square root", "9.0", "3.")
+rsqrt = _function("rsqrt", "1 / sqrt(x)", "4.0", "0.5")
+reciprocal = _function("reciprocal", "1 / x", "4.0", "0.25")
+square = _function("square", "x * x", "3.0", "9.")
+abs = _function("abs", "The absolute value (of integers too)", "-3.0", "3.")
+sign = _function("sign", "-1, 0 or 1", "-3.0", "-1.")
+floor = _function("floor", "The largest integer <= x", "1.5", "1.")
+ceil = _function("ceil", "The smallest integer >= x", "1.5", "2.")
+round = _function("round", "The nearest integer, halves to the even one", "2.5", "2.")
+trunc = _function("trunc", "The integer part", "-1.5", "-1.")
+sin = _function("sin", "The sine", "0.0", "0.")
+cos = _function("cos", "The cosine", "0.0", "1.")
+tan = _function("tan", "The tangent", "0.0", "0.")
+asin = _function("asin", "The inverse sine", "0.0", "0.")
+acos = _function("acos", "The inverse cosine", "1.0", "0.")
+atan = _function("atan", "The inverse tangent", "0.0", "0.")
+sinh = _function("sinh", "The hyperbolic sine", "0.0", "0.")
+cosh = _function("cosh", "The hyperbolic cosine", "0.0", "1.")
+tanh = _function("tanh", "The hyperbolic tangent", "0.0", "0.")
+erf = _function("erf", "The error function", "0.0", "0.")
+
+
+def isnan(x: Any, name: str | None = None) -> Tensor:
+    """Whether x is NaN, element by element, as bool.
+
+    >>> isnan(Tensor([1.0, float("nan")])).numpy()
+    array([False,  True])
+    """
+    return unary("isnan_v2", x)
+
+
+def isinf(x: Any, name: str | None = None) -> Tensor:
+    """Whether x is infinite, element by element, as bool."""
+    return unary("isinf_v2", x)
+
+
+def isfinite(x: Any, name: str | None = None) -> Tensor:
+    """Whether x is neither NaN nor infinite, element by element, as bool."""
+    return unary("isfinite_v2", x)
 
 
 def neg(x: Any, name: str | None = None) -> Tensor:
@@ -268,8 +288,3 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
 def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Tensor:
     """scale_b * tanh(scale_a * x)."""
     return multiply(tanh(multiply(x, scale_a)), scale_b)
-
-
-def is_scalar_like(x: Any) -> bool:
-    """Whether an operand is a number or stands for one."""
-    return is_weak(x)

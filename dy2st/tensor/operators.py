@@ -35,7 +35,7 @@ def _operand(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], 
     return operator
 
 
-_BINARY = {
+_BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "add": math.add,
     "sub": math.subtract,
     "mul": math.multiply,
@@ -47,7 +47,7 @@ _BINARY = {
     "or": logic.bitwise_or,
     "xor": logic.bitwise_xor,
 }
-_COMPARE = {
+_COMPARE: dict[str, Callable[[Any, Any], Tensor]] = {
     "lt": logic.less_than,
     "le": logic.less_equal,
     "gt": logic.greater_than,
@@ -188,6 +188,12 @@ def set_value(self: Tensor, value: Any) -> None:
         dispatch.rebind(self, promotion.cast(new, self.dtype))
 
 
+def copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
+    """`set_value`; returns the tensor."""
+    set_value(self, other)
+    return self
+
+
 def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     if not self.is_leaf:
         raise InplaceError("only leaf tensors can be deep-copied", hint="copy tensor.detach()")
@@ -234,7 +240,7 @@ def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return method
 
 
-INPLACE = {
+INPLACE: dict[str, Callable[..., Tensor]] = {
     "add_": math.add,
     "subtract_": math.subtract,
     "multiply_": math.multiply,
@@ -253,25 +259,25 @@ INPLACE = {
 }
 
 
-def install(functions: dict[str, Callable]) -> None:
+def install(functions: dict[str, Any]) -> None:
     """Gives `Tensor` its operators, its methods, and the functions of the API whose first argument is a tensor."""
     for name, function in functions.items():
         setattr(Tensor, name, function)
     for name, function in _BINARY.items():
         setattr(Tensor, f"__{name}__", _operand(function))
         setattr(Tensor, f"__r{name}__", _operand(_reflected(function)))
-    for name, function in _COMPARE.items():
-        setattr(Tensor, f"__{name}__", _operand(function))
+    for name, compare in _COMPARE.items():
+        setattr(Tensor, f"__{name}__", _operand(compare))
     for name, function in INPLACE.items():
         setattr(Tensor, name, _inplace(function))
     methods: dict[str, Any] = {
         "__neg__": math.neg, "__pos__": lambda self: self, "__abs__": math.abs, "__invert__": logic.bitwise_not,
-        "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len, "__iter__": _iter,
-        "__contains__": _contains, "__array__": _array, "__format__": _format, "__deepcopy__": _deepcopy,
-        "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
+        "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
+        "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
+        "__deepcopy__": _deepcopy, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
         "__repr__": printing.to_text, "__str__": printing.to_text,
-        "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone, "astype": astype, "cast": astype,
-        "set_value": set_value, "copy_": lambda self, other, *_: (set_value(self, other), self)[1],
+        "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone,
+        "astype": astype, "cast": astype, "set_value": set_value, "copy_": copy_,
         "backward": backward, "gradient": gradient, "clear_grad": clear_grad, "clear_gradient": clear_grad,
         "register_hook": autograd.register_hook,
         "cpu": lambda self: self, "cuda": lambda self, *_, **__: self, "pin_memory": lambda self: self,

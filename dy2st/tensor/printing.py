@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from dy2st_runtime.ir import Variable
@@ -73,7 +74,7 @@ def _edges(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _item(value: np.generic, width: int = 0, signed: bool = False) -> str:
+def _item(value: Any, width: int = 0, signed: bool = False) -> str:
     if value.dtype.kind == "f":
         if _options.sci_mode:
             text = f"{value:.{_options.precision}e}"
@@ -92,7 +93,10 @@ def _rows(array: np.ndarray, short: bool, indent: int, width: int, signed: bool)
     if array.ndim == 0:
         return _item(array[()], width, signed)
     n = _options.edgeitems
-    inner = [_rows(v, short, indent + 1, width, signed) if array.ndim > 1 else _item(v, width, signed) for v in _shown(array, short)]
+    inner = [
+        _rows(v, short, indent + 1, width, signed) if array.ndim > 1 else _item(v, width, signed)
+        for v in _shown(array, short)
+    ]
     if short and len(array) > 2 * n:
         inner.insert(n, "...")
     indentation = " " * (indent + 1)

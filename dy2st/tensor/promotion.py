@@ -1,7 +1,7 @@
 """Python numbers as operands: they are weak, they take the dtype of the tensor they meet.
 
-A weak operand is a Python number, a NumPy scalar, or a 0-d Tensor that stands for one (`Tensor._weak`): what `int(x)` or `x.shape[0]`
-is while a function is traced.
+A weak operand is a Python number, a NumPy scalar, or a 0-d Tensor that stands for one (`Tensor._weak`): what `int(x)`
+or `x.shape[0]` is while a function is traced.
 
 | other operand | weak bool   | weak int    | weak float      |
 |---------------|-------------|-------------|-----------------|

@@ -113,11 +113,14 @@ class OpNode(Node):
         self.ins = self.outs = None
 
     def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
-        assert self.ins is not None and self.outs is not None
+        assert self.ins is not None
+        assert self.outs is not None
         outs, douts, index = [], [], 0
         for x in self.outs:
             n = len(x) if isinstance(x, list) else 1  # an absent output counts too
-            outs.append([self._output(v, index + i) for i, v in enumerate(x)] if isinstance(x, list) else self._output(x, index))
+            outs.append(
+                [self._output(v, index + i) for i, v in enumerate(x)] if isinstance(x, list) else self._output(x, index)
+            )
             douts.append(grads[index : index + n] if isinstance(x, list) else grads[index])
             index += n
         results = self.op.grad(self.builder, self.ins, tuple(outs), tuple(douts), **self.attrs)
@@ -150,8 +153,9 @@ class FunctionNode(Node):
     Args:
         inputs: the tensors that get gradients.
         outputs: the tensors that it made (None for an absent one); those with `stop_gradient=False` become its outputs.
-        backward_fn: called with the list of the outputs' gradients (None where none flows) and, as keyword `needed`, a list that
-            says which inputs' gradients are wanted; returns the list of the inputs' gradients (None where none flows).
+        backward_fn: called with the list of the outputs' gradients (None where none flows) and, as keyword `needed`,
+            a list that says which inputs' gradients are wanted; returns the list of the inputs' gradients (None where
+            none flows).
         label: names it in errors.
         twice: whether `backward_fn` is built of recorded ops, so that its gradient can be taken too.
     """
@@ -181,7 +185,9 @@ class FunctionNode(Node):
             )
         results = list(self.backward_fn(grads, needed=needed))
         if len(results) != len(needed):
-            raise GradientError(f"{self.label} has {len(needed)} inputs, its backward returned {len(results)} gradients")
+            raise GradientError(
+                f"{self.label} has {len(needed)} inputs, its backward returned {len(results)} gradients"
+            )
         return results
 
 

@@ -32,7 +32,8 @@ def dtype_name(dtype: np.dtype) -> str:
 class Tensor(TensorMethods):
     """A multi-dimensional array that knows how it was computed.
 
-    Eager, `_value` is a NumPy array; while a Program is built or traced, it is a Variable of it. The array of a tensor is
+    Eager, `_value` is a NumPy array; while a Program is built or traced, it is a Variable of it. The array of a
+    tensor is
     never written to: in-place functions replace it (`dispatch.rebind`), so that arrays can be shared freely.
 
     Args:

@@ -1,0 +1,90 @@
+"""Arguments that are ints or lists of ints to the user, and may be tensors: shapes, axes, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import AttributeValueError, DTypeError
+from . import dispatch
+from .location import user_location
+from .promotion import as_tensor, cast
+from .tensor import Tensor
+
+
+def staged(x: Any) -> bool:
+    """Whether x is a tensor whose value belongs to the program being built."""
+    return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
+
+
+def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[str, Any]]:
+    """A list of sizes as attribute, and as input slots where tensors give some of them.
+
+    Args:
+        values: an int, a list of ints and one-element tensors, or one 1-d tensor.
+        slot: the slot of the list of tensors.
+        what: names the argument in errors.
+
+    Returns:
+        the attribute (-1 where only a tensor knows), and {slot: tensors} or {}.
+
+    Raises:
+        DTypeError: an entry is no integer.
+    """
+    if isinstance(values, Tensor):
+        if not staged(values):
+            return [int(v) for v in values.numpy().reshape(-1)], {}
+        if values.ndim == 0:
+            return [-1], {slot: [_index(values, what)]}
+        count = values.shape[0]
+        if not isinstance(count, int) or count == -1:
+            raise AttributeValueError(
+                f"{what}: a tensor of sizes must have a known number of them", location=user_location(3)
+            )
+        return [-1] * count, {slot: [_index(values[i], what) for i in range(count)]}
+    entries = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+    if not any(staged(v) for v in entries):
+        return [integer(v, what) for v in entries], {}
+    attr = [-1 if staged(v) else integer(v, what) for v in entries]
+    tensors = [_index(v, what) if staged(v) else dispatch.constant(integer(v, what), "int64") for v in entries]
+    return attr, {slot: tensors}
+
+
+def integer(v: Any, what: str) -> int:
+    """An int given as an int, a NumPy integer or an eager one-element integer tensor."""
+    if isinstance(v, (bool, float)) and v != int(v):
+        raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3))
+    try:
+        return int(v) if isinstance(v, float) else v.__index__()
+    except (AttributeError, TypeError):
+        raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3)) from None
+
+
+def _index(t: Tensor, what: str) -> Tensor:
+    if not t.dtype.startswith(("int", "uint")):
+        raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(3))
+    return cast(t, "int64")
+
+
+def axes(axis: Any) -> list[int]:
+    """One axis or several as a list; None is the empty list."""
+    if axis is None:
+        return []
+    if isinstance(axis, Tensor):
+        return [int(a) for a in dispatch.read(axis, "an axis").reshape(-1)]
+    return [integer(a, "axis") for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
+
+
+def axis_number(axis: Any) -> int:
+    """One axis as an int."""
+    return integer(axis, "axis")
+
+
+def tensors(xs: Sequence[Any], what: str) -> list[Tensor]:
+    """A list of tensors; AttributeValueError if it is empty."""
+    found = [as_tensor(x) for x in xs]
+    if not found:
+        raise AttributeValueError(f"{what} needs at least one tensor", location=user_location(3))
+    return found

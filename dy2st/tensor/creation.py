@@ -1,0 +1,229 @@
+"""Making tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError
+from ..framework.dtype import convert_dtype, get_default_dtype
+from . import dispatch
+from .arguments import ints
+from .dispatch import ops
+from .promotion import as_tensor, cast, is_weak, weak_dtype
+from .tensor import Parameter, Tensor, to_array
+
+
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+    """A new tensor with a copy of the data.
+
+    Args:
+        data: a number, a (nested) list, an array or a Tensor.
+        dtype: default: that of the data; Python floats become the default dtype, Python ints int64.
+        stop_gradient: False: gradients flow to it.
+
+    Raises:
+        DTypeError: the data is no array of numbers.
+
+    >>> to_tensor([[1, 2], [3, 4]])
+    Tensor(shape=[2, 2], dtype=int64, place=CPUPlace, stop_gradient=True,
+           [[1, 2],
+            [3, 4]])
+    """
+    if isinstance(data, Tensor):
+        t = cast(data.detach(), convert_dtype(dtype)) if dtype is not None else data.detach()
+    elif isinstance(data, (list, tuple)) and _any_staged(data):
+        t = _stacked(data, dtype)
+    else:
+        t = dispatch.constant(to_array(data, dtype))
+    t.stop_gradient = stop_gradient
+    return t
+
+
+def _any_staged(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(map(_any_staged, data))
+    return isinstance(data, Tensor) and (data.is_symbolic or not dispatch.in_dynamic_mode())
+
+
+def _stacked(data: Any, dtype: Any) -> Tensor:
+    if not isinstance(data, (list, tuple)):
+        return as_tensor(data, None if dtype is None else convert_dtype(dtype))
+    from .manipulation import stack
+
+    return stack([_stacked(d, dtype) for d in data], 0)
+
+
+to_variable = to_tensor
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor filled with one value.
+
+    Args:
+        shape: list of ints and 0-d integer tensors, or a 1-d integer tensor.
+        fill_value: a number, or a tensor of one element.
+        dtype: default: the default dtype (that of a tensor `fill_value`).
+
+    >>> full([2], 1.5).numpy()
+    array([1.5, 1.5], dtype=float32)
+    """
+    if isinstance(fill_value, Tensor) and not is_weak(fill_value):
+        from .manipulation import expand, reshape
+
+        wanted = fill_value.dtype if dtype is None else convert_dtype(dtype)
+        return expand(reshape(cast(fill_value, wanted), []), shape)
+    if isinstance(fill_value, Tensor):
+        from .manipulation import expand
+
+        return expand(cast(fill_value, get_default_dtype() if dtype is None else convert_dtype(dtype)), shape)
+    if not isinstance(fill_value, (bool, int, float, np.generic)):
+        raise DTypeError(f"fill_value must be a number, got {fill_value!r}")
+    wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    attr, slots = ints(shape, "ShapeTensorList")
+    return ops.op("fill_constant", shape=attr, value=float(fill_value), dtype=wanted, **slots)
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of zeros; see `full`."""
+    return full(shape, 0, dtype)
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of ones; see `full`."""
+    return full(shape, 1, dtype)
+
+
+def empty(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor whose values do not matter: zeros."""
+    return full(shape, 0, dtype)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the shape (and, without `dtype`, the dtype) of x, filled with one value.
+
+    >>> full_like(Tensor([1, 2]), 7).numpy()
+    array([7, 7])
+    """
+    x = as_tensor(x)
+    wanted = x.dtype if dtype is None else convert_dtype(dtype)
+    if isinstance(fill_value, Tensor):
+        return cast(ops.op("expand_as_v2", X=cast(fill_value, wanted), Y=x), wanted)
+    return ops.op("fill_any_like", X=x, value=float(fill_value), dtype=wanted)
+
+
+def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros of the shape and dtype of x."""
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones of the shape and dtype of x."""
+    return full_like(x, 1, dtype)
+
+
+def empty_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the shape and dtype of x whose values do not matter: zeros."""
+    return full_like(x, 0, dtype)
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """The numbers start, start + step, ... below `end`; `arange(n)` starts at 0.
+
+    Args:
+        start, end, step: numbers or one-element tensors.
+        dtype: default: int64 if all are integers, else the default dtype.
+
+    Raises:
+        AttributeValueError: the step is zero.
+
+    >>> arange(1, 3, dtype="float32").numpy()
+    array([1., 2.], dtype=float32)
+    """
+    if end is None:
+        start, end = 0, start
+    bounds = (start, end, step)
+    if dtype is None:
+        floats = [b for b in bounds if (b.dtype if isinstance(b, Tensor) else weak_dtype(b)).startswith("float")]
+        strong = [b.dtype for b in bounds if isinstance(b, Tensor) and not b._weak]
+        dtype = (strong[0] if strong and not floats else "int64") if not floats else get_default_dtype()
+    wanted = convert_dtype(dtype)
+    first, stop, by = (as_tensor(b, wanted) for b in bounds)
+    return ops.op("range", Start=first, End=stop, Step=by)
+
+
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """`num` numbers from `start` to `stop`, both included, at equal distances.
+
+    >>> linspace(0, 1, 3).numpy()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    compute = wanted if wanted.startswith("float") else get_default_dtype()
+    return cast(ops.op("linspace", Start=as_tensor(start, compute), Stop=as_tensor(stop, compute),
+                       Num=as_tensor(num, "int64"), dtype=compute), wanted)  # fmt: skip
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones on the diagonal, else zeros.
+
+    >>> eye(2).numpy()
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    columns = num_rows if num_columns is None else num_columns
+    return ops.op("eye", num_rows=num_rows, num_columns=columns, dtype=wanted)
+
+
+def diag(x: Any, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
+    """A matrix with x on a diagonal, or the diagonal of a matrix.
+
+    >>> diag(Tensor([1, 2])).numpy()
+    array([[1, 0],
+           [0, 2]])
+    """
+    return ops.op("diag_v2", X=as_tensor(x), offset=offset, padding_value=padding_value)
+
+
+def tril(x: Any, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """The lower triangle of matrices, the rest zero."""
+    return ops.op("tril_triu", X=as_tensor(x), diagonal=diagonal, lower=True)
+
+
+def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """The upper triangle of matrices, the rest zero."""
+    return ops.op("tril_triu", X=as_tensor(x), diagonal=diagonal, lower=False)
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+    """n 1-d tensors as n tensors of n dims: the coordinates of a grid (the first varies along the first axis)."""
+    xs = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    return list(ops.op("meshgrid", X=[as_tensor(x) for x in xs]))
+
+
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
+    """A copy of x; with `output`, this tensor gets the value in place, and is returned.
+
+    >>> assign([1.0, 2.0]).numpy()
+    array([1., 2.], dtype=float32)
+    """
+    x = as_tensor(to_array(x) if isinstance(x, (list, tuple, np.ndarray)) and not _any_staged(x) else x)
+    if output is None:
+        return ops.op("assign", X=x)
+    return dispatch.rebind(output, ops.op("assign", X=x), differentiable=True)
+
+
+def clone(x: Tensor, name: str | None = None) -> Tensor:
+    """A copy through which gradients flow."""
+    return ops.op("assign", X=as_tensor(x))
+
+
+def create_parameter(shape: Sequence[int], dtype: Any = None, name: str | None = None, attr: Any = None,
+                     is_bias: bool = False, default_initializer: Any = None) -> Parameter:  # fmt: skip
+    """A parameter outside of any Layer; see `nn.Layer.create_parameter`."""
+    from ..nn.parameter import make_parameter
+
+    return make_parameter(shape, attr, dtype, is_bias, default_initializer, name or "parameter")

@@ -1,0 +1,176 @@
+"""Random tensors, and the state they are drawn from.
+
+The generator counts: each draw takes the next numbers of the stream that the seed fixes. Its state (seed, position)
+is the persistable tensor "@RNG@", which programs update like any other, so eager and static draw the same numbers.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from ..errors import AttributeValueError
+from ..framework.dtype import convert_dtype, get_default_dtype
+from .arguments import ints
+from .attribute import sizes
+from .dispatch import ops
+from .promotion import as_tensor, cast
+from .tensor import Tensor
+
+STATE_NAME = "@RNG@"
+
+
+def _initial_state() -> Tensor:
+    t = Tensor.wrap(np.array([secrets.randbits(31), 0], np.int64))
+    t._name, t.persistable = STATE_NAME, True
+    return t
+
+
+state = _initial_state()
+
+
+def seed(seed: int) -> Tensor:
+    """Starts the stream of random numbers anew at its beginning.
+
+    Args:
+        seed: any int; the same seed gives the same numbers.
+
+    >>> _ = seed(7); a = rand([2]).numpy()
+    >>> _ = seed(7); bool((rand([2]).numpy() == a).all())
+    True
+    """
+    state._value = np.array([int(seed), 0], np.int64)
+    return state
+
+
+def get_rng_state() -> list[np.ndarray]:
+    """The state of the generator, for `set_rng_state`."""
+    return [state.numpy()]
+
+
+def set_rng_state(saved: list[np.ndarray]) -> None:
+    """Restores a state that `get_rng_state` gave."""
+    state._value = np.array(saved[0], np.int64)
+
+
+def _draw(op_type: str, **arguments: Any) -> Tensor:
+    return ops.op(op_type, State=state, **arguments)[0]
+
+
+def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, seed: int = 0,
+            name: str | None = None) -> Tensor:  # fmt: skip
+    """Numbers drawn uniformly from [min, max).
+
+    Args:
+        shape: list of ints and 0-d integer tensors.
+        dtype: a floating-point dtype; default: the default dtype.
+        seed: not 0: a stream of its own, the same at each call.
+    """
+    attr, slots = ints(shape, "ShapeTensorList")
+    wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    return _draw("uniform_random", shape=attr, dtype=wanted, min=float(min), max=float(max), seed=seed, **slots)
+
+
+def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Numbers drawn uniformly from [0, 1).
+
+    >>> rand([2, 3]).shape
+    [2, 3]
+    """
+    return uniform(shape, dtype, 0.0, 1.0)
+
+
+def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = None,
+             name: str | None = None) -> Tensor:  # fmt: skip
+    """Numbers drawn from the normal distribution."""
+    attr, slots = ints(shape, "ShapeTensorList")
+    wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    return _draw("gaussian_random", shape=attr, dtype=wanted, mean=float(mean), std=float(std), seed=seed, **slots)
+
+
+def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Numbers drawn from the standard normal distribution.
+
+    >>> randn([4, 2]).dtype
+    'float32'
+    """
+    return gaussian(shape, dtype=dtype)
+
+
+standard_normal = randn
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
+    """Numbers drawn from normal distributions; `mean` and `std` may be tensors, whose shape the result then has."""
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        return gaussian([1] if shape is None else shape, mean, std)
+    like = mean if isinstance(mean, Tensor) else std
+    return randn(sizes(like), like.dtype) * std + mean
+
+
+def randint(
+    low: int = 0, high: int | None = None, shape: Any = (1,), dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Integers drawn uniformly from [low, high), or from [0, low) without `high`; int64 without `dtype`.
+
+    Raises:
+        AttributeValueError: the range is empty.
+    """
+    if high is None:
+        low, high = 0, low
+    if low >= high:
+        raise AttributeValueError(f"randint: the range [{low}, {high}) is empty")
+    attr, slots = ints(shape, "ShapeTensorList")
+    wanted = "int64" if dtype is None else convert_dtype(dtype)
+    return _draw("randint", shape=attr, low=int(low), high=int(high), dtype=wanted, **slots)
+
+
+def randint_like(
+    x: Tensor, low: int = 0, high: int | None = None, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Integers drawn uniformly, of the shape (and, without `dtype`, the dtype) of x."""
+    wanted = x.dtype if dtype is None else convert_dtype(dtype)
+    return cast(randint(low, high, sizes(x), "int64"), wanted)
+
+
+def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
+    """The numbers 0 ... n - 1 in random order.
+
+    >>> sorted(randperm(4).tolist())
+    [0, 1, 2, 3]
+    """
+    return _draw("randperm", n=int(n), dtype=convert_dtype(dtype))
+
+
+def bernoulli(x: Any, name: str | None = None) -> Tensor:
+    """1 with the probability x, else 0, element by element, in the dtype of x."""
+    return _draw("bernoulli", X=as_tensor(x))
+
+
+def multinomial(x: Any, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Tensor:
+    """Indices drawn with probabilities proportional to x along its last axis, as int64.
+
+    Args:
+        x: Tensor [n] or [batch, n], not negative.
+        num_samples: how many are drawn.
+        replacement: whether an index may be drawn again.
+
+    Returns:
+        Tensor [num_samples] or [batch, num_samples].
+    """
+    from . import math, reduction, search
+    from .manipulation import unsqueeze
+
+    x = as_tensor(x)
+    if replacement:
+        total = reduction.cumsum(x, -1)
+        bound = reduction.max(total, -1, keepdim=True)
+        shape = [*sizes(x)[:-1], num_samples]
+        points = math.multiply(uniform(shape, x.dtype, 0.0, 1.0), bound)
+        below = unsqueeze(total, -2) <= unsqueeze(points, -1)
+        return reduction.sum(cast(below, "int64"), -1)
+    # without replacement: the largest of log(x) + Gumbel noise are such a sample
+    noise = math.neg(math.log(math.neg(math.log(uniform(sizes(x), x.dtype, 1e-12, 1.0)))))
+    return search.topk(math.add(math.log(x), noise), num_samples, -1)[1]
