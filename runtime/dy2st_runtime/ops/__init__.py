@@ -1,1 +1,21 @@
 """The op records, a file for each family. Importing this package registers them all."""
+
+from . import activation as activation
+from . import arithmetic as arithmetic
+from . import batch_norm as batch_norm
+from . import compare as compare
+from . import control as control
+from . import conv as conv
+from . import cross_entropy as cross_entropy
+from . import fill as fill
+from . import join as join
+from . import movement as movement
+from . import pad as pad
+from . import reduce as reduce
+from . import row_norm as row_norm
+from . import row_norm_grad as row_norm_grad
+from . import set_value as set_value
+from . import shape as shape
+from . import slicing as slicing
+from . import softmax as softmax
+from . import unary as unary
