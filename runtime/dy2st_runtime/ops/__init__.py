@@ -9,11 +9,13 @@ from . import conv as conv
 from . import cross_entropy as cross_entropy
 from . import fill as fill
 from . import join as join
+from . import matmul as matmul
 from . import movement as movement
 from . import pad as pad
 from . import reduce as reduce
 from . import row_norm as row_norm
 from . import row_norm_grad as row_norm_grad
+from . import scan as scan
 from . import set_value as set_value
 from . import shape as shape
 from . import slicing as slicing

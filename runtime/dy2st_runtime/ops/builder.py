@@ -68,6 +68,18 @@ class OpBuilder:
         """scale * x + bias."""
         return self.op("scale", X=x, scale=scale, bias=bias)
 
+    def cast_to(self, x: Any, dtype: str) -> Any:
+        """x in another dtype; x itself if it has it."""
+        return x if x.dtype == dtype else self.op("cast", X=x, in_dtype=x.dtype, out_dtype=dtype)
+
+    def zeros_like(self, x: Any) -> Any:
+        """Zeros of x's shape and dtype."""
+        return self.op("fill_any_like", X=x, value=0.0)
+
+    def compare(self, op_type: str, x: Any, value: float) -> Any:
+        """1 where x `op_type` value holds, else 0, in x's dtype: the mask of a piecewise gradient."""
+        return self.cast_to(self.op(op_type, X=x, Y=self.constant(value, x.dtype)), x.dtype)
+
     def sum_to(self, x: Any, like: Any) -> Any:
         """x summed over the axes that broadcasting `like` to x's shape added or stretched: the gradient of a broadcast."""
         if -1 not in tuple(x.shape) and tuple(x.shape) == tuple(like.shape):

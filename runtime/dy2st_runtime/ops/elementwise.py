@@ -1,6 +1,7 @@
-"""The bases of elementwise ops, and the arithmetic ops on two operands.
+"""The bases of elementwise ops.
 
-An elementwise op states `scalar`: its result for one element, as a loop IR expression. Lowering and fusion are built on it.
+An elementwise op states `array`, its NumPy formula, and `scalar`, its result for one element as a loop IR expression.
+Both get their operands cast to the dtype of the computation. Lowering and fusion are built on `scalar`.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
-from .registry import Int, OpDef, TensorType, register
+from .registry import Int, OpDef, TensorType
 
 
 class Elementwise(OpDef):
     """Output element i depends on element i of the (broadcast) inputs only.
 
-    Subclasses give `scalar(k, *elements, **attrs) -> Expr`, the inputs already cast to the dtype that `compute_dtype` names, and
-    `reference`. `k.attr(value, dtype)` makes an attribute a run-time argument.
+    Subclasses give `array(*arrays, **attrs)` and `scalar(k, *elements, **attrs) -> Expr`, the operands already cast to the
+    dtype that `compute_dtype` names (arrays of float16: to float32, in which float16 is computed). `k.attr(value, dtype)` makes an
+    attribute a run-time argument.
     """
 
     reusable = True
     accepts: ClassVar[tuple[str, ...]] = dtype.ALL
     """The dtypes of the inputs (after promotion)."""
 
+    array: ClassVar[Callable[..., np.ndarray]]
     scalar: ClassVar[Callable[..., n.Expr]]
 
     @classmethod
@@ -53,25 +56,86 @@ class Elementwise(OpDef):
         return TensorType(cls.result_dtype(compute, attrs), shape)
 
     @classmethod
+    def reference(cls, *ins: np.ndarray, **attrs: Any) -> np.ndarray:
+        compute = cls.compute_dtype(tuple(a.dtype.name for a in ins), attrs)
+        check_broadcast(cls.type, *ins)
+        wide = widened(compute)
+        result = cls.array(*(a.astype(wide, copy=False) for a in ins), **attrs)
+        return np.asarray(result).astype(cls.result_dtype(compute, attrs), copy=False)
+
+    @classmethod
     def lower(cls, cx: Any, *values: Any, **attrs: Any) -> None:
         cx.elementwise(cls, values[:-1], values[-1], attrs)
 
 
 class Unary(Elementwise):
-    """One input; Out has its shape."""
+    """One input; Out has its shape. The gradient is `dout * derivative(b, x, out, **attrs)`."""
 
     inputs = ("X",)
+    derivative: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        x, out, dout = ins[0], outs[0], douts[0]
+        return (lambda: b.cast_to(b.mul(dout, cls.derivative(b, x, out, **attrs)), x.dtype),)
+
+
+class FloatUnary(Unary):
+    """A function of real numbers: integers are computed in float32."""
+
+    accepts = (*dtype.FLOATS, *dtype.INTS)
+
+    @classmethod
+    def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:
+        result = super().compute_dtype(in_dtypes, attrs)
+        return result if dtype.is_float(result) else "float32"
 
 
 class Binary(Elementwise):
-    """X and Y, broadcast. `axis` is Paddle's 1.x alignment: Y's first axis is X's axis `axis` (-1: NumPy's rule)."""
+    """X and Y, broadcast. `axis` is Paddle's 1.x alignment: Y's first axis is X's axis `axis` (-1: NumPy's rule).
+
+    `grad_x` and `grad_y` give the gradients of the broadcast operands; `grad` sums them to the operands' own shapes.
+    """
 
     inputs = ("X", "Y")
     attrs = {"axis": Int(-1)}
+    grad_x: ClassVar[Callable[..., Any]]
+    grad_y: ClassVar[Callable[..., Any]]
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, *, axis: int) -> TensorType:  # type: ignore[override]
         return super().infer(x, align(x, y, axis), axis=axis)
+
+    @classmethod
+    def reference(cls, x: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:  # type: ignore[override]
+        return super().reference(x, align_array(x, y, axis), axis=axis)
+
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
+        x, y = ins
+        out, dout = outs[0], douts[0]
+
+        def of_x() -> Any:
+            return b.cast_to(b.sum_to(cls.grad_x(b, x, aligned(b, x, y, axis), out, dout), x), x.dtype)
+
+        def of_y() -> Any:
+            full = aligned(b, x, y, axis)
+            return unalign(b, b.cast_to(b.sum_to(cls.grad_y(b, x, full, out, dout), full), y.dtype), y)
+
+        return of_x, of_y
+
+
+def widened(name: str) -> str:
+    """The dtype in which a dtype is computed: float16 in float32, as the generated code does."""
+    return "float32" if name == "float16" else name
+
+
+def check_broadcast(op_type: str, *arrays: np.ndarray) -> None:
+    """ShapeError if the arrays do not broadcast: the message that tracing gives."""
+    shape: dims.Shape = arrays[0].shape
+    for a in arrays[1:]:
+        if a.shape != shape:
+            shape = dims.broadcast(shape, a.shape, op_type)
 
 
 def align(x: TensorType, y: TensorType, axis: int) -> TensorType:
@@ -88,42 +152,15 @@ def align_array(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
     return y.reshape(y.shape + (1,) * (x.ndim - axis - y.ndim))
 
 
-def promoted(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The arrays cast to their common dtype."""
-    result = arrays[0].dtype.name
-    for a in arrays[1:]:
-        result = dtype.promote(result, a.dtype.name)
-    return tuple(a.astype(result, copy=False) for a in arrays)
-
-
-@register
-class Add(Binary):
-    type = "elementwise_add"
-
-    @staticmethod
-    def reference(x: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:
-        x, y = promoted(x, align_array(x, y, axis))
-        return x + y
-
-    @staticmethod
-    def scalar(k: Any, x: n.Expr, y: n.Expr, *, axis: int) -> n.Expr:
-        return x | y if x.dtype == "bool" else x + y
-
-    @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
-        x, y = ins
-        (dout,) = douts
-        return lambda: b.sum_to(dout, x), lambda: unalign(b, b.sum_to(dout, aligned(b, x, y, axis)), y, axis)
-
-
 def aligned(b: Any, x: Any, y: Any, axis: int) -> Any:
     """Y reshaped as `align` says, as an op."""
-    if axis == -1 or len(y.shape) >= len(x.shape):
+    missing = 0 if axis == -1 or len(y.shape) >= len(x.shape) else len(x.shape) - axis - len(y.shape)
+    if missing == 0:
         return y
-    return b.op("unsqueeze2", X=y, axes=list(range(len(y.shape), len(x.shape) - axis)))
+    return b.op("unsqueeze2", X=y, axes=list(range(len(y.shape), len(y.shape) + missing)))
 
 
-def unalign(b: Any, dy: Any, y: Any, axis: int) -> Any:
+def unalign(b: Any, dy: Any, y: Any) -> Any:
     """The gradient of an aligned Y back in Y's own shape."""
     if len(dy.shape) == len(y.shape):
         return dy

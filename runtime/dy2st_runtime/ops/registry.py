@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .. import dims, dtype
 from ..errors import AttributeValueError, GradientError, UnknownOpError
 
@@ -107,7 +109,7 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
     "FLOAT64S": _list(float),
     "BOOLEANS": _list(bool),
     "STRINGS": _list(_str),
-    "DTYPE": dtype.canonical,
+    "DTYPE": lambda v: None if isinstance(v, int) and v == -1 else dtype.canonical(v),
     "BLOCK": lambda v: v,
 }
 
@@ -152,11 +154,16 @@ def Float64s(default: Iterable[float] = ()) -> Attr:
     return Attr("FLOAT64S", list(default))
 
 
+def Bools(default: Iterable[bool] = ()) -> Attr:
+    return Attr("BOOLEANS", list(default))
+
+
 def Strs(default: Iterable[str] = ()) -> Attr:
     return Attr("STRINGS", list(default))
 
 
 def DType(default: str | None = "float32") -> Attr:
+    """A dtype by name; None (Paddle's -1) leaves it to the op."""
     return Attr("DTYPE", default)
 
 
@@ -237,8 +244,20 @@ class OpDef:
 
     @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """`reference` with its result as a tuple, one entry for each output slot."""
-        return _as_tuple(cls.reference(*ins, **attrs))
+        """`reference` with its result as a tuple, one entry for each output slot. NumPy's warnings about infinity and NaN are
+        off, and a NumPy scalar (what NumPy makes of 0-d operands) is an array again."""
+        with np.errstate(all="ignore"):
+            outs = _as_tuple(cls.reference(*ins, **attrs))
+        return tuple([_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs)
+
+    @classmethod
+    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+        """Whether an op with inputs of these dtypes can fail because of values: `may_raise`, unless the record knows better."""
+        return cls.may_raise
+
+
+def _as_array(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _as_tuple(result: Any) -> tuple[Any, ...]:

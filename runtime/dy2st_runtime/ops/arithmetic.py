@@ -1,0 +1,345 @@
+"""Arithmetic on two operands, `scale` and `increment`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtype
+from ..errors import AttributeValueError, DivisionError
+from ..loopir import nodes as n
+from .elementwise import Binary, Unary
+from .registry import Bool, Float, TensorType, register
+
+NUMBERS = (*dtype.FLOATS, *dtype.INTS)
+
+
+@register
+class Add(Binary):
+    """X + Y; `or` for bools."""
+
+    type = "elementwise_add"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return x + y
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        return x | y if x.dtype == "bool" else x + y
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return dout
+
+    grad_y = grad_x
+
+
+@register
+class Sub(Binary):
+    """X - Y."""
+
+    type = "elementwise_sub"
+    accepts = NUMBERS
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return x - y
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        return x - y
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return dout
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.scaled(dout, -1.0)
+
+
+@register
+class Mul(Binary):
+    """X * Y; `and` for bools."""
+
+    type = "elementwise_mul"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return x * y
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        return x & y if x.dtype == "bool" else x * y
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, y)
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, x)
+
+
+@register
+class Div(Binary):
+    """True division; integers are divided in float32, as Paddle's `/` does."""
+
+    type = "elementwise_div"
+
+    @classmethod
+    def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:
+        result = super().compute_dtype(in_dtypes, attrs)
+        return result if dtype.is_float(result) else "float32"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return x / y
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        return x / y
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.div(dout, y)
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.scaled(b.div(b.mul(dout, out), y), -1.0)
+
+
+class _IntegersRaise(Binary):
+    """Integers (not floats) can raise DivisionError."""
+
+    accepts = NUMBERS
+    may_raise = True
+
+    @classmethod
+    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+        return not dtype.is_float(cls.compute_dtype(in_dtypes, attrs))
+
+
+def _check_divisor(y: np.ndarray, what: str) -> None:
+    if not dtype.is_float(y.dtype.name) and not np.all(y):
+        raise DivisionError(f"integer {what} by zero")
+
+
+@register
+class Mod(_IntegersRaise):
+    """The remainder of floor division: it has the sign of Y, as in Python. An integer modulo zero raises DivisionError."""
+
+    type = "elementwise_mod"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        _check_divisor(y, "modulo")
+        return np.mod(x, y)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        if not dtype.is_float(x.dtype):
+            k.fail_if(y == 0)
+        return x % y
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return dout
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.scaled(b.mul(dout, b.floor(b.div(x, y))), -1.0)
+
+
+@register
+class FloorDiv(_IntegersRaise):
+    """Division rounded towards minus infinity, as Python's `//`. An integer divided by zero raises DivisionError."""
+
+    type = "elementwise_floordiv"
+    differentiable = False
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        _check_divisor(y, "division")
+        return np.floor_divide(x, y)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        if dtype.is_float(x.dtype):
+            # NumPy: x // 0 is x / 0
+            return n.select(y == 0.0, x / y, x // y)
+        k.fail_if(y == 0)
+        return x // y
+
+
+@register
+class Pow(_IntegersRaise):
+    """X to the power Y. Integers stay integers: a negative power of an integer is truncated towards zero, so it is 0 but for bases 1
+    and -1; of zero it raises DivisionError."""
+
+    type = "elementwise_pow"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return power(x, y)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        if dtype.is_float(x.dtype):
+            return n.call("pow", x, y)
+        k.fail_if((x == 0) & (y < 0))
+        return n.cast(power_of_integer(n.cast(x, "int64"), n.cast(y, "int64")), x.dtype)
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, b.mul(y, b.elementwise_pow(x, b.scaled(y, 1.0, -1.0))))
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, b.mul(out, b.log(x)))
+
+
+def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """NumPy's power, and for negative powers of integers what `Pow` says."""
+    if dtype.is_float(x.dtype.name) or not np.any(y < 0):
+        return np.power(x, y)
+    if np.any((x == 0) & (y < 0)):
+        raise DivisionError("zero to a negative integer power")
+    magnitude = np.abs(y)
+    return np.where((y >= 0) | (np.abs(x) == 1), np.power(x, magnitude), np.zeros((), x.dtype))
+
+
+def power_of_integer(x: n.Expr, y: n.Expr) -> n.Expr:
+    """The same for one int64 element."""
+    unit = (x == 1) | (x == -1)
+    return n.select((y >= 0) | unit, n.call("pow", x, n.select(y < 0, -y, y)), 0)
+
+
+@register
+class Maximum(Binary):
+    """The larger operand; NaN if one is NaN. Where both are equal the gradient goes to Y."""
+
+    type = "elementwise_max"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return np.maximum(x, y)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        return larger(x, y)
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, b.cast_to(b.greater_than(x, y), dout.dtype))
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, b.cast_to(b.less_equal(x, y), dout.dtype))
+
+
+@register
+class Minimum(Binary):
+    """The smaller operand; NaN if one is NaN. Where both are equal the gradient goes to Y."""
+
+    type = "elementwise_min"
+
+    @staticmethod
+    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+        return np.minimum(x, y)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+        return smaller(x, y)
+
+    @staticmethod
+    def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, b.cast_to(b.less_than(x, y), dout.dtype))
+
+    @staticmethod
+    def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        return b.mul(dout, b.cast_to(b.greater_equal(x, y), dout.dtype))
+
+
+def larger(x: n.Expr, y: n.Expr) -> n.Expr:
+    """The maximum of two elements; NaN if one is NaN."""
+    if x.dtype == "bool":
+        return x | y
+    # a NaN in y comes through because no comparison with it holds
+    return n.select((x > y) | (x != x) if dtype.is_float(x.dtype) else x > y, x, y)
+
+
+def smaller(x: n.Expr, y: n.Expr) -> n.Expr:
+    """The minimum of two elements; NaN if one is NaN."""
+    if x.dtype == "bool":
+        return x & y
+    return n.select((x < y) | (x != x) if dtype.is_float(x.dtype) else x < y, x, y)
+
+
+def number_for(op: str, name: str, value: float, dtype_name: str) -> float | int:
+    """An attribute that is a float in Paddle, as a number of the tensor's dtype."""
+    if dtype.is_float(dtype_name):
+        return float(value)
+    if not float(value).is_integer():
+        raise AttributeValueError(f"{op}: {name}={value} is not a whole number, but X is {dtype_name}", hint="cast X to a float dtype")
+    return int(value)
+
+
+@register
+class Scale(Unary):
+    """`scale * X + bias`, or `scale * (X + bias)` if not `bias_after_scale`. X keeps its dtype: for integers both are whole numbers."""
+
+    type = "scale"
+    attrs = {"scale": Float(1.0), "bias": Float(0.0), "bias_after_scale": Bool(True)}
+    accepts = NUMBERS
+
+    @classmethod
+    def infer(cls, x: TensorType, *, scale: float, bias: float, bias_after_scale: bool) -> TensorType:  # type: ignore[override]
+        number_for("scale", "scale", scale, x.dtype)
+        number_for("scale", "bias", bias, x.dtype)
+        return super().infer(x)
+
+    @staticmethod
+    def array(x: np.ndarray, *, scale: float, bias: float, bias_after_scale: bool) -> np.ndarray:
+        s, c = number_for("scale", "scale", scale, x.dtype.name), number_for("scale", "bias", bias, x.dtype.name)
+        return x * s + c if bias_after_scale else (x + c) * s
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, *, scale: float, bias: float, bias_after_scale: bool) -> n.Expr:
+        s = k.attr(number_for("scale", "scale", scale, x.dtype), x.dtype)
+        if bias == 0:
+            return x * s
+        c = k.attr(number_for("scale", "bias", bias, x.dtype), x.dtype)
+        return x * s + c if bias_after_scale else (x + c) * s
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, scale: float, **_: Any) -> tuple:
+        return (lambda: b.scaled(douts[0], scale),)
+
+
+@register
+class Increment(Unary):
+    """X + step: a counter. X keeps its dtype."""
+
+    type = "increment"
+    attrs = {"step": Float(1.0)}
+    accepts = NUMBERS
+
+    @classmethod
+    def infer(cls, x: TensorType, *, step: float) -> TensorType:  # type: ignore[override]
+        number_for("increment", "step", step, x.dtype)
+        return super().infer(x)
+
+    @staticmethod
+    def array(x: np.ndarray, *, step: float) -> np.ndarray:
+        return x + number_for("increment", "step", step, x.dtype.name)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, *, step: float) -> n.Expr:
+        return x + k.attr(number_for("increment", "step", step, x.dtype), x.dtype)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, step: float) -> tuple:
+        return (douts[0],)

@@ -1,0 +1,501 @@
+"""Mathematical functions of one operand, predicates, `cast`, `clip`, `pow`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import special
+
+from .. import dtype
+from ..loopir import nodes as n
+from .arithmetic import NUMBERS, power, power_of_integer
+from .elementwise import FloatUnary, Unary
+from .registry import DType, Float, register
+
+
+class MathFunction(FloatUnary):
+    """A function of the target's math library, by the name `fn`; `numpy` is NumPy's."""
+
+    fn: ClassVar[str]
+    numpy: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def array(cls, x: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        return cls.numpy(x)
+
+    @classmethod
+    def scalar(cls, k: Any, x: n.Expr) -> n.Expr:  # type: ignore[override]
+        return n.call(cls.fn, x)
+
+
+@register
+class Exp(MathFunction):
+    type = fn = "exp"
+    numpy = np.exp
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return out
+
+
+@register
+class Expm1(MathFunction):
+    """exp(X) - 1, exact near 0."""
+
+    type = fn = "expm1"
+    numpy = np.expm1
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(out, 1.0, 1.0)
+
+
+class _Logarithm(MathFunction):
+    """The gradient is dout / (ln(base) * x)."""
+
+    ln_base: ClassVar[float] = 1.0
+
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:  # type: ignore[override]
+        x = ins[0]
+        return (lambda: b.cast_to(b.div(douts[0], x if cls.ln_base == 1.0 else b.scaled(x, cls.ln_base)), x.dtype),)
+
+
+@register
+class Log(_Logarithm):
+    """The natural logarithm."""
+
+    type = fn = "log"
+    numpy = np.log
+
+
+@register
+class Log2(_Logarithm):
+    type = fn = "log2"
+    numpy = np.log2
+    ln_base = math.log(2.0)
+
+
+@register
+class Log10(_Logarithm):
+    type = fn = "log10"
+    numpy = np.log10
+    ln_base = math.log(10.0)
+
+
+@register
+class Log1p(MathFunction):
+    """log(1 + X), exact near 0."""
+
+    type = fn = "log1p"
+    numpy = np.log1p
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.reciprocal(b.scaled(x, 1.0, 1.0))
+
+
+@register
+class Sqrt(MathFunction):
+    type = fn = "sqrt"
+    numpy = np.sqrt
+
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:  # type: ignore[override]
+        return (lambda: b.cast_to(b.div(b.scaled(douts[0], 0.5), outs[0]), ins[0].dtype),)
+
+
+@register
+class Rsqrt(MathFunction):
+    """1 / sqrt(X)."""
+
+    type = fn = "rsqrt"
+
+    @staticmethod
+    def numpy(x: np.ndarray) -> np.ndarray:
+        return 1 / np.sqrt(x)
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.mul(out, b.square(out)), -0.5)
+
+
+@register
+class Reciprocal(FloatUnary):
+    """1 / X."""
+
+    type = "reciprocal"
+
+    @staticmethod
+    def array(x: np.ndarray) -> np.ndarray:
+        return 1 / x
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr) -> n.Expr:
+        return 1.0 / x
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.square(out), -1.0)
+
+
+@register
+class Square(Unary):
+    type = "square"
+    accepts = NUMBERS
+
+    @staticmethod
+    def array(x: np.ndarray) -> np.ndarray:
+        return x * x
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr) -> n.Expr:
+        return x * x
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(x, 2.0)
+
+
+@register
+class Abs(Unary):
+    """The magnitude; the gradient at 0 is 0."""
+
+    type = "abs"
+    accepts = NUMBERS
+
+    @staticmethod
+    def array(x: np.ndarray) -> np.ndarray:
+        return np.abs(x)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr) -> n.Expr:
+        return n.call("abs", x)
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.sign(x)
+
+
+class _Piecewise(Unary):
+    """Constant in pieces: the gradient is 0, as in Paddle."""
+
+    accepts = NUMBERS
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:  # type: ignore[override]
+        return (lambda: b.zeros_like(ins[0]),)
+
+
+@register
+class Sign(_Piecewise):
+    """-1, 0 or 1; NaN of NaN."""
+
+    type = "sign"
+
+    @staticmethod
+    def array(x: np.ndarray) -> np.ndarray:
+        return np.sign(x)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr) -> n.Expr:
+        below = x if x.dtype == "uint8" else n.select(x < 0, -1, x)
+        # what is left of x here is 0 or NaN
+        return n.select(x > 0, 1, below)
+
+
+class _Rounding(_Piecewise):
+    """Integers stay as they are."""
+
+    fn: ClassVar[str]
+    numpy: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def array(cls, x: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        return cls.numpy(x) if dtype.is_float(x.dtype.name) else x
+
+    @classmethod
+    def scalar(cls, k: Any, x: n.Expr) -> n.Expr:  # type: ignore[override]
+        return n.call(cls.fn, x) if dtype.is_float(x.dtype) else x
+
+
+@register
+class Floor(_Rounding):
+    type = fn = "floor"
+    numpy = np.floor
+
+
+@register
+class Ceil(_Rounding):
+    type = fn = "ceil"
+    numpy = np.ceil
+
+
+@register
+class Round(_Rounding):
+    """To the nearest whole number, halves to even."""
+
+    type = fn = "round"
+    numpy = np.rint
+
+
+@register
+class Trunc(_Rounding):
+    """Towards zero."""
+
+    type = fn = "trunc"
+    numpy = np.trunc
+
+
+@register
+class Sin(MathFunction):
+    type = fn = "sin"
+    numpy = np.sin
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.cos(x)
+
+
+@register
+class Cos(MathFunction):
+    type = fn = "cos"
+    numpy = np.cos
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.sin(x), -1.0)
+
+
+@register
+class Tan(MathFunction):
+    type = fn = "tan"
+    numpy = np.tan
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.square(out), 1.0, 1.0)
+
+
+@register
+class Asin(MathFunction):
+    type = fn = "asin"
+    numpy = np.arcsin
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.rsqrt(b.scaled(b.square(x), -1.0, 1.0))
+
+
+@register
+class Acos(MathFunction):
+    type = fn = "acos"
+    numpy = np.arccos
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.rsqrt(b.scaled(b.square(x), -1.0, 1.0)), -1.0)
+
+
+@register
+class Atan(MathFunction):
+    type = fn = "atan"
+    numpy = np.arctan
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.reciprocal(b.scaled(b.square(x), 1.0, 1.0))
+
+
+@register
+class Sinh(MathFunction):
+    type = fn = "sinh"
+    numpy = np.sinh
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.cosh(x)
+
+
+@register
+class Cosh(MathFunction):
+    type = fn = "cosh"
+    numpy = np.cosh
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.sinh(x)
+
+
+@register
+class Tanh(MathFunction):
+    type = fn = "tanh"
+    numpy = np.tanh
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.square(out), -1.0, 1.0)
+
+
+@register
+class Erf(MathFunction):
+    """The error function."""
+
+    type = fn = "erf"
+    numpy = special.erf
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.scaled(b.exp(b.scaled(b.square(x), -1.0)), 2.0 / math.sqrt(math.pi))
+
+
+class _Predicate(Unary):
+    """A bool for each element. Integers are finite."""
+
+    accepts = NUMBERS
+    differentiable = False
+    fn: ClassVar[str]
+    numpy: ClassVar[Callable[..., Any]]
+    of_integers: ClassVar[bool] = False
+
+    @classmethod
+    def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
+        return "bool"
+
+    @classmethod
+    def array(cls, x: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        return cls.numpy(x)
+
+    @classmethod
+    def scalar(cls, k: Any, x: n.Expr) -> n.Expr:  # type: ignore[override]
+        return n.call(cls.fn, x) if dtype.is_float(x.dtype) else n.as_expr(cls.of_integers, "bool")
+
+
+@register
+class IsNan(_Predicate):
+    type = "isnan_v2"
+    fn = "isnan"
+    numpy = np.isnan
+
+
+@register
+class IsInf(_Predicate):
+    type = "isinf_v2"
+    fn = "isinf"
+    numpy = np.isinf
+
+
+@register
+class IsFinite(_Predicate):
+    type = "isfinite_v2"
+    fn = "isfinite"
+    numpy = np.isfinite
+    of_integers = True
+
+
+@register
+class Cast(Unary):
+    """X in the dtype `out_dtype`. A float becomes an integer by dropping its fraction, and a bool by `!= 0`."""
+
+    type = "cast"
+    attrs = {"in_dtype": DType(None), "out_dtype": DType("float32")}
+
+    @classmethod
+    def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
+        return attrs["out_dtype"]
+
+    @staticmethod
+    def array(x: np.ndarray, **_: Any) -> np.ndarray:
+        return x
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, *, in_dtype: str | None, out_dtype: str) -> n.Expr:
+        return n.cast(x, out_dtype)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **_: Any) -> tuple:
+        return (lambda: b.cast_to(douts[0], ins[0].dtype),)
+
+
+def _bound(value: float, dtype_name: str) -> float | int:
+    """A bound as a number of the dtype: for integers the fraction is dropped, as in Paddle, and the dtype's range is the limit."""
+    if dtype.is_float(dtype_name):
+        return float(value)
+    info = np.iinfo(dtype_name)
+    if math.isinf(value) or not info.min <= value <= info.max:
+        return int(info.max) if value > 0 else int(info.min)
+    return int(value)
+
+
+@register
+class Clip(Unary):
+    """X limited to [min, max]; NaN stays NaN. The gradient is 0 at the bounds and beyond."""
+
+    type = "clip"
+    attrs = {"min": Float(-math.inf), "max": Float(math.inf)}
+    accepts = NUMBERS
+
+    @staticmethod
+    def array(x: np.ndarray, *, min: float, max: float) -> np.ndarray:
+        low, high = _bound(min, x.dtype.name), _bound(max, x.dtype.name)
+        return np.minimum(np.maximum(x, low), high)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, *, min: float, max: float) -> n.Expr:
+        low, high = k.attr(_bound(min, x.dtype), x.dtype), k.attr(_bound(max, x.dtype), x.dtype)
+        raised = n.select(x < low, low, x)
+        return n.select(raised > high, high, raised)
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any, *, min: float, max: float) -> Any:
+        return b.mul(b.compare("greater_than", x, min), b.compare("less_than", x, max))
+
+
+@register
+class PowFactor(Unary):
+    """X to the power `factor`. An integer X takes a whole factor and stays an integer."""
+
+    type = "pow"
+    attrs = {"factor": Float(1.0)}
+    accepts = NUMBERS
+    may_raise = True
+
+    @classmethod
+    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+        return not dtype.is_float(in_dtypes[0]) and attrs["factor"] < 0
+
+    @classmethod
+    def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:
+        """An integer to a power that is not whole is computed in float32."""
+        result = super().compute_dtype(in_dtypes, attrs)
+        return result if dtype.is_float(result) or float(attrs["factor"]).is_integer() else "float32"
+
+    @staticmethod
+    def array(x: np.ndarray, *, factor: float) -> np.ndarray:
+        if dtype.is_float(x.dtype.name):
+            return np.power(x, x.dtype.type(factor))
+        return power(x, np.asarray(int(factor), "int64")).astype(x.dtype)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, *, factor: float) -> n.Expr:
+        if dtype.is_float(x.dtype):
+            # a few powers are worth code of their own
+            if factor == 2.0:
+                return x * x
+            if factor == 3.0:
+                return x * x * x
+            if factor == 0.5:
+                return n.call("sqrt", x)
+            return n.call("pow", x, k.attr(factor, x.dtype))
+        e = k.attr(int(factor), "int64")
+        k.fail_if((x == 0) & (e < 0))
+        return n.cast(power_of_integer(n.cast(x, "int64"), e), x.dtype)
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any, *, factor: float) -> Any:
+        if factor == 0.0:
+            return b.zeros_like(x)
+        return b.scaled(b.op("pow", X=x, factor=factor - 1.0), factor)
