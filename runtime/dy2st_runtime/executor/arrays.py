@@ -13,6 +13,7 @@ from ..codegen import layout as at
 from .native import LOADS, copy_bytes, extend, ld_int64, reserve, st_int64
 
 ld_int32 = LOADS["ld_int32"]
+ABSENT_ENTRY = -1  # the offset of an entry that was absent when it was saved
 
 
 @numba.njit
@@ -78,13 +79,14 @@ def array_copy(out, array, rank, size):  # type: ignore[no-untyped-def]
 def array_push(out, x, rank, size):  # type: ignore[no-untyped-def]
     """Appends a tensor to `out` itself."""
     used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
-    nbytes = _bytes(x, at.DIMS, rank, size)
+    present = ld_int64(x, at.STATE) != 0
+    nbytes = _bytes(x, at.DIMS, rank, size) if present else 0
     if _room(out, used + nbytes, length + 1, rank) != at.OK:
         return at.NO_MEMORY
     row = _entry(out, length, rank)
-    st_int64(row, 0, used)
+    st_int64(row, 0, used if present else ABSENT_ENTRY)
     for a in range(rank):
-        st_int64(row, 1 + a, ld_int64(x, at.DIMS + a))
+        st_int64(row, 1 + a, ld_int64(x, at.DIMS + a) if present else 0)
     copy_bytes(ld_int64(out, at.DATA) + used, ld_int64(x, at.DATA), nbytes)
     st_int64(out, at.USED, used + nbytes)
     st_int64(out, at.LENGTH, length + 1)
@@ -130,6 +132,9 @@ def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyp
 @numba.njit
 def _fetch(out, array, i, rank, size):  # type: ignore[no-untyped-def]
     row = _entry(array, i, rank)
+    if ld_int64(row, 0) == ABSENT_ENTRY:
+        st_int64(out, at.STATE, 0)
+        return at.OK
     nbytes = _bytes(row, 1, rank, size)
     address = reserve(out, nbytes)
     if address == 0:

@@ -111,7 +111,7 @@ class Frame:
     def _entries(self, row: np.ndarray, dtype: np.dtype, rank: int) -> list[np.ndarray]:
         count = int(row[layout.LENGTH])
         table = _copy(int(row[layout.ENTRIES]), (count, 1 + rank), np.dtype(np.int64)) if count else np.zeros((0, 1 + rank), np.int64)
-        return [_copy(int(row[layout.DATA]) + int(r[0]), tuple(int(n) for n in r[1:]), dtype) for r in table]
+        return [ABSENT if r[0] < 0 else _copy(int(row[layout.DATA]) + int(r[0]), tuple(int(n) for n in r[1:]), dtype) for r in table]
 
     def release_inputs(self) -> None:
         """Drops the references to what was bound."""

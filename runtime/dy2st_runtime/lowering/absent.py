@@ -6,7 +6,8 @@ from ..ir.program import Block, Program
 
 
 def maybe_absent(program: Program, fed: frozenset[str] = frozenset()) -> set[str]:
-    """The names that some path leaves without a value; `fed` are inputs that may be fed as absent."""
+    """The names that some path leaves without a value; `fed` are inputs that may be fed as absent. `name[]` in the result means that
+    entries of the TensorArray `name` can be absent."""
     found: set[str] = set(fed)
     _block(program.global_block(), found)
     return found
@@ -30,6 +31,8 @@ def _block(block: Block, found: set[str]) -> None:
             found.update(p for p, x in zip(body.params, op.input("X"), strict=True) if x in found)
             _block(body, found)
             found.update(o for o, r in zip(op.output("Out"), body.results, strict=True) if r in found)
+        elif op.type == "read_from_array" and f"{op.input('X')[0]}[]" in found:
+            found.update(op.output_names)
         elif op.record.never_absent:
             continue
         elif op.record.handles_absent:
@@ -50,3 +53,4 @@ def _loop(op, found: set[str]) -> None:  # type: ignore[no-untyped-def]
                 found.update((p, c, out))
         _block(test, found)
         _block(body, found)
+        found.update(f"{array}[]" for array, name in zip(op.output("Saved"), op.attrs["saved"], strict=True) if name in found)

@@ -34,9 +34,14 @@ class Context:
         self.block: Block
         self.maybe_absent: set[str] = set()
         self.variables: dict[str, Variable] = {}
+        self.same: dict[str, str] = {}
         self.shapes = shapes
         self._shaped: set[str] = set()
         self._temps = 0
+
+    def lower_block(self, block: Block) -> None:
+        """Adds the steps of a block."""
+        raise NotImplementedError
 
     # ---- variables ----
     def note(self, v: Variable) -> Variable:
@@ -147,7 +152,18 @@ class Context:
         elementwise.lower_op(self, record, ins, out, attrs)
 
     def fused(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
-        elementwise.lower_fused(self, ins, outs, body)
+        """A group of elementwise ops: one kernel, or op by op where some input may be absent, as then some ops run and others do not."""
+        if not any(v.name in self.maybe_absent for v in ins):
+            elementwise.lower_fused(self, ins, outs, body)
+            return
+        for p, x in zip(body.params, ins, strict=True):
+            self.note(body.var(p))
+            self.note(x)
+            self.same[p] = x.name
+        self.lower_block(body)
+        for out, r in zip(outs, body.results, strict=True):
+            self.note(out)
+            self.same[out.name] = r
 
     def branch(self, cond: Variable, true_block: Block, false_block: Block, outs: Sequence[Variable]) -> None:
         control.lower_cond(self, cond, true_block, false_block, outs)

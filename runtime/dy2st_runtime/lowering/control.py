@@ -9,7 +9,7 @@ from ..ir.program import Block, Operator, Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, VarRef
 from ..ops.elementwise import Elementwise
-from . import elementwise
+from . import arrays, elementwise
 from .schedule import Branch, Guard, Launch, Loop, Share, Step
 
 
@@ -57,7 +57,7 @@ def lower_loop(cx: Any, xs: Sequence[Variable], cond_block: Block, body_block: B
         cx.lower_block(body_block)
         cx.op, cx.block = op, body_block
         for name, array in zip(saved, saved_outs, strict=True):
-            cx.append_in_place(array, cx.note(body_block.var(name)))
+            arrays.append_in_place(cx, array, cx.note(body_block.var(name)))
         results = [_next_value(cx, body, p.name, body_block, r) for p, r in zip(params, body_block.results, strict=True)]
     cx.steps.append(Loop([p.name for p in params], test, cond.name, body, results, op))
 

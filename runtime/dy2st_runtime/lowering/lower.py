@@ -27,9 +27,7 @@ def lower(program: Program, shapes: Mapping[str, tuple[Any, ...]] | None = None,
 
 
 class _Lowering(Context):
-    def __init__(self, shapes: dict[str, tuple[Any, ...]]):
-        super().__init__(shapes)
-        self.same: dict[str, str] = {}
+    """The context with the walk over blocks, which knows all ops."""
 
     def lower_block(self, block: Block) -> None:
         """Adds the steps of a block."""

@@ -1,0 +1,7 @@
+"""Test helpers of this folder can be imported by name."""
+
+import sys
+from pathlib import Path
+
+for folder in ("executor", "ops"):
+    sys.path.insert(0, str(Path(__file__).parent / folder))
