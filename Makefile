@@ -1,0 +1,38 @@
+# `make demo` and `make test` do all the set-up: a virtual environment in .venv, made once and reused.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-all lint bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/digits.py
+
+# the default suite, after the linters
+test: $(VENV)/.test lint
+	$(BIN)/python -m pytest -m "not slow"
+
+# everything, the slow tests too: what CI runs
+test-all: $(VENV)/.test lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[demo]"
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[demo,test,cuda]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache
