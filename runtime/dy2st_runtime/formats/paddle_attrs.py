@@ -15,21 +15,21 @@ OWN_OP = "dy2st.op"
 """Attribute with the true op of an OpDesc that was written as the nearest op PaddlePaddle has (an `ensure_defined` as
 `assign`)."""
 
-IGNORED = frozenset(
-    """
-    op_role op_role_var op_namescope op_callstack op_device with_quant_attr dist_attr struct_name force_cpu place_type
-    use_cudnn use_mkldnn use_quantizer mkldnn_data_type x_data_format y_data_format workspace_size_MB exhaustive_search
-    use_addto is_sparse is_distributed remote_prefetch trainer_id is_test Scale_x Scale_y Scale_out Scale_in
-    Scale_weights Scale_in_eltwise force_fp32_output sm_version table_names entry entry_config epmap height_sections slot
-    grad_inplace numeric_stable_mode enable_ce in_place
-    """.split()
-)
+IGNORED = frozenset({
+    "op_role", "op_role_var", "op_namescope", "op_callstack", "op_device", "with_quant_attr", "dist_attr",
+    "struct_name", "force_cpu", "place_type", "use_cudnn", "use_mkldnn", "use_quantizer", "mkldnn_data_type",
+    "x_data_format", "y_data_format", "workspace_size_MB", "exhaustive_search", "use_addto", "is_sparse",
+    "is_distributed", "remote_prefetch", "trainer_id", "is_test", "Scale_x", "Scale_y", "Scale_out", "Scale_in",
+    "Scale_weights", "Scale_in_eltwise", "force_fp32_output", "sm_version", "table_names", "entry", "entry_config",
+    "epmap", "height_sections", "slot", "grad_inplace", "numeric_stable_mode", "enable_ce", "in_place",
+})  # fmt: skip
 """Attributes that say how to run an op on some device, not what it computes."""
 
 _FIELDS = {
-    "INT": "i", "FLOAT": "f", "STRING": "s", "INTS": "ints", "FLOATS": "floats", "STRINGS": "strings", "BOOLEAN": "b",
-    "BOOLEANS": "bools", "BLOCK": "block_idx", "LONG": "l", "BLOCKS": "blocks_idx", "LONGS": "longs",
-    "FLOAT64S": "float64s", "VAR": "var_name", "VARS": "vars_name", "FLOAT64": "float64", "SCALAR": "scalar", "SCALARS": "scalars",
+    "INT": "i", "FLOAT": "f", "STRING": "s", "INTS": "ints", "FLOATS": "floats", "STRINGS": "strings",
+    "BOOLEAN": "b", "BOOLEANS": "bools", "BLOCK": "block_idx", "LONG": "l", "BLOCKS": "blocks_idx", "LONGS": "longs",
+    "FLOAT64S": "float64s", "VAR": "var_name", "VARS": "vars_name", "FLOAT64": "float64", "SCALAR": "scalar",
+    "SCALARS": "scalars",
 }  # fmt: skip
 _SCALAR_FIELDS = {1: "b", 2: "i", 3: "r"}
 _FLOAT32_MAX = float(np.finfo(np.float32).max)

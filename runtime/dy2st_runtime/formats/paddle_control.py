@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError
@@ -36,6 +37,7 @@ class ControlReader:
         self.reader = reader
         self.makers: dict[str, Operator] = {}
         self.halves: dict[tuple[int, str], _Half] = {}
+        self.selected: list[tuple[Block, Operator, list[str]]] = []
 
     def note(self, op: Operator) -> None:
         """Remembers the ops through which a condition passes."""
@@ -169,6 +171,7 @@ class ControlReader:
             for block, i in zip((half.op.attrs["false_block"], half.op.attrs["true_block"]), at, strict=True):
                 block.results.append(block.results[i])
             half.op.outputs["Out"].append(reader.define(frame, key))
+            self.selected.append((frame.target, half.op, values))
             return
         test = reader.program.fresh_name(mask)
         frame.target.create_var(test, "bool", ())
@@ -179,6 +182,27 @@ class ControlReader:
         out = reader.define(frame, key)
         attrs = {"true_block": blocks[1], "false_block": blocks[0]}
         frame.target.ops.append(Operator("cond", {"Cond": [test]}, {"Out": [out]}, attrs))
+
+    def drop_selected(self, fetched: Iterable[str]) -> None:
+        """Takes the values of the two halves off a joined `cond` where only `select_input` read them."""
+        if not self.selected:
+            return
+        used = set(fetched)
+        for block in self.reader.program.blocks:
+            used.update(block.results, *(op.input_names for op in block.ops))
+        for block, op, values in self.selected:
+            outs = op.output("Out")
+            dropped = [name for name in outs if name in values and name not in used]
+            for name in dropped:
+                del block.vars[name]
+            keep = [i for i, name in enumerate(outs) if name not in dropped]
+            op.outputs["Out"] = [outs[i] for i in keep]
+            for branch in op.blocks:
+                branch.results = [branch.results[i] for i in keep]
+                for inner in [inner for inner in branch.ops if inner.type == "absent"]:
+                    if inner.output("Out")[0] not in branch.results:
+                        branch.ops.remove(inner)
+                        del branch.vars[inner.output("Out")[0]]
 
     # ---- arrays ----
     def extend_array(self, op: PaddleOp, frame: Frame) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..ir.program import Block, Operator, Program
+from ..ir.visit import rename_variables
 from ..ops import registry
 from . import paddle_attrs, paddle_compat
 from .paddle_compat import PaddleOp
@@ -80,7 +81,21 @@ class Reader:
             if is_tensor(v) and (v.persistable or v.need_check_feed):
                 self.declare_input((0, v.name))
         self.block(self.root)
+        self.control.drop_selected(self.fetches.values())
+        self.give_last_values_their_names()
         return self.program
+
+    def give_last_values_their_names(self) -> None:
+        """Where a variable of the global block is assigned several times, what is fetched by its name is the last
+        value."""
+        swap: dict[str, str] = {}
+        for (_, name), value in self.root.values.items():
+            v = self.root.target.vars.get(name)
+            if value != name and (v is None or not v.is_data):
+                swap.update({value: name, name: value})
+        if swap:
+            rename_variables(self.program, swap)
+        self.fetches = {col: swap.get(name, name) for col, name in self.fetches.items()}
 
     def block(self, frame: Frame) -> None:
         """Converts all ops of a block of the file."""
@@ -172,6 +187,9 @@ class Reader:
     def plain(self, op: PaddleOp, frame: Frame) -> None:
         """Converts an op without sub-blocks."""
         record = registry.get(op.attrs.get(paddle_attrs.OWN_OP, op.type))
+        if record.type == "absent":  # its OpDesc has a size where the variable has an open dim
+            key = self.structure.resolve(frame.index, single(op, op.outputs, "Out"))
+            op.attrs["shape"] = list(declared_type(self.structure.var(key))[1])
         if record.type == "assign" and self.alias(op, frame):
             return
         if op.type == "write_to_array":

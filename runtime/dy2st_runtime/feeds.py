@@ -1,0 +1,63 @@
+"""Checks of what is fed: one set of messages for the Predictor, the Executor and static calls."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dims
+from .errors import FeedError
+from .ir.program import Variable
+
+
+def check_feeds(variables: Sequence[Variable], given: Mapping[str, Any] | Sequence[Any]) -> list[np.ndarray]:
+    """The arrays to feed, in the order of the variables.
+
+    Args:
+        variables: data variables.
+        given: arrays by name, or in order. Numbers and (nested) lists take the variable's dtype; arrays must have it.
+
+    Raises:
+        FeedError: a feed is missing, unknown, or has another dtype or shape; the message names the variable, both
+            types, and the line where the variable was made, if that is known.
+    """
+    if not isinstance(given, Mapping):
+        if len(given) != len(variables):
+            raise FeedError(f"{len(given)} arrays were fed, the program takes {len(variables)}: {_names(variables)}")
+        given = {v.name: value for v, value in zip(variables, given, strict=True)}
+    known = [v.name for v in variables]
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, 1)
+            raise FeedError(f"the program takes no feed {name!r}, it takes: {_names(variables)}",
+                            hint=f"did you mean {close[0]!r}?" if close else None)  # fmt: skip
+    missing = [v for v in variables if v.name not in given]
+    if missing:
+        raise FeedError(f"not fed: {_names(missing)}", location=missing[0].info.get("location"),
+                        hint="pass an array for each of them")  # fmt: skip
+    return [check_feed(v, given[v.name]) for v in variables]
+
+
+def check_feed(v: Variable, value: Any) -> np.ndarray:
+    """One value as an array of the variable's dtype; see `check_feeds`."""
+    location = v.info.get("location")
+    try:
+        # a list has no dtype of its own: it is read as the variable's
+        array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, dtype=v.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FeedError(f"feed {v.name!r} cannot be read as {v.type}: {error}", location=location) from None
+    got = f"{array.dtype.name}{dims.show(array.shape)}"
+    if array.dtype.name != v.dtype:
+        raise FeedError(f"feed {v.name!r} is {got}, the program expects {v.type}", location=location,
+                        hint=f"pass array.astype({v.dtype!r})")  # fmt: skip
+    if array.ndim != len(v.shape) or any(d not in (-1, n) for d, n in zip(v.shape, array.shape, strict=True)):
+        raise FeedError(f"feed {v.name!r} is {got}, the program expects {v.type}", location=location,
+                        hint="? stands for any size; reshape the array or declare the dim as open (None)")  # fmt: skip
+    return array
+
+
+def _names(variables: Iterable[Variable]) -> str:
+    return ", ".join(f"{v.name!r} ({v.type})" for v in variables) or "nothing"
