@@ -1,0 +1,161 @@
+"""Dead-code elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..ir.program import Block, Operator, Program
+from ..ir.visit import may_raise, reads
+from .rewrite import RNG, forget, is_effect
+
+
+def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
+    """Removes ops whose values nobody needs, results of `cond` and loop variables among them.
+
+    What is needed: the variables of `keep`, the values of persistables after the run, and all that effects read. An
+    op that can raise because of values stays: eager raises there too.
+
+    >>> from dy2st_runtime.ir import IRBuilder, Program
+    >>> program = Program()
+    >>> block = program.global_block()
+    >>> x = block.create_var("x", "float32", [3], is_data=True)
+    >>> b = IRBuilder(block)
+    >>> y, unused = b.elementwise_add(x, x), b.elementwise_mul(x, x)
+    >>> dce(program, frozenset({y.name}))
+    True
+    >>> print(program)
+    program {
+      data x: float32[3]
+      elementwise_add.Out_0: float32[3] = elementwise_add(X=x, Y=x)
+    }
+    <BLANKLINE>
+    """
+    walk = _Walk()
+    walk.block(program.global_block(), [*keep, *program.updates.values()])
+    if walk.changed:
+        program.version += 1
+    return walk.changed
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.changed = False
+
+    def block(self, block: Block, wanted: Iterable[str]) -> None:
+        """Drops what leads neither to the wanted names, nor to the block's results, nor to an effect."""
+        live = {*wanted, *block.results}
+        kept: list[Operator] = []
+        for op in reversed(block.ops):
+            if op.type == "cond":
+                self._cond(op, live)
+            elif op.type == "while_loop":
+                self._loop(op, block, live)
+            elif op.blocks:
+                for sub in op.blocks:
+                    self.block(sub, ())
+            if any(name in live for name in op.output_names) or is_effect(op, block) or may_raise(op, block):
+                kept.append(op)
+                live.update(reads(op))
+            else:
+                forget(block, op)
+                self.changed = True
+        block.ops[:] = reversed(kept)
+
+    def _cond(self, op: Operator, live: set[str]) -> None:
+        outs = op.output("Out")
+        used = [i for i, out in enumerate(outs) if out in live]
+        self._shrink(op, "Out", used)
+        for branch in op.blocks:
+            branch.results = [branch.results[i] for i in used]
+            self.block(branch, ())
+
+    def _shrink(self, op: Operator, slot: str, used: list[int]) -> None:
+        names = op.output(slot)
+        if len(used) == len(names):
+            return
+        for i, name in enumerate(names):
+            if i not in used:
+                self._owner(op).vars.pop(name, None)
+        op.outputs[slot] = [names[i] for i in used]
+        self.changed = True
+
+    @staticmethod
+    def _owner(op: Operator) -> Block:
+        parent = op.blocks[0].parent
+        assert parent is not None  # a sub-block has one
+        return parent
+
+    def _loop(self, op: Operator, block: Block, live: set[str]) -> None:
+        test, body = op.attrs["cond_block"], op.attrs["body_block"]
+        saved = [i for i, name in enumerate(op.output("Saved")) if name in live]
+        op.attrs["saved"] = [op.attrs["saved"][i] for i in saved]
+        self._shrink(op, "Saved", saved)
+        used = self._used_state(op, live)
+        if len(used) < len(body.params):
+            for part in (test, body):
+                for i, param in enumerate(part.params):
+                    if i not in used:
+                        part.vars.pop(param)
+                part.params = [part.params[i] for i in used]
+            op.inputs["X"] = [op.inputs["X"][i] for i in used]
+            body.results = [body.results[i] for i in used]
+            self._shrink(op, "Out", used)
+        self.block(test, ())
+        self.block(body, op.attrs["saved"])
+
+    def _used_state(self, op: Operator, live: set[str]) -> list[int]:
+        """The loop variables that are read after the loop, by its condition, by an effect, or by what these need."""
+        test, body = op.attrs["cond_block"], op.attrs["body_block"]
+        needed_by = _dependencies(body)
+        tested = _needed(test, test.results)
+        used = {
+            i
+            for i, (out, p) in enumerate(zip(op.output("Out"), test.params, strict=True))
+            if out in live or p in tested
+        }
+        roots = _closure(needed_by, [*op.attrs["saved"], *_anchors(body)])
+        used |= {i for i, p in enumerate(body.params) if p in roots}
+        while True:
+            reached = _closure(needed_by, [body.results[i] for i in used])
+            more = {i for i, p in enumerate(body.params) if p in reached} - used
+            if not more:
+                return sorted(used)
+            used |= more
+
+
+def _anchors(block: Block) -> list[str]:
+    """What the ops that always stay read."""
+    return [
+        name for op in block.ops if is_effect(op, block) or may_raise(op, block) for name in reads(op) if name != RNG
+    ]
+
+
+def _dependencies(block: Block) -> dict[str, list[str]]:
+    """What each name of a block is computed from; for a `cond`, result by result."""
+    found: dict[str, list[str]] = {}
+    for op in block.ops:
+        if op.type == "cond":
+            inner = [(_dependencies(branch), branch.results, _anchors(branch)) for branch in op.blocks]
+            for i, out in enumerate(op.output("Out")):
+                found[out] = list(op.input("Cond"))
+                for needed_by, results, anchors in inner:
+                    found[out] += _closure(needed_by, [results[i], *anchors])
+        else:
+            found.update(dict.fromkeys(op.output_names, reads(op)))
+    return found
+
+
+def _closure(needed_by: dict[str, list[str]], roots: Iterable[str]) -> set[str]:
+    """The names that the roots depend on, themselves included."""
+    found: set[str] = set()
+    queue = list(roots)
+    while queue:
+        name = queue.pop()
+        if name not in found:
+            found.add(name)
+            queue.extend(needed_by.get(name, ()))
+    return found
+
+
+def _needed(block: Block, roots: Iterable[str]) -> set[str]:
+    return _closure(_dependencies(block), [*roots, *_anchors(block)])

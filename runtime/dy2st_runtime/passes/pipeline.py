@@ -1,0 +1,34 @@
+"""The pipeline of passes that the executor runs: one list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.program import Program
+from .dce import dce
+from .manager import Pass, PassManager
+from .shapes import Shapes, symbolic_shapes
+from .ssa import ssa
+
+PASSES: list[tuple[str, Pass]] = [
+    ("ssa", ssa),  # first: the others rely on names that are assigned once
+    ("dce", dce),
+]
+
+
+def optimize(
+    program: Program, feed_names: Sequence[str], fetch_names: Sequence[str]
+) -> tuple[Program, dict[str, str], Shapes]:
+    """Runs the pipeline on a Program, in place.
+
+    Args:
+        program: a verified Program, changed.
+        feed_names: data variables that a run is given.
+        fetch_names: variables that a run returns.
+
+    Returns:
+        the Program; for each persistable that it updates the variable with its value after the run; the symbolic
+        shapes of its variables.
+    """
+    PassManager(PASSES).run(program, [*feed_names, *fetch_names])
+    return program, dict(program.updates), symbolic_shapes(program)

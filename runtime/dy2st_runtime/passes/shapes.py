@@ -1,0 +1,233 @@
+"""Symbolic shapes: which open dims are equal by construction.
+
+`infer` is run on dims that are ints or symbols (`loopir.Size(variable, axis)`); two dims are provably equal if they are
+the same int or the same expression. A dim that cannot be expressed gets a symbol of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dims
+from ..errors import Dy2stError
+from ..ir.program import Block, Operator, Program, Variable
+from ..loopir import nodes as n
+from ..ops.registry import TensorType
+from .rewrite import all_blocks
+
+Shape = tuple[Any, ...]
+Shapes = dict[str, Shape]
+
+_MAX_EXPRESSION = 200
+"""Longest key of a symbolic dim, as text; beyond it a dim gets a symbol of its own."""
+
+
+def symbolic_shapes(program: Program) -> Shapes:
+    """The symbolic shape of every variable in all blocks.
+
+    A symbol inside a loop stands for the size in the present iteration. The shape of an array is that of all its
+    entries, with UNKNOWN where these may differ. A check that an op makes (two dims must be equal, else it raises)
+    counts as known for the ops after it.
+
+    >>> from dy2st_runtime.ir import IRBuilder, Program
+    >>> program = Program()
+    >>> block = program.global_block()
+    >>> x = block.create_var("x", "float32", [-1, 3], is_data=True)
+    >>> y = block.create_var("y", "float32", [3], is_data=True)
+    >>> z = IRBuilder(block).elementwise_add(x, y)
+    >>> same_shape(symbolic_shapes(program), "x", z.name)
+    True
+    >>> same_shape(symbolic_shapes(program), "x", "y")
+    False
+    """
+    analysis = _Analysis()
+    analysis.block(program.global_block(), {})
+    return analysis.shapes
+
+
+def same_dim(a: Any, b: Any) -> bool:
+    """Whether two dims are provably equal."""
+    if isinstance(a, n.Expr) and isinstance(b, n.Expr):
+        return a.same(b)
+    return isinstance(a, int) and isinstance(b, int) and a == b
+
+
+def same_shape(shapes: Shapes, a: str, b: str) -> bool:
+    """Whether two variables provably have equal shapes."""
+    return a in shapes and b in shapes and equal(shapes[a], shapes[b])
+
+
+def equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two shapes are provably equal."""
+    return len(a) == len(b) and all(map(same_dim, a, b))
+
+
+Facts = dict[Any, Any]
+"""Key of a dim → a dim that it is known to equal."""
+
+
+class _Analysis:
+    def __init__(self) -> None:
+        self.shapes: Shapes = {}
+        self.nowhere: set[str] = set()  # names that are absent wherever they are defined: any shape fits
+
+    def block(self, block: Block, facts: Facts) -> None:
+        for op in block.ops:
+            if op.type == "absent":
+                self.nowhere.update(op.output_names)
+            elif op.type == "cond":
+                self._cond(op, block, facts)
+            elif op.type == "while_loop":
+                self._loop(op, block, facts)
+            else:
+                for sub in op.blocks:
+                    self._enter(sub, op.input_names)
+                    self.block(sub, dict(facts))
+                self._op(op, block, facts)
+
+    def shape(self, v: Variable) -> Shape:
+        """The shape of a variable; one that no op defined before gets symbols."""
+        if v.name not in self.shapes:
+            self.shapes[v.name] = _own(v)
+        return self.shapes[v.name]
+
+    def _op(self, op: Operator, block: Block, facts: Facts) -> None:
+        if not op.record.handles_absent and any(name in self.nowhere for name in op.input_names):
+            self.nowhere.update(op.output_names)
+            return
+        ins: list[Any] = []
+        for slot in op.record.input_slots:
+            types = [self._type(block.var(name), facts) for name in op.input(slot.name)]
+            ins.append(types if slot.many else (types[0] if types else None))
+        with dims.checks() as found:
+            try:
+                outs = op.record.infer_types(tuple(ins), op.attrs)
+            except Dy2stError:
+                outs = ()  # raises at run time: nothing after it is reached
+        for kind, a, b in found:
+            if kind == "eq":
+                _learn(facts, a, b)
+        for slot, t in zip(op.record.output_slots, outs, strict=False):
+            types = [] if t is None else (t if slot.many else [t])
+            for name, one in zip(op.output(slot.name), types, strict=False):
+                # what `infer` says of an array is about one entry
+                self._declare(block.var(name), one.shape if one.kind == "dense" else None, facts)
+
+    def _type(self, v: Variable, facts: Facts) -> TensorType:
+        return TensorType(v.dtype, tuple(_known(facts, d) for d in self.shape(v)), v.kind)
+
+    def _declare(self, v: Variable, shape: Shape | None, facts: Facts) -> None:
+        """The shape of an output: what is declared, else what `infer` says, else a symbol."""
+        own = _own(v)
+        self.nowhere.discard(v.name)
+        if shape is None or len(shape) != len(own):
+            self.shapes[v.name] = own
+            return
+        self.shapes[v.name] = tuple(d if isinstance(d, int) else _known(facts, s) if _usable(s) else d
+                                    for d, s in zip(own, shape, strict=True))  # fmt: skip
+
+    def _enter(self, sub: Block, inputs: Sequence[str]) -> None:
+        for param, name in zip(sub.params, inputs, strict=False):
+            if name in self.shapes:
+                self.shapes[param] = self.shapes[name]
+
+    def _cond(self, op: Operator, block: Block, facts: Facts) -> None:
+        for branch in op.blocks:
+            self.block(branch, dict(facts))
+        results = zip(op.output("Out"), op.attrs["true_block"].results, op.attrs["false_block"].results, strict=True)
+        for out, *sides in results:
+            there = [name for name in sides if name not in self.nowhere]
+            if not there:
+                self.nowhere.add(out)
+                continue
+            shapes = [self.shapes.get(name) or self.shape(block.var(name) if block.has_var(name) else branch.var(name))
+                      for name, branch in zip(there, _branches(op, sides, there), strict=True)]  # fmt: skip
+            self._declare(block.var(out), _meet(shapes), facts)
+
+    def _loop(self, op: Operator, block: Block, facts: Facts) -> None:
+        test, body = op.attrs["cond_block"], op.attrs["body_block"]
+        for x, p in zip(op.input("X"), body.params, strict=True):
+            self.shapes.pop(p, None)
+            if x not in self.nowhere:
+                self._declare(body.var(p), self.shape(block.var(x)), {})
+        inside = {name for sub in op.blocks for part in all_blocks(sub) for name in part.vars}
+        while True:
+            before = [self.shapes.get(p) for p in body.params]
+            for p, c, shape in zip(body.params, test.params, before, strict=True):
+                missing = shape is None
+                (self.nowhere.add if missing else self.nowhere.discard)(p)
+                (self.nowhere.add if missing else self.nowhere.discard)(c)
+                if shape is not None:
+                    self.shapes[c] = shape
+            self.block(test, dict(facts))
+            self.block(body, dict(facts))
+            for p, r, old in zip(body.params, body.results, before, strict=True):
+                if r in self.nowhere:
+                    continue
+                shape = self.shape(body.var(r))
+                self._declare(body.var(p), _outside(shape, inside) if old is None else _meet([old, shape]), {})
+            after = [self.shapes.get(p) for p in body.params]
+            if all(a is b is None or (a is not None and b is not None and equal(a, b))
+                   for a, b in zip(before, after, strict=True)):  # fmt: skip
+                break
+        for out, p in zip(op.output("Out"), body.params, strict=True):
+            if p in self.nowhere:
+                self.nowhere.add(out)
+            else:
+                self._declare(block.var(out), self.shapes[p], {})
+        for out, name in zip(op.output("Saved"), op.attrs["saved"], strict=True):
+            every = _outside(self.shape(body.var(name)), inside)
+            self._declare(block.var(out), every, {})
+
+
+def _branches(op: Operator, sides: list[str], there: list[str]) -> list[Block]:
+    return [branch for branch, side in zip(op.blocks, sides, strict=True) if side in there]
+
+
+def _own(v: Variable) -> Shape:
+    """What is known from the declaration: sizes, symbols for open dims (in which the entries of an array may differ)."""
+    open_dim = n.Size if v.kind == "dense" else lambda name, axis: dims.UNKNOWN
+    return tuple(d if d != -1 else open_dim(v.name, axis) for axis, d in enumerate(v.shape))
+
+
+def _outside(shape: Shape, inside: set[str]) -> Shape:
+    """The shape with UNKNOWN for dims that are about values inside a loop, and so differ between iterations."""
+    return tuple(dims.UNKNOWN if _mentions(_key(d), inside) else d for d in shape)
+
+
+def _mentions(key: Any, names: set[str]) -> bool:
+    if not isinstance(key, tuple):
+        return False
+    return (key[0] == "size" and key[1] in names) or any(_mentions(part, names) for part in key)
+
+
+def _meet(shapes: Sequence[Shape]) -> Shape:
+    """What several shapes of one rank have in common; UNKNOWN where they differ."""
+    return tuple(ds[0] if all(same_dim(ds[0], d) for d in ds[1:]) else dims.UNKNOWN for ds in zip(*shapes, strict=True))
+
+
+def _usable(dim: Any) -> bool:
+    if isinstance(dim, int):
+        return True
+    return isinstance(dim, n.Expr) and len(repr(dim.key)) <= _MAX_EXPRESSION
+
+
+def _key(dim: Any) -> Any:
+    return dim.key if isinstance(dim, n.Expr) else dim
+
+
+def _known(facts: Facts, dim: Any) -> Any:
+    """The dim that stands for all that are known to equal this one."""
+    while _key(dim) in facts:
+        dim = facts[_key(dim)]
+    return dim
+
+
+def _learn(facts: Facts, a: Any, b: Any) -> None:
+    a, b = _known(facts, a), _known(facts, b)
+    if same_dim(a, b) or (isinstance(a, int) and isinstance(b, int)):
+        return
+    if isinstance(a, int) or (isinstance(b, n.Expr) and len(repr(a.key)) < len(repr(b.key))):
+        a, b = b, a
+    facts[_key(a)] = b
