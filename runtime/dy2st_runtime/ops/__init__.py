@@ -12,6 +12,7 @@ from . import join as join
 from . import matmul as matmul
 from . import movement as movement
 from . import pad as pad
+from . import pool as pool
 from . import reduce as reduce
 from . import row_norm as row_norm
 from . import row_norm_grad as row_norm_grad
@@ -21,3 +22,4 @@ from . import shape as shape
 from . import slicing as slicing
 from . import softmax as softmax
 from . import unary as unary
+from . import update as update
