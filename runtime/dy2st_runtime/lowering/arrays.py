@@ -6,14 +6,14 @@ sees equal addresses then and works in place, else it copies first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dtype as dt
 from ..ir.program import Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder
-from .schedule import Launch
+from .schedule import Launch, Loop
 
 
 def _launch(cx: Any, fn: str, outs: Sequence[Variable], ins: Sequence[Variable], of: Variable, extra: Sequence[int] = (),
@@ -71,6 +71,63 @@ def from_tensor(cx: Any, x: Variable, out: Variable, axis: int) -> None:
     """The slices of x along `axis` as entries."""
     axis = axis + len(x.shape) if axis < 0 else axis
     _launch(cx, "array_unstack", [out], [x], x, [axis])
+
+
+def add(cx: Any, a: Variable, b: Variable, out: Variable) -> None:
+    """The sums of the entries of two arrays of one length."""
+    lengths = [cx.temp("int64", 0) for _ in range(2)]
+    for array, count in zip((a, b), lengths, strict=True):
+        length(cx, array, count)
+    with cx.kernel(lengths, [], shapes=False) as (k, (left, right), _):
+        k.fail_if(left[0] != right[0])
+
+    def entry(index: Variable, first: Variable, result: Variable) -> None:
+        second = cx.temp(out.dtype, len(out.shape))
+        read(cx, b, index, second)
+        with cx.kernel([first, second], [result], shapes=False) as (k, (x, y), (o,)):
+            for p, q in zip(x.shape, y.shape, strict=True):
+                k.fail_if(n.as_expr(p, n.INDEX) != q)
+            k.set_shape(o, x.shape)
+            with k.parallel(o.size) as i:
+                o[i] = x[i] + y[i]
+
+    _map(cx, a, lengths[0], out, entry)
+
+
+def zeros(cx: Any, like: Variable, out: Variable) -> None:
+    """An array of zeros with the length of `like` and the shapes of its entries."""
+    count = cx.temp("int64", 0)
+    length(cx, like, count)
+
+    def entry(index: Variable, shown: Variable, result: Variable) -> None:
+        with cx.kernel([shown], [result], shapes=False) as (k, (x,), (o,)):
+            k.set_shape(o, x.shape)
+            with k.parallel(o.size) as i:
+                o[i] = n.cast(0, o.dtype)
+
+    _map(cx, like, count, out, entry)
+
+
+def _map(cx: Any, array: Variable, count: Variable, out: Variable, entry: Callable[[Variable, Variable, Variable], None]) -> None:
+    """`out` = the results that `entry(index, entry of the array, result)` makes, entry by entry."""
+    start, index, following, going = (cx.temp(dtype, 0) for dtype in ("int64", "int64", "int64", "bool"))
+    create(cx, out)
+    with cx.kernel([], [start], shapes=False) as (k, _, (o,)):
+        k.set_shape(o, [])
+        o[0] = 0
+    cx.share(start, index)
+    with cx.into([]) as test, cx.kernel([index, count], [going], shapes=False) as (k, (i, c), (o,)):
+        k.set_shape(o, [])
+        o[0] = i[0] < c[0]
+    with cx.into([]) as body:
+        one, result = (cx.temp(array.dtype, len(array.shape)) for _ in range(2))
+        read(cx, array, index, one)
+        entry(index, one, result)
+        append_in_place(cx, out, result)
+        with cx.kernel([index], [following], shapes=False) as (k, (i,), (o,)):
+            k.set_shape(o, [])
+            o[0] = i[0] + 1
+    cx.steps.append(Loop([index.name], test, going.name, body, [following.name], cx.op))
 
 
 def pop(cx: Any, array: Variable, out_array: Variable, out_value: Variable) -> None:

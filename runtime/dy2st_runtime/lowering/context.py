@@ -12,7 +12,7 @@ from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops.registry import TensorType
 from . import arrays, control, elementwise
-from .schedule import Absent, FailIfAbsent, Host, Launch, Share, Step, Suspend
+from .schedule import Absent, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
 
 Kernel = tuple[KernelBuilder, tuple[TensorRef, ...], tuple[TensorRef, ...]]
 
@@ -48,10 +48,10 @@ class Context:
         self.variables.setdefault(v.name, v)
         return v
 
-    def temp(self, dtype: str, rank: int) -> Variable:
+    def temp(self, dtype: str, rank: int, kind: str = "dense") -> Variable:
         """A scratch variable of this op; the kernel that first writes it sets its shape."""
         self._temps += 1
-        return self.note(Variable(self.block, f"{self.op.type}#t{self._temps}", dtype, (-1,) * rank))
+        return self.note(Variable(self.block, f"{self.op.type}#t{self._temps}", dtype, (-1,) * rank, kind=kind))
 
     @contextlib.contextmanager
     def into(self, steps: list[Step]) -> Iterator[list[Step]]:
@@ -84,7 +84,9 @@ class Context:
         yield k, tuple(refs[v.name] for v in reads), tuple(refs[w.name] for w in writes if w is not None)
         self.launch(k.kernel, views or {})
 
-    def launch(self, kernel: n.Kernel, views: dict[str, str] | None = None, takes: dict[str, str] | None = None) -> None:
+    def launch(
+        self, kernel: n.Kernel, views: dict[str, str] | None = None, takes: dict[str, str] | None = None
+    ) -> None:
         self._shaped.update(t.var for t in kernel.tensors if t.written)
         self.steps.append(Launch(kernel, self.op, views or {}, takes or {}))
 
@@ -145,7 +147,12 @@ class Context:
     def same_shape(self, a: str, b: str) -> bool:
         """Whether two variables have equal sizes by construction."""
         sa, sb = self.shapes.get(a), self.shapes.get(b)
-        return sa is not None and sb is not None and len(sa) == len(sb) and all(_same(p, q) for p, q in zip(sa, sb, strict=True))
+        return (
+            sa is not None
+            and sb is not None
+            and len(sa) == len(sb)
+            and all(_same(p, q) for p, q in zip(sa, sb, strict=True))
+        )
 
     # ---- the generic lowerings ----
     def elementwise(self, record: Any, ins: Sequence[Variable], out: Variable, attrs: dict[str, Any]) -> None:
@@ -165,6 +172,10 @@ class Context:
             self.note(out)
             self.same[out.name] = r
 
+    def broadcast(self, x: Variable, like: Variable, out: Variable) -> None:
+        """`out` is x broadcast to the shape of `like`."""
+        elementwise.lower_broadcast(self, x, like, out)
+
     def branch(self, cond: Variable, true_block: Block, false_block: Block, outs: Sequence[Variable]) -> None:
         control.lower_cond(self, cond, true_block, false_block, outs)
 
@@ -176,6 +187,25 @@ class Context:
         self.note(out)
         self.maybe_absent.add(out.name)
         self.steps.append(Absent([out.name]))
+
+    @contextlib.contextmanager
+    def unless_absent(self, x: Variable, out: Variable, otherwise: Variable | None = None) -> Iterator[None]:
+        """The steps inside, which define `out`, run only where x is present; elsewhere `out` is `otherwise` (None: absent)."""
+        with self.into([]) as steps:
+            yield
+        if x.name not in self.maybe_absent:
+            self.steps.extend(steps)
+            return
+        self.note(x)
+        self.note(out)
+        keeps = {} if otherwise is None else {out.name: self.note(otherwise).name}
+        self.steps.append(Guard([x.name], [out.name], steps, keeps))
+
+    def share(self, x: Variable, out: Variable) -> None:
+        """`out` is x."""
+        self.note(x)
+        self.note(out)
+        self.steps.append(Share(out.name, x.name))
 
     def fail_if_absent(self, x: Variable) -> None:
         if x.name in self.maybe_absent:
@@ -208,6 +238,12 @@ class Context:
 
     def tensor_to_array(self, x: Variable, out: Variable, axis: int) -> None:
         arrays.from_tensor(self, x, out, axis)
+
+    def array_add(self, a: Variable, b: Variable, out: Variable) -> None:
+        arrays.add(self, a, b, out)
+
+    def array_zeros(self, like: Variable, out: Variable) -> None:
+        arrays.zeros(self, like, out)
 
     def array_pop(self, array: Variable, out_array: Variable, out_value: Variable) -> None:
         arrays.pop(self, array, out_array, out_value)

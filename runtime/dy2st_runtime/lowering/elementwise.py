@@ -60,6 +60,16 @@ def scalar(k: KernelBuilder, record: Any, elements: list[n.Expr], attrs: dict[st
     return n.cast(record.scalar(k, *elements, **attrs), out_dtype)
 
 
+def lower_broadcast(cx: Any, x: Variable, like: Variable, out: Variable) -> None:
+    """`out` is x broadcast to the shape of `like`."""
+    with cx.kernel([x, like], [out]) as (k, (x_ref, _), (o,)):
+        kinds = [_kind(cx, x, out, a, o.rank, 0) for a in range(o.rank)]
+        if not o.rank:
+            o[0] = x_ref[0]
+            return
+        _loops(k, _groups(k, list(o.shape), [kinds], [_align(x_ref, o.rank, 0)]), [x_ref], [o], lambda k, elements: elements)
+
+
 @dataclass
 class Group:
     """Merged axes: their size and, for each input, the kind and the stride of one step."""
@@ -71,7 +81,8 @@ class Group:
 
 def lower_nest(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], emit: Emit, offsets: list[int] | None = None,
                label: str | None = None) -> None:  # fmt: skip
-    """Opens the kernel, sets the shapes, and emits the loops around `emit`, which maps elements of the inputs to elements of the outputs."""
+    """Opens the kernel, sets the shapes, and emits the loops around `emit`, which maps elements of the inputs to elements
+    of the outputs."""
     with cx.kernel(ins, outs, shapes=False, label=label) as (k, in_refs, out_refs):
         space = max((v for v in outs), key=lambda v: len(v.shape))
         aligned = [_align(ref, len(space.shape), offsets[i] if offsets else 0) for i, ref in enumerate(in_refs)]
@@ -85,7 +96,10 @@ def lower_nest(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], emit:
             if len(candidates) == 1:
                 for i in range(len(ins)):
                     kinds[i][a] = FULL if kinds[i][a] == DYNAMIC else kinds[i][a]
-        sizes = [_size(k, [(aligned[i][a], kinds[i][a]) for i in range(len(ins))], space.shape[a]) for a in range(len(space.shape))]
+        sizes = [
+            _size(k, [(aligned[i][a], kinds[i][a]) for i in range(len(ins))], space.shape[a])
+            for a in range(len(space.shape))
+        ]
         for ref in out_refs:
             k.set_shape(ref, sizes)
         if not sizes:
@@ -150,14 +164,16 @@ def _groups(k: KernelBuilder, sizes: list[Any], kinds: list[list[str]], aligned:
         if groups and DYNAMIC not in here and here == groups[0].kinds:
             groups[0].size = groups[0].size * sizes[axis]
         else:
-            strides = []
+            strides: list[Any] = []
             for i, kind in enumerate(here):
                 if kind == BROADCAST:
                     strides.append(0)
                 elif kind == FULL:
                     strides.append(steps[i])
                 else:
-                    strides.append(k.let(n.select(n.as_expr(aligned[i][axis]) == 1, 0, n.as_expr(steps[i], n.INDEX)), "s"))
+                    strides.append(
+                        k.let(n.select(n.as_expr(aligned[i][axis]) == 1, 0, n.as_expr(steps[i], n.INDEX)), "s")
+                    )
             groups.insert(0, Group(sizes[axis], here, strides))
         for i in range(count):
             if here[i] != BROADCAST:
@@ -168,7 +184,9 @@ def _groups(k: KernelBuilder, sizes: list[Any], kinds: list[list[str]], aligned:
     return groups or [Group(1, (BROADCAST,) * count, [0] * count)]
 
 
-def _loops(k: KernelBuilder, groups: list[Group], ins: Sequence[TensorRef], outs: Sequence[TensorRef], emit: Emit) -> None:
+def _loops(
+    k: KernelBuilder, groups: list[Group], ins: Sequence[TensorRef], outs: Sequence[TensorRef], emit: Emit
+) -> None:
     def level(depth: int, out_base: Any, bases: list[Any]) -> None:
         g = groups[depth]
         last = depth == len(groups) - 1

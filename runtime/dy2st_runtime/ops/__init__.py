@@ -1,8 +1,10 @@
 """The op records, a file for each family. Importing this package registers them all."""
 
+from . import accumulate as accumulate
 from . import activation as activation
 from . import arithmetic as arithmetic
 from . import batch_norm as batch_norm
+from . import check as check
 from . import compare as compare
 from . import control as control
 from . import conv as conv
@@ -13,6 +15,7 @@ from . import matmul as matmul
 from . import movement as movement
 from . import pad as pad
 from . import pool as pool
+from . import random as random
 from . import reduce as reduce
 from . import row_norm as row_norm
 from . import row_norm_grad as row_norm_grad

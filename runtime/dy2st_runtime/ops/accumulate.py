@@ -1,0 +1,242 @@
+"""Sums of gradients: of several terms some of which may be absent, and back through a broadcast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..errors import DTypeError, ShapeError
+from ..loopir import nodes as n
+from . import folding
+from .arithmetic import NUMBERS
+from .control import ABSENT
+from .elementwise import widened
+from .registry import OpDef, TensorType, register
+
+
+@register
+class Sum(OpDef):
+    """The sum of tensors of one shape, or entry by entry of TensorArrays of one length. Absent terms are left out; with no term
+    present the sum is absent.
+
+    Raises:
+        ShapeError: shapes or lengths differ. DTypeError: dtypes differ.
+    """
+
+    type = "sum"
+    inputs = ("X*",)
+    handles_absent = True
+
+    @staticmethod
+    def infer(xs: list[TensorType]) -> TensorType:
+        if not xs:
+            raise ShapeError("sum needs at least one term")
+        first = xs[0]
+        shape = first.shape
+        for x in xs[1:]:
+            if (x.dtype, x.kind) != (first.dtype, first.kind) or x.rank != first.rank:
+                raise DTypeError(f"sum of {first} and {x}: the terms must have one dtype and one rank")
+            shape = tuple(_same_or_open(p, q, first) for p, q in zip(shape, x.shape, strict=True))
+        return first.with_shape(shape)
+
+    @staticmethod
+    def reference(xs: list[Any]) -> Any:
+        present = [x for x in xs if x is not ABSENT]
+        if not present:
+            return ABSENT
+        total = present[0]
+        for x in present[1:]:
+            total = _plus(total, x)
+        return total
+
+    @staticmethod
+    def lower(cx: Any, xs: list[Any], out: Any) -> None:
+        if out.kind == "array" or any(x.name in cx.maybe_absent for x in xs):
+            _chain(cx, xs, out)
+        else:
+            _add(cx, xs, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        return ([douts[0]] * len(ins[0]),)
+
+
+def _same_or_open(p: dims.Dim, q: dims.Dim, t: TensorType) -> dims.Dim:
+    if t.kind == "array":
+        return p if p is q or (dims.known(p) and dims.known(q) and p == q) else dims.UNKNOWN
+    return dims.require_equal(p, q, "the terms of a sum must have one shape")
+
+
+def _plus(x: Any, y: Any) -> Any:
+    if isinstance(x, list):
+        if len(x) != len(y):
+            raise ShapeError(f"sum of TensorArrays of lengths {len(x)} and {len(y)}")
+        return [q if p is ABSENT else p if q is ABSENT else _plus(p, q) for p, q in zip(x, y, strict=True)]
+    if x.shape != y.shape:
+        raise ShapeError(f"sum of shapes {dims.show(x.shape)} and {dims.show(y.shape)}: the terms must have one shape")
+    return np.asarray(x + y)
+
+
+def _add(cx: Any, xs: list[Any], out: Any) -> None:
+    """All terms in one kernel."""
+    with cx.kernel(xs, [out], shapes=False) as (k, refs, (o,)):
+        for ref in refs[1:]:
+            for p, q in zip(refs[0].shape, ref.shape, strict=True):
+                if not n.as_expr(p, n.INDEX).same(n.as_expr(q, n.INDEX)):
+                    k.fail_if(n.as_expr(p, n.INDEX) != q)
+        k.set_shape(o, refs[0].shape)
+        with k.parallel(o.size) as i:
+            total = refs[0][i]
+            for ref in refs[1:]:
+                total = total | ref[i] if o.dtype == "bool" else total + ref[i]
+            o[i] = total
+
+
+def _chain(cx: Any, xs: list[Any], out: Any) -> None:
+    """Term by term: each step leaves out the side that is absent."""
+    total = xs[0]
+    for i, x in enumerate(xs[1:]):
+        result = out if i == len(xs) - 2 else cx.temp(out.dtype, len(out.shape), out.kind)
+        with cx.unless_absent(x, result, otherwise=total), cx.unless_absent(total, result, otherwise=x):
+            if out.kind == "array":
+                cx.array_add(total, x, result)
+            else:
+                _add(cx, [total, x], result)
+        if total.name in cx.maybe_absent and x.name in cx.maybe_absent:
+            cx.maybe_absent.add(result.name)
+        total = result
+    if total is not out:
+        cx.alias(total, out)
+
+
+@register
+class SumLike(OpDef):
+    """X summed over the axes that a broadcast of Y to X's shape added or stretched, in Y's shape. Of Y only the shape counts."""
+
+    type = "sum_like"
+    inputs = ("X", "Y")
+    shape_only = frozenset({"Y"})
+
+    @staticmethod
+    def infer(x: TensorType, y: TensorType) -> TensorType:
+        if x.dtype not in NUMBERS:
+            raise DTypeError(f"sum_like takes numbers, got {x.dtype}")
+        _check_broadcast(y.shape, x.shape)
+        return TensorType(x.dtype, y.shape)
+
+    @staticmethod
+    def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        _check_broadcast(y.shape, x.shape)
+        extra = x.ndim - y.ndim
+        axes = tuple(a for a in range(x.ndim) if a < extra or (y.shape[a - extra] == 1 and x.shape[a] != 1))
+        wide = x.astype(widened(x.dtype.name), copy=False)
+        return wide.sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
+
+    @staticmethod
+    def lower(cx: Any, x: Any, y: Any, out: Any) -> None:
+        with cx.kernel([x, y], [out]) as (k, (x_ref, y_ref), (o,)):
+            extra = x_ref.rank - y_ref.rank
+            axes = []
+            for a, d in enumerate(x_ref.shape):
+                if a < extra or folding.is_one(y_ref.shape[a - extra]):
+                    axes.append(folding.Axis(1, d, 1))
+                elif y.shape[a - extra] > 1 or folding.is_one(d):
+                    axes.append(folding.Axis(d, 1, 1))
+                else:
+                    # known when the kernel runs: an equal size is kept, a 1 is a sum
+                    own = y_ref.shape[a - extra]
+                    axes.append(folding.Axis(own, n.select(n.as_expr(own) == 1, d, 1), 1))
+            wide = widened(x.dtype)
+            how = folding.Fold(n.cast(0, wide), lambda acc, value: acc + value, additive=True)
+            folding.fold(k, x_ref, o, folding.merge(k, axes), how, wide)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        return lambda: b.expand_to(douts[0], ins[0]), None
+
+
+def _check_broadcast(small: tuple, large: tuple) -> None:
+    """ShapeError unless a tensor of shape `small` broadcasts to exactly `large`."""
+    message = f"shape {dims.show(small)} does not broadcast to {dims.show(large)}"
+    if len(small) > len(large):
+        raise ShapeError(message)
+    for p, q in zip(small, large[len(large) - len(small) :], strict=True):
+        dims.require_equal(dims.broadcast_dim(p, q, message), q, message)
+
+
+@register
+class ExpandAs(OpDef):
+    """X broadcast to the shape of Y. Of Y only the shape counts."""
+
+    type = "expand_as_v2"
+    inputs = ("X", "Y")
+    shape_only = frozenset({"Y"})
+
+    @staticmethod
+    def infer(x: TensorType, y: TensorType) -> TensorType:
+        _check_broadcast(x.shape, y.shape)
+        return TensorType(x.dtype, y.shape)
+
+    @staticmethod
+    def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        _check_broadcast(x.shape, y.shape)
+        return np.ascontiguousarray(np.broadcast_to(x, y.shape))
+
+    @staticmethod
+    def lower(cx: Any, x: Any, y: Any, out: Any) -> None:
+        cx.broadcast(x, y, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        return lambda: b.sum_to(douts[0], ins[0]), None
+
+
+@register
+class FillAbsent(OpDef):
+    """X, or where X is absent zeros in the shape of Like. Like has X's dtype; of it only the shape counts."""
+
+    type = "fill_absent"
+    inputs = ("X", "Like")
+    shape_only = frozenset({"Like"})
+    handles_absent = True
+
+    @staticmethod
+    def infer(x: TensorType, like: TensorType) -> TensorType:
+        if (x.dtype, x.kind, x.rank) != (like.dtype, like.kind, like.rank):
+            raise DTypeError(f"fill_absent of {x} like {like}: they must have one dtype and one rank")
+        return x.with_shape(p if dims.known(p) and dims.known(q) and p == q else dims.UNKNOWN
+                            for p, q in zip(x.shape, like.shape, strict=True))  # fmt: skip
+
+    @staticmethod
+    def reference(x: Any, like: Any) -> Any:
+        if x is not ABSENT or like is ABSENT:
+            return x
+        return [np.zeros_like(v) for v in like] if isinstance(like, list) else np.zeros_like(like)
+
+    @staticmethod
+    def lower(cx: Any, x: Any, like: Any, out: Any) -> None:
+        if x.name not in cx.maybe_absent:
+            cx.alias(x, out)
+            return
+        # `only` is Like where X is absent, and absent where X is there: zeros are made only if they are needed
+        only, zeros = (cx.temp(out.dtype, len(out.shape), out.kind) for _ in range(2))
+        with cx.unless_absent(x, only, otherwise=like):
+            cx.mark_absent(only)
+        cx.maybe_absent.add(only.name)
+        with cx.unless_absent(only, zeros):
+            if out.kind == "array":
+                cx.array_zeros(like, zeros)
+            else:
+                with cx.kernel([only], [zeros], shapes=False) as (k, (shown,), (z,)):
+                    k.set_shape(z, shown.shape)
+                    with k.parallel(z.size) as i:
+                        z[i] = n.cast(0, z.dtype)
+        cx.maybe_absent.add(zeros.name)
+        with cx.unless_absent(x, out, otherwise=zeros):
+            cx.share(x, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        return douts[0], None

@@ -1,0 +1,124 @@
+"""Ops with effects that users see: `assert`, `raise_if`, `print`. Their texts are made by `message`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..errors import AttributeValueError
+from . import message
+from .control import check_condition, scalar_bool
+from .registry import Bool, Int, OpDef, Str, Strs, TensorType, register
+
+EXCEPTIONS: dict[str, type[Exception]] = {
+    e.__name__: e
+    for e in (
+        ArithmeticError, AssertionError, AttributeError, BufferError, EOFError, Exception, FileExistsError, FileNotFoundError,
+        FloatingPointError, ImportError, IndexError, IsADirectoryError, KeyError, LookupError, MemoryError, ModuleNotFoundError, NameError,
+        NotADirectoryError, NotImplementedError, OSError, OverflowError, PermissionError, RecursionError, ReferenceError, RuntimeError,
+        StopAsyncIteration, StopIteration, SyntaxError, SystemError, TimeoutError, TypeError, UnboundLocalError, ValueError,
+        ZeroDivisionError,
+    )
+}  # fmt: skip
+"""What `raise_if` can raise. A Program names an exception; the name chooses from this table and is never evaluated."""
+
+
+@register
+class Assert(OpDef):
+    """Raises AssertionError, with the message that `parts` and the Data make (none without parts), unless Cond is true.
+
+    Raises:
+        AssertionError: Cond is false.
+    """
+
+    type = "assert"
+    inputs = ("Cond", "Data*")
+    outputs = ()
+    attrs = {"parts": Strs(), "specs": Strs(), "summarize": Int(-1)}
+    effect = True
+    may_raise = True
+    differentiable = False
+
+    @staticmethod
+    def infer(cond: TensorType, data: list[TensorType], *, parts: list[str], specs: list[str], summarize: int) -> tuple:
+        check_condition(cond, "assert")
+        message.check("assert", parts, specs, len(data))
+        return ()
+
+    @staticmethod
+    def reference(cond: np.ndarray, data: list[np.ndarray], *, parts: list[str], specs: list[str], summarize: int) -> tuple:
+        if not scalar_bool(cond, "an asserted condition"):
+            raise AssertionError(*([message.compose(parts, specs, data)] if parts else []))
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, cond: Any, data: list, **_: Any) -> None:
+        _fail_where(cx, cond, False)
+
+
+@register
+class RaiseIf(OpDef):
+    """Raises the built-in exception named `exception` if Cond is true."""
+
+    type = "raise_if"
+    inputs = ("Cond", "Data*")
+    outputs = ()
+    attrs = {"exception": Str("RuntimeError"), "parts": Strs(), "specs": Strs()}
+    effect = True
+    may_raise = True
+    differentiable = False
+
+    @staticmethod
+    def infer(cond: TensorType, data: list[TensorType], *, exception: str, parts: list[str], specs: list[str]) -> tuple:
+        check_condition(cond, "raise_if")
+        if exception not in EXCEPTIONS:
+            raise AttributeValueError(f"raise_if: {exception!r} is not one of Python's built-in exceptions")
+        message.check("raise_if", parts, specs, len(data))
+        return ()
+
+    @staticmethod
+    def reference(cond: np.ndarray, data: list[np.ndarray], *, exception: str, parts: list[str], specs: list[str]) -> tuple:
+        if scalar_bool(cond, "a condition"):
+            raise EXCEPTIONS[exception](*([message.compose(parts, specs, data)] if parts else []))
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, cond: Any, data: list, **_: Any) -> None:
+        _fail_where(cx, cond, True)
+
+
+def _fail_where(cx: Any, cond: Any, value: bool) -> None:
+    with cx.kernel([cond], [], shapes=False) as (k, (c,), _):
+        for d in c.shape:
+            if not isinstance(d, int):
+                k.fail_if(d != 1)
+        k.fail_if(c[0] if value else ~c[0])
+
+
+@register
+class Print(OpDef):
+    """Prints the text that `parts` and the values of In make, then `end`; on standard output or standard error."""
+
+    type = "print"
+    inputs = ("In*",)
+    outputs = ()
+    attrs = {"parts": Strs([""]), "specs": Strs(), "end": Str("\n"), "stderr": Bool(False), "flush": Bool(False)}
+    effect = True
+    host = True
+    differentiable = False
+
+    @staticmethod
+    def infer(values: list[TensorType], *, parts: list[str], specs: list[str], **_: Any) -> tuple:
+        message.check("print", parts, specs, len(values))
+        return ()
+
+    @staticmethod
+    def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], end: str, stderr: bool, flush: bool) -> tuple:
+        print(message.compose(parts, specs, values), end=end, file=sys.stderr if stderr else sys.stdout, flush=flush)
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, values: list, **_: Any) -> None:
+        cx.host()

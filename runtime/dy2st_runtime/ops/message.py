@@ -1,0 +1,55 @@
+"""Texts with values in them, made at run time: messages of assertions and exceptions, and what `print` prints.
+
+Attributes: `parts` are the literal parts, one more than there are values; `specs` say how each value is shown. A spec is what an f-string
+has after the expression: an optional conversion (`!r`, `!s`) and an optional format (`:.3f`). A leading `=` marks a value that is a Python
+number to the user (a length, a loop counter) and is shown as one; other values are tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..errors import AttributeValueError
+
+TensorText = Callable[[np.ndarray], str]
+
+
+def _plain(array: np.ndarray) -> str:
+    return str(array)
+
+
+_tensor_text: TensorText = _plain
+
+
+def set_tensor_text(function: TensorText) -> None:
+    """Sets how a whole tensor is shown, so that a front end's printing is the same in eager and in static."""
+    global _tensor_text
+    _tensor_text = function
+
+
+def check(op: str, parts: Sequence[str], specs: Sequence[str], count: int) -> None:
+    """AttributeValueError unless the parts and the specs fit `count` values."""
+    if (parts and len(parts) != count + 1) or (specs and len(specs) != count):
+        raise AttributeValueError(f"{op}: {count} values need {count + 1} parts and {count} specs, got {len(parts)} and {len(specs)}")
+
+
+def compose(parts: Sequence[str], specs: Sequence[str], values: Sequence[np.ndarray]) -> str:
+    """The text.
+
+    >>> compose(["loss ", " after ", " steps"], [":.2f", "="], [np.array(0.123), np.array(7)])
+    'loss 0.12 after 7 steps'
+    """
+    shown = [show(v, s) for v, s in zip(values, specs or [""] * len(values), strict=True)]
+    return parts[0] + "".join(text + part for text, part in zip(shown, parts[1:], strict=True))
+
+
+def show(array: np.ndarray, spec: str) -> str:
+    """One value by its spec."""
+    number, rest = spec.startswith("="), spec.removeprefix("=")
+    conversion, _, form = rest.partition(":")
+    if number or (form and array.size == 1):
+        value = array.reshape(()).item()
+        return format(repr(value) if conversion == "!r" else str(value) if conversion == "!s" else value, form)
+    return format(_tensor_text(array), form)
