@@ -18,7 +18,9 @@ class Row:
     limit: float | None = None
 
     def __str__(self) -> str:
-        verdict = "" if self.limit is None else f"   (limit {self.limit:g}: {'ok' if self.value <= self.limit else 'MISSED'})"
+        verdict = (
+            "" if self.limit is None else f"   (limit {self.limit:g}: {'ok' if self.value <= self.limit else 'MISSED'})"
+        )
         return f"  {self.name:<58}{self.value:>10.3f} {self.unit}{verdict}"
 
 

@@ -57,8 +57,8 @@ def run() -> list[Row]:
     static = paddle.jit.to_static(lstm)
     for batch, hidden in ((1, 16), (4, 32), (20, 64)):
         rng = np.random.default_rng(0)
-        arrays = [rng.normal(size=s).astype("float32") * 0.3 for s in
-                  [(batch, hidden), (batch, hidden), (batch, hidden), (hidden, 4 * hidden), (hidden, 4 * hidden), (4 * hidden,)]]  # fmt: skip
+        sizes = [(batch, hidden)] * 3 + [(hidden, 4 * hidden)] * 2 + [(4 * hidden,)]
+        arrays = [rng.normal(size=s).astype("float32") * 0.3 for s in sizes]
         tensors = [t(a) for a in arrays]
         limit = t(np.array(STEPS, "int64"))
         with paddle.no_grad():

@@ -30,7 +30,9 @@ print(time.perf_counter() - t)
 
 
 def seconds(code: str, cache: str) -> float:
-    out = subprocess.run([sys.executable, "-c", code], env={**os.environ, "DY2ST_CACHE_DIR": cache}, check=True, capture_output=True)
+    out = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "DY2ST_CACHE_DIR": cache}, check=True, capture_output=True
+    )
     return float(out.stdout.split()[-1])
 
 

@@ -41,4 +41,7 @@ def run() -> list[Row]:
 
     np.testing.assert_allclose(step(static).numpy(), step(eager).numpy(), rtol=1e-5)
     ours, plain = in_turn(lambda: step(static), lambda: step(eager), repeat=101)
-    return [Row("mlp_branch: a step, static", ours * 1e3, "ms"), Row("mlp_branch: static / eager", ours / plain, "x", 1.0)]
+    return [
+        Row("mlp_branch: a step, static", ours * 1e3, "ms"),
+        Row("mlp_branch: static / eager", ours / plain, "x", 1.0),
+    ]

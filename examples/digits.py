@@ -96,7 +96,9 @@ def accuracy(model: nn.Layer, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.numpy().argmax(1) == y).mean())
 
 
-def train(model: nn.Layer, data: tuple[np.ndarray, ...], epochs: int, batch: int, seed: int) -> list[tuple[float, float]]:
+def train(
+    model: nn.Layer, data: tuple[np.ndarray, ...], epochs: int, batch: int, seed: int
+) -> list[tuple[float, float]]:
     """Trains with AdamW; a progress bar shows loss and test accuracy. Returns them for each epoch."""
     from tqdm import tqdm
 
@@ -151,7 +153,9 @@ def compare_speed(eager: nn.Layer, static: nn.Layer, x: np.ndarray, y: np.ndarra
         print(f"{name:<28}{slow:>7.2f} ms{fast:>7.2f} ms{slow / fast:>7.1f}x")
 
 
-def draw(history: list[tuple[float, float]], images: np.ndarray, labels: np.ndarray, guesses: np.ndarray, path: Path) -> None:
+def draw(
+    history: list[tuple[float, float]], images: np.ndarray, labels: np.ndarray, guesses: np.ndarray, path: Path
+) -> None:
     """The learning curve and some predictions, as a picture."""
     import matplotlib
 
@@ -186,18 +190,23 @@ def deploy(model: nn.Layer, images: np.ndarray, out: Path) -> np.ndarray:
     paddle.jit.save(model, str(out / "digits"), input_spec=[spec])
     np.save(out / "images.npy", images)
     subprocess.run(
-        [sys.executable, "-c", DEPLOYED, str(out / "digits"), str(out / "images.npy"), str(out / "logits.npy")], check=True
+        [sys.executable, "-c", DEPLOYED, str(out / "digits"), str(out / "images.npy"), str(out / "logits.npy")],
+        check=True,
     )
     return np.load(out / "logits.npy")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
     parser.add_argument("--epochs", type=int, default=30, help="passes over the training data")
     parser.add_argument("--batch", type=int, default=64, help="images in a batch")
     parser.add_argument("--seed", type=int, default=0, help="of the parameters, the split and the order of the batches")
     parser.add_argument("--eager", action="store_true", help="train without @declarative, for comparison")
-    parser.add_argument("--code", action="store_true", help="print all of the transformed source, not only its beginning")
+    parser.add_argument(
+        "--code", action="store_true", help="print all of the transformed source, not only its beginning"
+    )
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the saved model and the picture")
     options = parser.parse_args()
     if options.epochs < 1 or options.batch < 1:
@@ -214,7 +223,9 @@ def main() -> int:
 
     start = time.perf_counter()
     loss_of(model, paddle.to_tensor(x[:64]), paddle.to_tensor(y[:64]))
-    print(f"first call of the decorated model (trace, compile or load from the cache): {time.perf_counter() - start:.2f} s\n")
+    print(
+        f"first call of the decorated model (trace, compile or load from the cache): {time.perf_counter() - start:.2f} s\n"
+    )
     text = model.forward.side_by_side().splitlines()
     print("the transformed source, with the user's lines on the left:")
     print("\n".join(text if options.code else text[:40]))
@@ -227,7 +238,9 @@ def main() -> int:
     start = time.perf_counter()
     history = train(trained, data, options.epochs, options.batch, options.seed)
     best = history[-1][1]
-    print(f"trained {options.epochs} epochs in {time.perf_counter() - start:.1f} s: loss {history[-1][0]:.4f}, test accuracy {best:.2%}")
+    print(
+        f"trained {options.epochs} epochs in {time.perf_counter() - start:.1f} s: loss {history[-1][0]:.4f}, test accuracy {best:.2%}"
+    )
 
     if options.eager:
         model.set_state_dict(eager.state_dict())

@@ -58,7 +58,11 @@ def run_op(op: Operator, env: dict[str, Any]) -> None:
 
         attrs["run"] = run
     if skips(record, ins):
-        kept = {o: env[i] for out, into in record.inplace.items() for o, i in zip(op.output(out), op.input(into), strict=False)}
+        kept = {
+            o: env[i]
+            for out, into in record.inplace.items()
+            for o, i in zip(op.output(out), op.input(into), strict=False)
+        }
         env.update({**dict.fromkeys(op.output_names, ABSENT), **kept})
         return
     try:

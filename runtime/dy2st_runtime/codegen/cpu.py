@@ -79,7 +79,12 @@ class CpuLanguage(Language):
         lines += self._numel(name, len(dims), 0)
         if name in self.views:
             source = self.views[name]
-            return [*lines, f"{name}_p = {source}_p", f"st_int64({name}, {layout.DATA}, {name}_p)", f"st_int64({name}, {layout.STATE}, 1)"]
+            return [
+                *lines,
+                f"{name}_p = {source}_p",
+                f"st_int64({name}, {layout.DATA}, {name}_p)",
+                f"st_int64({name}, {layout.STATE}, 1)",
+            ]
         numel = " * ".join(f"{name}_d{a}" for a in range(len(dims))) or "1"
         lines.append(f"{name}_p = reserve({name}, ({numel}) * {dt.size(tensor.dtype)})")
         lines += [f"if {name}_p == 0:", f"    return {layout.NO_MEMORY}"]

@@ -2,9 +2,10 @@
 
 Descriptor of a tensor: DATA address of the elements · STATE 1 present, 0 absent · BUFFER address of the buffer it owns · DIMS sizes.
 
-Descriptor of a TensorArray: DATA address of the entries' bytes, one entry after the other · ENTRIES address of the table with, for each entry, its
-offset in bytes and its sizes · LENGTH number of entries · USED bytes in use · BUFFER and TABLE the buffers it owns for data and table. An array
-whose DATA is not the address of its own buffer shows another's entries and copies them before it changes.
+Descriptor of a TensorArray: DATA address of the entries' bytes, one entry after the other · ENTRIES address of the table
+with, for each entry, its offset in bytes and its sizes · LENGTH number of entries · USED bytes in use · BUFFER and TABLE the
+buffers that it owns for data and table. An array whose DATA is not the address of its own buffer shows another's entries
+and copies them before it changes.
 
 Buffer: address of the memory · capacity in bytes (-1: memory that is not ours, fixed in size).
 """
@@ -40,6 +41,8 @@ BUDGET = 18
 
 # instructions of the driver: operation and up to four operands
 INSTRUCTION_WORDS = 5
-HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, SWAP, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_IF_ABSENT, CALL_HOST, SUSPEND = range(11)
+HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, SWAP, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_IF_ABSENT, CALL_HOST, SUSPEND = range(
+    11
+)
 INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "swap", "mark_absent", "jump_if_absent",
                      "fail_if_absent", "call_host", "suspend")  # fmt: skip

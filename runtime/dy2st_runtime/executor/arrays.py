@@ -54,7 +54,9 @@ def _room(out, nbytes, entries, rank):  # type: ignore[no-untyped-def]
     """Room in own memory for that many bytes and entries in all, contents kept."""
     used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
     data = extend(ld_int64(out, at.BUFFER), ld_int64(out, at.DATA), used, max(nbytes, 1))
-    table = extend(ld_int64(out, at.TABLE), ld_int64(out, at.ENTRIES), length * (1 + rank) * 8, max(entries, 1) * (1 + rank) * 8)
+    table = extend(
+        ld_int64(out, at.TABLE), ld_int64(out, at.ENTRIES), length * (1 + rank) * 8, max(entries, 1) * (1 + rank) * 8
+    )
     st_int64(out, at.DATA, data)
     st_int64(out, at.ENTRIES, table)
     return at.OK if data != 0 and table != 0 else at.NO_MEMORY
@@ -273,6 +275,18 @@ def array_unstack(out, x, rank, size, axis):  # type: ignore[no-untyped-def]
 
 FUNCTIONS: dict[str, Any] = {
     f.__name__: f
-    for f in (array_create, array_copy, array_push, array_append, array_set, array_get, array_last, array_drop_last,
-              array_length, array_stack, array_concat, array_unstack)  # fmt: skip
+    for f in (
+        array_create,
+        array_copy,
+        array_push,
+        array_append,
+        array_set,
+        array_get,
+        array_last,
+        array_drop_last,
+        array_length,
+        array_stack,
+        array_concat,
+        array_unstack,
+    )
 }

@@ -34,7 +34,9 @@ def namespace() -> dict[str, Any]:
     names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS}
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
                  call_kernel=native.call_kernel)  # fmt: skip
-    names.update({name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")})
+    names.update(
+        {name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")}
+    )
     names.update(inf=np.inf, nan=np.nan)
     return names
 
@@ -62,7 +64,12 @@ def _machine() -> llvm.TargetMachine:
     llvm.initialize_native_asmprinter()
     # static: position-independent objects share one global offset table in MCJIT, and all but the first would use a wrong one
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="static", codemodel="jitdefault", jit=True
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="static",
+        codemodel="jitdefault",
+        jit=True,
     )
 
 

@@ -63,7 +63,10 @@ def require_device() -> None:
     if simulated():
         return
     if not cuda.is_available():
-        raise DeviceError("no usable NVIDIA GPU: CUDAPlace cannot run here", hint="use CPUPlace(), or check the driver with nvidia-smi")
+        raise DeviceError(
+            "no usable NVIDIA GPU: CUDAPlace cannot run here",
+            hint="use CPUPlace(), or check the driver with nvidia-smi",
+        )
 
 
 @functools.cache
@@ -192,7 +195,9 @@ class CudaExecutable:
             env[name] = value if value is ABSENT else to_device(check_feed(v, value))
         for name in self.state_names:
             if name not in state:
-                raise ScopeError(f"variable {name!r} has no value", hint="run the startup program first, or load the parameters")
+                raise ScopeError(
+                    f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
+                )
             env[name] = to_device(state[name])
         with self._lock:
             Walk(self, env).steps(self.schedule.steps)
@@ -257,7 +262,9 @@ class Walk:
         elif isinstance(s, Host):
             self.host(s.op)
         else:
-            raise CompileError("a suspended run is not supported on CUDA yet: training through a decorated function runs on the CPU")
+            raise CompileError(
+                "a suspended run is not supported on CUDA yet: training through a decorated function runs on the CPU"
+            )
 
     def truth(self, name: str, op: Operator) -> bool:
         try:
@@ -278,7 +285,9 @@ class Walk:
     def replay(self, op: Operator) -> None:
         """The reference raises what eager raises."""
         reference.run_op(op, self.values(op))
-        raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not: this is a bug in dy2st")
+        raise CompileError(
+            f"the kernel of {op.type} reports a failure that the reference does not: this is a bug in dy2st"
+        )
 
     # ---- kernels ----
     def launch(self, s: Launch) -> None:
@@ -320,10 +329,11 @@ class Walk:
         """The array functions of `executor.arrays`, on lists of device tensors."""
         tensors = {t.name: t.var for t in s.kernel.tensors}
         names = [tensors[t] for t in call.tensors]
-        scalars = [a.value for a in s.kernel.scalars]
+        scalars = [int(a.value) for a in s.kernel.scalars]
         out, ins = names[0], [self.get(name) for name in names[1:]]
         index = lambda v: int(v.host().reshape(()))  # noqa: E731
-        fn, result = call.fn, None
+        fn = call.fn
+        result: Any = None
         if fn == "array_create":
             result = []
         elif fn == "array_push":
@@ -365,10 +375,7 @@ def _works(s: Any) -> bool:
 
 def _is_parallel(body: list[Any]) -> bool:
     """Whether the iterations may be shared among threads; otherwise one thread runs all."""
-    for s in body:
-        if isinstance(s, n.Gemm) or (isinstance(s, n.For) and (s.parallel or _is_parallel(s.body))):
-            return True
-    return False
+    return any(isinstance(s, n.Gemm) or (isinstance(s, n.For) and (s.parallel or _is_parallel(s.body))) for s in body)
 
 
 def _fails_inside(s: Any) -> bool:

@@ -14,7 +14,7 @@ BUDGET = 1 << 22
 WORD = 8
 INSTRUCTION = at.INSTRUCTION_WORDS * WORD
 
-SOURCE = f'''\
+SOURCE = f"""\
 def kernel(args):
     # the driver
     code = ld_int64(args, {CODE})
@@ -76,4 +76,4 @@ def kernel(args):
             return pc * 256 + {at.SUSPENDED}
         else:
             return pc * 256
-'''
+"""

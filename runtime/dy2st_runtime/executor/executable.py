@@ -6,19 +6,18 @@ import ctypes
 import functools
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import config, dims, reference
-from .. import dtype as dt
 from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..ir.program import Operator, Program, Variable
 from ..ir.visit import clone_program
-from ..lowering.lower import lower
 from ..loopir.printer import show_kernel
+from ..lowering.lower import lower
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
 from . import driver
@@ -201,7 +200,9 @@ class Session:
         plan, block = self.executable.plan, self.executable.program.global_block()
         for name in self.executable.state_names:
             if name not in self.state:
-                raise ScopeError(f"variable {name!r} has no value", hint="run the startup program first, or load the parameters")
+                raise ScopeError(
+                    f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
+                )
             array = self.state[name]
             if name == RNG:
                 array = self._rng = array.copy()  # a run that fails must not advance the generator
@@ -209,7 +210,9 @@ class Session:
                 v = block.var(name)
                 if array.dtype.name != v.dtype or not (array.flags.c_contiguous and array.flags.aligned):
                     array = self.state[name] = np.require(array, v.dtype, ("C", "A", "W"))
-                if len(array.shape) != len(v.shape) or any(s not in (-1, n) for s, n in zip(v.shape, array.shape, strict=True)):
+                if len(array.shape) != len(v.shape) or any(
+                    s not in (-1, n) for s, n in zip(v.shape, array.shape, strict=True)
+                ):
                     raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
                                      f"{dims.show(v.shape)}")  # fmt: skip
             self.frame.bind(plan.index[name], array)
@@ -308,5 +311,3 @@ class Session:
         reference.run_op(op, env)
         raise CompileError(f"the kernel of {op.type} reports a failure that the reference does not: this is a bug in dy2st",
                            location=op.location)  # fmt: skip
-
-

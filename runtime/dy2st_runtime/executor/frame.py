@@ -44,7 +44,9 @@ class Frame:
         for d in range(count):
             b, t = plan.buffer_of[d], plan.table_of[d]
             row = self.descriptors[d]
-            row[layout.BUFFER] = bound + d * layout.BUFFER_WORDS * WORD if b < 0 else buffers + b * layout.BUFFER_WORDS * WORD
+            row[layout.BUFFER] = (
+                bound + d * layout.BUFFER_WORDS * WORD if b < 0 else buffers + b * layout.BUFFER_WORDS * WORD
+            )
             row[layout.TABLE] = buffers + t * layout.BUFFER_WORDS * WORD if t > 0 else 0
         addresses = [at + d * layout.DESCRIPTOR_WORDS * WORD for d in range(count)]
         # each record has a word before it, in which bounds checks leave their verdict
@@ -61,8 +63,8 @@ class Frame:
         for row in code:
             op = row[0]
             if op == layout.CALL:
-                record = int(row[1])
-                row[1], row[2] = entries[plan.records[record].kernel], base + starts[record] * WORD
+                r = int(row[1])
+                row[1], row[2] = entries[plan.records[r].kernel], base + starts[r] * WORD
             elif op in (layout.SHARE, layout.SWAP):
                 row[1], row[2] = addresses[row[1]], addresses[row[2]]
             elif op in (layout.JUMP_IF_FALSE, layout.MARK_ABSENT, layout.JUMP_IF_ABSENT, layout.FAIL_IF_ABSENT):
@@ -88,7 +90,11 @@ class Frame:
         """Shows a list of tensors as the value of a TensorArray."""
         dtype, rank, _ = self.types[d]
         table = np.zeros((max(len(entries), 1), 1 + rank), np.int64)
-        data = np.concatenate([np.ascontiguousarray(e, dtype).reshape(-1) for e in entries]) if entries else np.zeros(1, dtype)
+        data = (
+            np.concatenate([np.ascontiguousarray(e, dtype).reshape(-1) for e in entries])
+            if entries
+            else np.zeros(1, dtype)
+        )
         offset = 0
         for row, e in zip(table, entries, strict=False):
             row[0], row[1:] = offset, e.shape
@@ -108,10 +114,17 @@ class Frame:
             return self._entries(row, dtype, rank)
         return _copy(int(row[layout.DATA]), tuple(int(n) for n in row[layout.DIMS : layout.DIMS + rank]), dtype)
 
-    def _entries(self, row: np.ndarray, dtype: np.dtype, rank: int) -> list[np.ndarray]:
+    def _entries(self, row: np.ndarray, dtype: np.dtype, rank: int) -> list[Any]:
         count = int(row[layout.LENGTH])
-        table = _copy(int(row[layout.ENTRIES]), (count, 1 + rank), np.dtype(np.int64)) if count else np.zeros((0, 1 + rank), np.int64)
-        return [ABSENT if r[0] < 0 else _copy(int(row[layout.DATA]) + int(r[0]), tuple(int(n) for n in r[1:]), dtype) for r in table]
+        table = (
+            _copy(int(row[layout.ENTRIES]), (count, 1 + rank), np.dtype(np.int64))
+            if count
+            else np.zeros((0, 1 + rank), np.int64)
+        )
+        return [
+            ABSENT if r[0] < 0 else _copy(int(row[layout.DATA]) + int(r[0]), tuple(int(n) for n in r[1:]), dtype)
+            for r in table
+        ]
 
     def release_inputs(self) -> None:
         """Drops the references to what was bound."""

@@ -6,11 +6,9 @@ un-jitted in a debugger.
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numba
-import numpy as np
 from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
@@ -71,7 +69,6 @@ STORES = {f"st_{name}": _store(name) for name in dt.ALL}
 ld_int64, st_int64 = LOADS["ld_int64"], STORES["st_int64"]
 
 _i32, _i64 = ir.IntType(32), ir.IntType(64)
-
 
 
 @intrinsic

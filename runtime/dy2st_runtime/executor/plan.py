@@ -290,7 +290,9 @@ def _updates_in_place(schedule: Schedule, live: Liveness, persistable: str, fina
     if old.shape != new.shape or -1 in old.shape or old.dtype != new.dtype:
         return False
     writers = [s for s in walk(schedule.steps) if isinstance(s, Launch) and final in s.writes()]
-    if len(writers) != 1 or not any(s is writers[0] or (isinstance(s, Guard) and writers[0] in s.steps) for s in schedule.steps):
+    if len(writers) != 1 or not any(
+        s is writers[0] or (isinstance(s, Guard) and writers[0] in s.steps) for s in schedule.steps
+    ):
         return False
     op = writers[0].op
     if not any(final in op.output(o) and persistable in op.input(i) for o, i in op.record.inplace.items()):
@@ -401,12 +403,18 @@ class Bytecode:
 
     def _made_in(self, steps: list[Step], name: str) -> bool:
         c = self.schedule.canonical(name)
-        return any(isinstance(s, Launch) and any(self.schedule.canonical(w) == c for w in s.writes()) for s in walk(steps))
+        return any(
+            isinstance(s, Launch) and any(self.schedule.canonical(w) == c for w in s.writes()) for s in walk(steps)
+        )
 
     def _launch(self, s: Launch) -> None:
         k = s.kernel
         self.plan.kernels.append(s)
         self.plan.records.append(
-            Record(len(self.plan.kernels) - 1, [self.plan.descriptor(t.var) for t in k.tensors], [(a.dtype, a.value) for a in k.scalars])
+            Record(
+                len(self.plan.kernels) - 1,
+                [self.plan.descriptor(t.var) for t in k.tensors],
+                [(a.dtype, a.value) for a in k.scalars],
+            )
         )
         self._add(s.op, layout.CALL, len(self.plan.records) - 1)

@@ -50,7 +50,7 @@ class IRBuilder(OpBuilder):
         try:
             out_types = op.infer_types(types, attrs)
         except Dy2stError as error:
-            raise error.at(self.location)
+            raise error.at(self.location) from error.__cause__
         inputs = {}
         for slot, value in zip(op.input_slots, ins, strict=True):
             if value is not None and value != []:
@@ -62,7 +62,7 @@ class IRBuilder(OpBuilder):
                 results.append(None)
                 continue
             ts = t if slot.many else [t]
-            names = list((out_names or {}).get(slot.name, ())) or [None] * len(ts)
+            names: list[str | None] = list((out_names or {}).get(slot.name, ())) or [None] * len(ts)
             made = [self._output(op, slot.name, name, one) for name, one in zip(names, ts, strict=True)]
             outputs[slot.name] = [v.name for v in made]
             results.append(made if slot.many else made[0])

@@ -36,7 +36,9 @@ def _op_lines(op: Operator, block: Block, indent: int) -> list[str]:
     pad = "  " * indent
     outs = ", ".join(_typed(name, block) for name in op.output_names)
     ins = ", ".join(
-        f"{slot.name}={_names(op.inputs[slot.name], slot.many)}" for slot in op.record.input_slots if slot.name in op.inputs
+        f"{slot.name}={_names(op.inputs[slot.name], slot.many)}"
+        for slot in op.record.input_slots
+        if slot.name in op.inputs
     )
     attrs = "".join(
         f", {name}={_value(value)}"

@@ -100,7 +100,11 @@ def _types(op: Operator, block: Block) -> None:
         for name, inferred in zip(names, ts, strict=False):
             v = block.var(name)
             declared = v.type
-            if inferred.kind != declared.kind or inferred.dtype != declared.dtype or not _admits(declared.shape, inferred.shape):
+            if (
+                inferred.kind != declared.kind
+                or inferred.dtype != declared.dtype
+                or not _admits(declared.shape, inferred.shape)
+            ):
                 raise _error(f"{name!r} is declared {declared} but is {inferred}", op)
 
 

@@ -75,7 +75,9 @@ def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Map
                     attrs["saved"] = [inner.get(n, n) for n in op.attrs["saved"]]
             elif key not in attrs:
                 attrs[key] = list(value) if isinstance(value, list) else value
-        outputs = {slot: [_define(n, source, target, mapping, fresh) for n in names] for slot, names in op.outputs.items()}
+        outputs = {
+            slot: [_define(n, source, target, mapping, fresh) for n in names] for slot, names in op.outputs.items()
+        }
         target.ops.append(Operator(op.type, inputs, outputs, attrs, op.location))
     target.program.version += 1
     return mapping

@@ -1,13 +1,13 @@
 """Builds a kernel with Python's own syntax.
 
-    k = KernelBuilder("row_sum")
-    x, out = k.input("x", "float32", 2), k.output("out", "float32", 1)
-    k.set_shape(out, [x.shape[0]])
-    with k.parallel(x.shape[0]) as i:
-        acc = k.var(0.0, "float32")
-        with k.loop(x.shape[1]) as j:
-            acc.set(acc.get() + x[i * x.shape[1] + j])
-        out[i] = acc.get()
+k = KernelBuilder("row_sum")
+x, out = k.input("x", "float32", 2), k.output("out", "float32", 1)
+k.set_shape(out, [x.shape[0]])
+with k.parallel(x.shape[0]) as i:
+    acc = k.var(0.0, "float32")
+    with k.loop(x.shape[1]) as j:
+        acc.set(acc.get() + x[i * x.shape[1] + j])
+    out[i] = acc.get()
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class TensorRef:
         self._builder.emit(n.Store(self.name, n.as_expr(index), self._builder.typed(value, self.dtype)))
 
     def atomic_add(self, index: Any, value: Any) -> None:
-        self._builder.emit(n.Store(self.name, n.as_expr(index), self._builder.typed(value, self.dtype), atomic_add=True))
+        self._builder.emit(
+            n.Store(self.name, n.as_expr(index), self._builder.typed(value, self.dtype), atomic_add=True)
+        )
 
     def flat(self, index: Sequence[Any]) -> Any:
         """The flat index of a multi-index."""

@@ -48,14 +48,15 @@ class Evaluator:
                     return False
             elif isinstance(s, n.SetShape):
                 outputs[s.tensor] = self.shapes[s.tensor] = tuple(int(self.value(d)) for d in s.dims)
-            elif isinstance(s, n.When) and not _stores(s):
-                if not self._statements(s.body if self.value(s.cond) else s.orelse, outputs):
-                    return False
-            elif isinstance(s, (n.For, n.While)) and not _stores(s):
-                if not self._loop(s, outputs):
-                    return False
+            elif not _stores(s) and not self._nested(s, outputs):
+                return False
             needed = any(isinstance(r, (n.SetShape, n.Fail)) or _has_checks(r) for r in body[i + 1 :])
         return True
+
+    def _nested(self, s: Any, outputs: dict[str, tuple[int, ...]]) -> bool:
+        if isinstance(s, n.When):
+            return self._statements(s.body if self.value(s.cond) else s.orelse, outputs)
+        return not isinstance(s, (n.For, n.While)) or self._loop(s, outputs)
 
     def _loop(self, s: Any, outputs: dict[str, tuple[int, ...]]) -> bool:
         if isinstance(s, n.While):

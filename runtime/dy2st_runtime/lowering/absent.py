@@ -48,9 +48,13 @@ def _loop(op, found: set[str]) -> None:  # type: ignore[no-untyped-def]
     before = -1
     while before != len(found):
         before = len(found)
-        for x, p, c, r, out in zip(op.input("X"), body.params, test.params, body.results, op.output("Out"), strict=True):
+        for x, p, c, r, out in zip(
+            op.input("X"), body.params, test.params, body.results, op.output("Out"), strict=True
+        ):
             if x in found or r in found:
                 found.update((p, c, out))
         _block(test, found)
         _block(body, found)
-        found.update(f"{array}[]" for array, name in zip(op.output("Saved"), op.attrs["saved"], strict=True) if name in found)
+        found.update(
+            f"{array}[]" for array, name in zip(op.output("Saved"), op.attrs["saved"], strict=True) if name in found
+        )

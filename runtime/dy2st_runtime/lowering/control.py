@@ -58,7 +58,9 @@ def lower_loop(cx: Any, xs: Sequence[Variable], cond_block: Block, body_block: B
         cx.op, cx.block = op, body_block
         for name, array in zip(saved, saved_outs, strict=True):
             arrays.append_in_place(cx, array, cx.note(body_block.var(name)))
-        results = [_next_value(cx, body, p.name, body_block, r) for p, r in zip(params, body_block.results, strict=True)]
+        results = [
+            _next_value(cx, body, p.name, body_block, r) for p, r in zip(params, body_block.results, strict=True)
+        ]
     cx.steps.append(Loop([p.name for p in params], test, cond.name, body, results, op))
 
 
@@ -114,7 +116,10 @@ def _on_scalars(cx: Any, op: Operator, block: Block) -> bool:
             return False
     for sub in op.blocks:
         local = [*sub.params, *sub.results]
-        if any(sub.var(name).kind != "dense" or any(d != 1 for d in sub.var(name).shape) or name in cx.maybe_absent for name in local):
+        if any(
+            sub.var(name).kind != "dense" or any(d != 1 for d in sub.var(name).shape) or name in cx.maybe_absent
+            for name in local
+        ):
             return False
         if not all(_on_scalars(cx, inner, sub) for inner in sub.ops):
             return False
@@ -196,6 +201,6 @@ def _scalar_branch(k: KernelBuilder, block: Block, env: dict[str, n.Expr], outs:
 
 
 def _locals(k: KernelBuilder, variables: list[Variable], values: list[n.Expr] | None) -> list[VarRef]:
-    initial = values or [0] * len(variables)
+    initial: Sequence[Any] = values or [0] * len(variables)
     return [k.var(n.cast(value, v.dtype) if values else n.cast(n.as_expr(False) if v.dtype == "bool" else n.as_expr(0), v.dtype), v.dtype)
             for v, value in zip(variables, initial, strict=True)]  # fmt: skip

@@ -12,7 +12,9 @@ from .context import Context
 from .schedule import Guard, Schedule, Step
 
 
-def lower(program: Program, shapes: Mapping[str, tuple[Any, ...]] | None = None, absent_feeds: frozenset[str] = frozenset()) -> Schedule:
+def lower(
+    program: Program, shapes: Mapping[str, tuple[Any, ...]] | None = None, absent_feeds: frozenset[str] = frozenset()
+) -> Schedule:
     """The schedule of a verified Program.
 
     Args:
@@ -43,7 +45,11 @@ class _Lowering(Context):
             outputs = [name for name in op.output_names if name not in inputs]
             for name in outputs:
                 self.note(block.var(name))
-            keeps = {o: i for out, into in op.record.inplace.items() for o, i in zip(op.output(out), op.input(into), strict=False)}
+            keeps = {
+                o: i
+                for out, into in op.record.inplace.items()
+                for o, i in zip(op.output(out), op.input(into), strict=False)
+            }
             self.steps.append(Guard(guarded, outputs, steps, {o: i for o, i in keeps.items() if o != i}))
 
     def _guards(self, op: Operator) -> list[str]:

@@ -38,7 +38,10 @@ class Made:
         blocks = []
         for fn in (test, body):
             block = self.b.sub_block()
-            params = [block.create_var(None, x.dtype, shapes[i] if shapes else x.shape, stem="p", kind=x.kind) for i, x in enumerate(xs)]
+            params = [
+                block.create_var(None, x.dtype, shapes[i] if shapes else x.shape, stem="p", kind=x.kind)
+                for i, x in enumerate(xs)
+            ]
             block.params = [p.name for p in params]
             with self.b.inside(block):
                 out = fn(*params)
@@ -47,7 +50,9 @@ class Made:
         names = [blocks[1].results[i] for i in saved]
         return self.b.while_loop(list(xs), cond_block=blocks[0], body_block=blocks[1], saved=names)
 
-    def compare(self, fetches: Sequence[Variable], feeds: dict[str, np.ndarray], exe: Executable | None = None) -> list[Any]:
+    def compare(
+        self, fetches: Sequence[Variable], feeds: dict[str, np.ndarray], exe: Executable | None = None
+    ) -> list[Any]:
         """Runs natively and in the reference interpreter, and compares."""
         verify(self.program)
         names = [v.name for v in fetches]

@@ -46,7 +46,11 @@ def test_one_executable_serves_all_sizes_without_compiling() -> None:
 def test_cond_takes_one_branch_and_allocates_nothing_for_the_other() -> None:
     m = Made()
     p, x = m.data("p", [1], "bool"), m.data("x", [-1])
-    big = lambda: [m.b.op("reduce_sum", X=m.b.op("expand_v2", X=m.b.op("unsqueeze2", X=x, axes=[0]), shape=[100_000, -1]), dim=[0])]  # noqa: E731
+
+    def big():  # type: ignore[no-untyped-def]
+        rows = m.b.op("expand_v2", X=m.b.op("unsqueeze2", X=x, axes=[0]), shape=[100_000, -1])
+        return [m.b.op("reduce_sum", X=rows, dim=[0])]
+
     (out,) = m.cond(p, big, lambda: [m.b.scaled(x, 2.0)])
     exe = Executable(m.program, m.feeds, [out.name])
     m.compare([out], {"p": np.array([False]), "x": f32(1, 2)}, exe)
@@ -65,7 +69,9 @@ def test_while_loop(trips: int, shape: tuple[int, ...]) -> None:
     body = lambda i, n, x, y: [m.b.scaled(i, 1.0, 1.0), n, y, m.b.add(m.b.scaled(x, 0.5), y)]  # noqa: E731
     outs, _ = m.loop(test, body, [i, n, x, x])
     full = tuple(1 for _ in shape)
-    m.compare(outs, {"i": np.zeros(full, "f"), "n": np.full(full, trips, "f"), "x": np.arange(6, dtype="f").reshape(3, 2)})
+    m.compare(
+        outs, {"i": np.zeros(full, "f"), "n": np.full(full, trips, "f"), "x": np.arange(6, dtype="f").reshape(3, 2)}
+    )
 
 
 @pytest.mark.parametrize("trips", [0, 1, 5])
@@ -113,7 +119,9 @@ def test_nested_loops() -> None:
     zero, n, x = m.data("zero", []), m.data("n", []), m.data("x", [-1])
 
     def outer(i, x):  # type: ignore[no-untyped-def]
-        (j, y), _ = m.loop(lambda j, y: m.b.less_than(j, i), lambda j, y: [m.b.scaled(j, 1.0, 1.0), m.b.add(y, x)], [zero, x])
+        (_, y), _ = m.loop(
+            lambda j, y: m.b.less_than(j, i), lambda j, y: [m.b.scaled(j, 1.0, 1.0), m.b.add(y, x)], [zero, x]
+        )
         return [m.b.scaled(i, 1.0, 1.0), m.b.scaled(y, 0.5)]
 
     outs, _ = m.loop(lambda i, x: m.b.less_than(i, n), outer, [zero, x])
