@@ -37,10 +37,9 @@ def program_to_bytes(program: Program, feed_names: Sequence[str] = (), fetch_nam
     Raises:
         FormatError: it holds something that the format cannot express; all such ops are listed.
     """
-    desc = Writer(program).write(feed_names, fetch_names, digest)
     try:
-        return desc.SerializeToString(deterministic=True)
-    except (EncodeError, ValueError) as error:
+        return Writer(program).write(feed_names, fetch_names, digest).SerializeToString(deterministic=True)
+    except (EncodeError, UnicodeEncodeError) as error:  # larger than 2 GiB, or a name with a lone surrogate
         raise FormatError(f"the program cannot be serialized: {error}") from error
 
 

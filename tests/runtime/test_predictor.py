@@ -1,0 +1,139 @@
+"""The Predictor: checks of feeds, threads, state; and the command line over it."""
+
+import pathlib
+import re
+import threading
+
+import numpy as np
+import pytest
+from dy2st_runtime import InferenceModel, Predictor, TensorInfo, config
+from dy2st_runtime.cli import main
+from dy2st_runtime.errors import FeedError, Location
+from dy2st_runtime.feeds import check_feeds
+from dy2st_runtime.ir import Program
+from dy2st_runtime.ops import registry
+from programs import Made
+
+MLP = pathlib.Path(__file__).parents[1] / "data" / "paddle-models" / "mlp"
+
+
+@pytest.fixture
+def predictor():
+    return Predictor(MLP)
+
+
+def test_inputs_and_outputs(predictor):
+    assert predictor.inputs == [TensorInfo("x", "float32", (-1, 6))]
+    assert predictor.outputs == [TensorInfo("save_infer_model/scale_0.tmp_0", "float32", (-1, 3))]
+
+
+def test_by_name_and_by_position(predictor):
+    x = np.ones((2, 6), "float32")
+    np.testing.assert_array_equal(predictor.run({"x": x})[0], predictor.run([x])[0])
+    np.testing.assert_array_equal(predictor.run([x.tolist()])[0], predictor.run([x])[0])
+
+
+@pytest.mark.parametrize(
+    ("feeds", "message"),
+    [
+        ({}, r"not fed: 'x' \(float32\[\?, 6\]\)"),
+        ([], r"0 arrays were fed, the program takes 1: 'x' \(float32\[\?, 6\]\)"),
+        ({"x": np.ones((2, 6), "float32"), "X": 1}, r"takes no feed 'X', it takes: 'x' \(float32\[\?, 6\]\)"),
+        ({"x": np.ones((2, 6))}, r"feed 'x' is float64\[2, 6\], the program expects float32\[\?, 6\]"),
+        ({"x": np.ones((2, 5), "float32")}, r"feed 'x' is float32\[2, 5\], the program expects float32\[\?, 6\]"),
+        ({"x": np.ones(6, "float32")}, r"feed 'x' is float32\[6\], the program expects"),
+        ({"x": [[1, 2], [3]]}, r"feed 'x' cannot be read as float32\[\?, 6\]"),
+        ({"x": ["a"]}, r"feed 'x' cannot be read as"),
+    ],
+)
+def test_wrong_feeds(predictor, feeds, message):
+    with pytest.raises(FeedError, match=message):
+        predictor.run(feeds)
+
+
+def test_a_wrong_feed_names_the_line_of_the_variable():
+    v = Program().global_block().create_var("x", "float32", [2])
+    v.info["location"] = Location("model.py", 7, 0, 4, "", "x = static.data('x', [2])")
+    for given in ({}, {"x": np.zeros(2)}, {"x": np.zeros(3, "float32")}):
+        with pytest.raises(FeedError, match=r"model.py:7:1\n    x = static.data"):
+            check_feeds([v], given)
+
+
+def test_a_similar_name_is_suggested():
+    v = Program().global_block().create_var("image", "float32", [])
+    with pytest.raises(FeedError, match="did you mean 'image'"):
+        check_feeds([v], {"imgae": 1.0})
+
+
+def test_threads(predictor):
+    rng = np.random.default_rng(0)
+    feeds = [rng.normal(size=(i + 1, 6)).astype("float32") for i in range(8)]
+    want = [predictor.run([x])[0] for x in feeds]
+    wrong = []
+
+    def work():
+        for _ in range(20):
+            for x, y in zip(feeds, want, strict=True):
+                if not np.array_equal(predictor.run([x])[0], y):
+                    wrong.append(x.shape)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_state_that_a_model_updates_is_kept_between_runs(native):
+    m = Made()
+    count = m.program.global_block().create_var("count", "float32", [1], persistable=True)
+    y = m.b.elementwise_add(m.data("x", [1]), count)
+    m.b.apply(registry.get("assign"), (m.b.scale(count, bias=1.0),), {}, {"Out": ["count"]})
+    params = {"count": np.zeros(1, "float32")}
+    with config.NO_JIT.override(not native):
+        predictor = Predictor(InferenceModel(m.program, ["x"], [y.name], params))
+        assert [float(predictor.run([np.float32([10])])[0][0]) for _ in range(3)] == [10, 11, 12]
+    assert params["count"][0] == 0, "the model itself is not changed"
+
+
+# ---- command line ----
+def test_run(capsys, tmp_path):
+    np.savez(tmp_path / "feed.npz", x=np.ones((2, 6), "float32"))
+    assert main(["run", str(MLP), "--feed", str(tmp_path / "feed.npz"), "--out", str(tmp_path / "y.npz")]) == 0
+    assert "save_infer_model/scale_0.tmp_0: float32[2, 3]" in capsys.readouterr().out
+    with np.load(tmp_path / "y.npz") as file:
+        (y,) = (file[name] for name in file.files)
+    np.testing.assert_array_equal(y, Predictor(MLP).run([np.ones((2, 6), "float32")])[0])
+
+
+def test_run_with_zeros_and_time(capsys):
+    assert main(["run", str(MLP), "--repeat", "3"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^\d+\.\d{3} ms a run$", out, re.M)
+    assert "float32[1, 3]" in out
+
+
+def test_show(capsys):
+    assert main(["show", str(MLP)]) == 0
+    assert "  relu_0.tmp_0: float32[?, 16] = relu(X=linear_0.tmp_1)" in capsys.readouterr().out
+    assert main(["show", str(MLP), "--proto"]) == 0
+    assert capsys.readouterr().out.startswith("blocks {\n  idx: 0\n  parent_idx: -1\n")
+
+
+def test_info(capsys):
+    assert main(["info", str(MLP)]) == 0
+    out = capsys.readouterr().out
+    assert "parameters: 4 tensors, 163 numbers, 652 bytes" in out
+    assert "  x: float32[?, 6]" in out
+    assert "  matmul_v2: 2" in out
+
+
+def test_errors_are_one_line_and_status_1(capsys, tmp_path):
+    (tmp_path / "bad.npz").write_text("no archive")
+    for argv in (["run", str(tmp_path / "nothing")], ["run", str(MLP), "--feed", str(tmp_path / "bad.npz")]):
+        assert main(argv) == 1
+        captured = capsys.readouterr()
+        assert captured.err.startswith("error: ")
+        assert "Traceback" not in captured.err
