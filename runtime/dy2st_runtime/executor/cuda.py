@@ -19,6 +19,7 @@ import numpy as np
 from .. import reference
 from ..codegen import cuda as language
 from ..errors import CompileError, DeviceError, ScopeError, with_location
+from ..feeds import check_feed
 from ..ir.program import Operator, Program
 from ..ir.visit import clone_program, reads
 from ..loopir import nodes as n
@@ -37,7 +38,6 @@ from ..lowering.schedule import (
 )
 from ..ops.control import ABSENT, scalar_bool
 from ..passes.pipeline import optimize
-from .feeds import check_feed
 
 THREADS = 128
 MAX_BLOCKS = 4096

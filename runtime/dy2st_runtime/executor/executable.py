@@ -14,6 +14,7 @@ import numpy as np
 from .. import config, dims, reference
 from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
+from ..feeds import check_feed
 from ..ir.program import Operator, Program, Variable
 from ..ir.visit import clone_program
 from ..loopir.printer import show_kernel
@@ -22,7 +23,6 @@ from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
 from . import driver
 from .compile import ENTRY, KernelCompiler
-from .feeds import check_feed
 from .frame import Frame
 from .plan import Plan, make_plan
 
@@ -194,7 +194,7 @@ class Session:
         elif v.kind == "array":
             self.frame.bind_list(d, value)
         else:
-            self.frame.bind(d, check_feed(v, value))
+            self.frame.bind(d, np.require(check_feed(v, value), requirements=("C", "A")))
 
     def _bind_state(self) -> None:
         plan, block = self.executable.plan, self.executable.program.global_block()

@@ -8,9 +8,10 @@ Control flow is structured:
 
 - `cond`: input Cond (a bool of one element); attributes `true_block`, `false_block`; outputs Out. Both blocks list in
   `results` the names whose values become the outputs. Only the block that is taken runs.
-- `while_loop`: input X* (initial values); attributes `cond_block`, `body_block`, both with `params` that stand for the loop's
-  current values; `cond_block.results` is one bool, `body_block.results` the next values; outputs Out* are the values when
-  the condition failed. Outputs Saved* are TensorArrays with, for each iteration, the value of the body's variable named in the attribute `saved`.
+- `while_loop`: inputs X* (initial values); attributes `cond_block`, `body_block`, both with `params` that stand for the
+  loop's current values; `cond_block.results` is one bool, `body_block.results` the next values; outputs Out* are the
+  values when the condition failed. Outputs Saved* are TensorArrays with, for each iteration, the value of the body's
+  variable named in the attribute `saved`.
 
 A block reads names of the enclosing blocks directly. A variable may be *absent* at run time (no value on the path taken): the op
 `absent` makes one.

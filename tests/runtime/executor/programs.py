@@ -38,10 +38,10 @@ class Made:
         blocks = []
         for fn in (test, body):
             block = self.b.sub_block()
-            params = [
-                block.create_var(None, x.dtype, shapes[i] if shapes else x.shape, stem="p", kind=x.kind)
-                for i, x in enumerate(xs)
-            ]
+            params = []
+            for i, x in enumerate(xs):
+                shape = shapes[i] if shapes else x.shape
+                params.append(block.create_var(None, x.dtype, shape, stem="p", kind=x.kind))
             block.params = [p.name for p in params]
             with self.b.inside(block):
                 out = fn(*params)

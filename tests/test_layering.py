@@ -1,0 +1,142 @@
+"""The import graph, as drawn in docs/design.md: who may import whom, and which packages each part may use."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# part -> the parts of its package that it may import (itself always)
+RUNTIME = {
+    "errors": set(),
+    "config": set(),
+    "dtype": {"errors"},
+    "dims": {"errors", "loopir"},
+    "loopir": set(),
+    "ops": {"errors", "dtype", "dims", "loopir"},
+    "ir": {"errors", "dims", "ops"},
+    "reference": {"errors", "ir", "ops"},
+    "backward": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
+    "passes": {"errors", "config", "dtype", "dims", "ir", "ops", "loopir", "reference"},
+    "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
+    "codegen": {"errors", "dtype", "loopir"},
+    "feeds": {"errors", "dims", "ir"},
+    "executor": {
+        "errors", "config", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen", "feeds",
+    },
+    "formats": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
+    "predictor": {"errors", "config", "dims", "ir", "ops", "feeds", "formats", "executor", "reference"},
+    "cli": {"errors", "config", "dims", "ir", "formats", "predictor"},
+    "__main__": {"cli"},
+}  # fmt: skip
+RUNTIME_PACKAGES = {
+    "numba": {"executor"},
+    "llvmlite": {"executor"},
+    "scipy": {"executor", "ops"},
+    "google": {"formats"},
+    "numpy": set(RUNTIME),
+}
+
+TRANSPILER_PACKAGES = {"gast", "astor", "dy2st_runtime"}
+
+
+def imports(path: Path, package: str) -> list[str]:
+    """The absolute names that a file imports, but for those under TYPE_CHECKING."""
+    found = []
+    module = path.relative_to(ROOT / "runtime" if package == "dy2st_runtime" else ROOT).with_suffix("")
+    parts = list(module.parts)
+    if parts[-1] == "__init__":
+        parts = [*parts[:-1], ""]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = parts[: -node.level]
+                name = ".".join([*base, *([node.module] if node.module else [])])
+                found += [f"{name}.{alias.name}" for alias in node.names]
+            else:
+                found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+def part_of(name: str, package: str) -> str | None:
+    pieces = name.split(".")
+    return pieces[1] if pieces[0] == package and len(pieces) > 1 else None
+
+
+def files(package: str) -> list[Path]:
+    base = ROOT / "runtime" / package if package == "dy2st_runtime" else ROOT / package
+    return sorted(base.rglob("*.py"))
+
+
+def test_the_runtime_imports_downwards_only() -> None:
+    wrong = []
+    for path in files("dy2st_runtime"):
+        part = path.relative_to(ROOT / "runtime" / "dy2st_runtime").parts[0].removesuffix(".py")
+        if part == "__init__":
+            continue
+        for name in imports(path, "dy2st_runtime"):
+            top, target = name.split(".")[0], part_of(name, "dy2st_runtime")
+            if top in ("dy2st", "gast", "astor"):
+                wrong.append(f"{path.name}: the runtime must not import {name}")
+            elif target is not None and target != part and target not in RUNTIME[part]:
+                wrong.append(f"{part}/{path.name} imports {name}")
+            elif top in RUNTIME_PACKAGES and part not in RUNTIME_PACKAGES[top]:
+                wrong.append(f"{part}/{path.name} imports {name}")
+            elif target is None and top not in RUNTIME_PACKAGES and top not in sys.stdlib_module_names:
+                wrong.append(f"{part}/{path.name} imports the package {top}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_transpiler_knows_nothing_of_tensors() -> None:
+    wrong = []
+    for path in files("dy2st"):
+        if path.relative_to(ROOT / "dy2st").parts[0] != "transpiler":
+            continue
+        for name in imports(path, "dy2st"):
+            top = name.split(".")[0]
+            if part_of(name, "dy2st") not in (None, "transpiler"):
+                wrong.append(f"{path.name} imports {name}")
+            if top == "dy2st_runtime" and part_of(name, "dy2st_runtime") not in ("errors", "config"):
+                wrong.append(f"{path.name} imports {name}")
+            if top not in TRANSPILER_PACKAGES | {"dy2st"} and top not in sys.stdlib_module_names:
+                wrong.append(f"{path.name} imports the package {top}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_fluid_has_no_logic() -> None:
+    """`fluid` holds names and thin wrappers: no loops, no arithmetic, no access to the IR."""
+    wrong = []
+    for path in files("dy2st"):
+        if path.relative_to(ROOT / "dy2st").parts[0] != "fluid":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.For, ast.While)):
+                wrong.append(f"{path.name}:{node.lineno} has a loop")
+        for name in imports(path, "dy2st"):
+            if name.startswith("dy2st_runtime."):
+                wrong.append(f"{path.name} imports {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("package", ["gast", "astor", "dy2st"])
+def test_the_runtime_is_imported_without_the_compiler(package: str) -> None:
+    import subprocess
+
+    code = f"import sys, dy2st_runtime; assert {package!r} not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
