@@ -5,14 +5,17 @@ from . import activation as activation
 from . import arithmetic as arithmetic
 from . import batch_norm as batch_norm
 from . import check as check
+from . import clipping as clipping
 from . import compare as compare
 from . import control as control
 from . import conv as conv
 from . import cross_entropy as cross_entropy
 from . import fill as fill
 from . import join as join
+from . import loss as loss
 from . import matmul as matmul
 from . import movement as movement
+from . import nll_loss as nll_loss
 from . import pad as pad
 from . import pool as pool
 from . import random as random

@@ -18,6 +18,9 @@ from . import images
 from .registry import Bool, Int, OpDef, TensorType, register
 from .softmax import Lanes, axis_sum, exponentials, float_type
 
+LARGEST_LOSS = 1e20
+"""-log(0) of a probability: large, but finite, as in Paddle."""
+
 
 def check_labels(op: str, x: TensorType, label: TensorType, axis: int, soft: bool) -> TensorType:
     """The type of the loss: that of x with size 1 along the axis."""
@@ -50,6 +53,12 @@ def one_hot(label: np.ndarray, axis: int, x: np.ndarray) -> np.ndarray:
     out = np.zeros_like(x)
     np.put_along_axis(out, label, 1, axis)
     return out
+
+
+def clipped_log(k: Any, x: n.Expr, bound: n.Expr) -> n.Expr:
+    """max(log(x), bound), where NaN stays NaN."""
+    value = k.let(n.call("log", x))
+    return n.select(value < bound, bound, value)
 
 
 class HardLabel:
@@ -115,7 +124,7 @@ class SoftmaxWithCrossEntropy(OpDef):
             total = e.sum(axis, keepdims=True)
             log, softmax = shifted - np.log(total), e / total
         else:
-            log, softmax = np.log(logits), logits
+            log, softmax = np.maximum(np.log(logits), -LARGEST_LOSS), logits
         if soft_label:
             loss = -(label * log).sum(axis, keepdims=True)
         else:
@@ -123,8 +132,9 @@ class SoftmaxWithCrossEntropy(OpDef):
             loss = np.where(counts, -np.take_along_axis(log, index, axis), 0)
         return softmax.astype(x.dtype, copy=False), loss.astype(x.dtype, copy=False)
 
-    @staticmethod
+    @classmethod
     def lower(
+        cls,
         cx: Any,
         x: Any,
         label: Any,
@@ -148,11 +158,12 @@ class SoftmaxWithCrossEntropy(OpDef):
             def lane(number: Any, start: Any) -> None:
                 if use_softmax:
                     top, total = exponentials(k, lanes, src, start, compute)
-                    shift, inverse = k.let(top + n.call("log", total)), k.let(1.0 / total)
-                    log = lambda i: load(src, i) - shift  # noqa: E731
+                    shift, inverse = k.let(n.call("log", total)), k.let(1.0 / total)
+                    log = lambda i: (load(src, i) - top) - shift  # noqa: E731
                     probability = lambda i: n.call("exp", load(src, i) - top) * inverse  # noqa: E731
                 else:
-                    log = lambda i: n.call("log", load(src, i))  # noqa: E731
+                    bound = n.as_expr(-LARGEST_LOSS, compute)
+                    log = lambda i: clipped_log(k, load(src, i), bound)  # noqa: E731
                     probability = lambda i: load(src, i)  # noqa: E731
                 if softmax is not None:
                     lanes.store(start, found[softmax.name], probability)
@@ -288,3 +299,41 @@ class SoftmaxWithCrossEntropyGrad(OpDef):
             return b.mul(c, b.sub(again(like(y, 1.0), dloss), again(like(y, 0.0), dloss)))
 
         return None, of_softmax, lambda: axis_sum(b, b.mul(c, again(y, like(dloss, 1.0))), axis)
+
+
+@register
+class CrossEntropy(OpDef):
+    """Y = -log(X[Label]) for probabilities X [N, ..., C] (classes last), or -sum(Label * log(X)) with `soft_label`.
+
+    Label int [N, ..., 1] or like X → Y [N, ..., 1]. Errors as for softmax_with_cross_entropy.
+
+        loss = b.cross_entropy(probabilities, label)
+    """
+
+    type = "cross_entropy"
+    inputs = ("X", "Label")
+    outputs = ("Y",)
+    attrs = {"soft_label": Bool(False), "ignore_index": Int(-100)}
+    may_raise = True
+
+    @staticmethod
+    def shared(attrs: dict[str, Any]) -> dict[str, Any]:
+        """The attributes of softmax_with_cross_entropy that mean the same."""
+        return {**attrs, "use_softmax": False, "numeric_stable_mode": True, "axis": -1}
+
+    @classmethod
+    def infer(cls, x: TensorType, label: TensorType, *, soft_label: bool, **attrs: Any) -> TensorType:
+        return check_labels(cls.type, x, label, -1, soft_label)
+
+    @classmethod
+    def reference(cls, x: np.ndarray, label: np.ndarray, **attrs: Any) -> np.ndarray:
+        return SoftmaxWithCrossEntropy.reference(x, label, **cls.shared(attrs))[1]
+
+    @classmethod
+    def lower(cls, cx: Any, x: Any, label: Any, y: Any, **attrs: Any) -> None:
+        SoftmaxWithCrossEntropy.lower(cx, x, label, None, y, **cls.shared(attrs))
+
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        x, label = ins
+        return lambda: b.softmax_with_cross_entropy_grad(label, x, douts[0], **cls.shared(attrs)), None

@@ -34,7 +34,11 @@ class Lanes:
         """body(lane, start): lane counts them in the order of a tensor that has size 1 along the axis."""
         k = self.k
         with k.parallel(n.as_expr(self.outer) * self.inner) as lane:
-            body(lane, k.let(lane // self.inner * self.size * self.inner + lane % self.inner))
+            body(lane, self.start(lane))
+
+    def start(self, lane: Any) -> n.Expr:
+        """The flat index of a lane's first element."""
+        return self.k.let(lane // self.inner * self.size * self.inner + lane % self.inner)
 
     def reduce(self, initial: float, name: str, step: Callable[[n.Expr, Any], n.Expr], start: Any) -> n.Expr:
         """Folds step(acc, index) over the lane that starts there."""

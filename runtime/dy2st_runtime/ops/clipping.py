@@ -1,0 +1,89 @@
+"""What gradient clipping is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..loopir import nodes as n
+from .images import compute_dtype
+from .registry import Float, OpDef, TensorType, register
+from .softmax import float_type
+
+
+@register
+class SquaredL2Norm(OpDef):
+    """Out [1] = the sum of the squares of X.
+
+    total = b.squared_l2_norm(x)
+    """
+
+    type = "squared_l2_norm"
+
+    @classmethod
+    def infer(cls, x: TensorType) -> TensorType:
+        float_type(cls.type, x)
+        return x.with_shape((1,))
+
+    @staticmethod
+    def reference(x: np.ndarray) -> np.ndarray:
+        values = x.astype(compute_dtype(x.dtype.name), copy=False)
+        return np.square(values).sum().reshape(1).astype(x.dtype)
+
+    @staticmethod
+    def lower(cx: Any, x: Any, out: Any) -> None:
+        with cx.kernel([x], [out]) as (k, (src,), (dst,)):
+            dst[0] = n.cast(squared_norm(k, src), dst.dtype)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        (x,) = ins
+        dout = b.op("reshape2", X=douts[0], shape=[1] * len(x.shape))
+        return (b.scaled(b.mul(x, dout), 2.0),)
+
+
+def squared_norm(k: Any, x: Any) -> n.Expr:
+    """The sum of the squares of a tensor in a kernel."""
+    compute = compute_dtype(x.dtype)
+    acc = k.var(0.0, compute)
+    with k.loop(x.size) as i:
+        value = k.let(n.cast(x[i], compute))
+        acc.set(acc.get() + value * value)
+    return acc.get()
+
+
+@register
+class ClipByNorm(OpDef):
+    """X, scaled down to the L2 norm `max_norm` where its norm is larger.
+
+    y = b.clip_by_norm(x, max_norm=1.0)
+    """
+
+    type = "clip_by_norm"
+    attrs = {"max_norm": Float(1.0)}
+    differentiable = False
+
+    @classmethod
+    def infer(cls, x: TensorType, *, max_norm: float) -> TensorType:
+        float_type(cls.type, x)
+        return x
+
+    @staticmethod
+    def reference(x: np.ndarray, *, max_norm: float) -> np.ndarray:
+        values = x.astype(compute_dtype(x.dtype.name), copy=False)
+        norm, limit = np.sqrt(np.square(values).sum()), values.dtype.type(max_norm)
+        return (values * (limit / norm if norm > limit else values.dtype.type(1))).astype(x.dtype, copy=False)
+
+    @staticmethod
+    def lower(cx: Any, x: Any, out: Any, *, max_norm: float) -> None:
+        compute = compute_dtype(x.dtype)
+        factor = cx.temp(compute, 1)
+        with cx.kernel([x], [factor], shapes=False) as (k, (src,), (dst,)):
+            k.set_shape(dst, [1])
+            norm, limit = k.let(n.call("sqrt", squared_norm(k, src))), k.attr(max_norm, compute)
+            dst[0] = n.select(norm > limit, limit / norm, 1.0)
+        with cx.kernel([x, factor], [out]) as (k, (src, scale), (dst,)):
+            value = k.let(scale[0])
+            with k.parallel(src.size) as i:
+                dst[i] = n.cast(n.cast(src[i], compute) * value, dst.dtype)
