@@ -79,7 +79,8 @@ class SourceMap:
         self._spans: list[tuple[int, int, int, int, Location]] = []
         for node, twin in _pairs(tree, printed):
             origin = of(node)
-            if origin is None or getattr(twin, "lineno", None) is None:
+            # Names of exception handlers have no position of their own.
+            if origin is None or getattr(twin, "end_col_offset", None) is None:
                 continue
             span = (twin.lineno, twin.col_offset, twin.end_lineno, twin.end_col_offset)
             # Outer nodes come first. Where two nodes have the same span (an Expr and its Call) the

@@ -26,9 +26,6 @@ class SuperCall(Pass):
         self.first = outer
         return node
 
-    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
-        return node  # in a class inside, __class__ is another class, and Python passes it
-
     def visit_Call(self, node: gast.Call) -> Any:
         self.generic_visit(node)
         called = node.func
