@@ -10,7 +10,9 @@ from . import compare as compare
 from . import control as control
 from . import conv as conv
 from . import cross_entropy as cross_entropy
+from . import embedding as embedding
 from . import fill as fill
+from . import gather as gather
 from . import join as join
 from . import loss as loss
 from . import matmul as matmul
@@ -23,9 +25,12 @@ from . import reduce as reduce
 from . import row_norm as row_norm
 from . import row_norm_grad as row_norm_grad
 from . import scan as scan
+from . import scatter as scatter
+from . import select as select
 from . import set_value as set_value
 from . import shape as shape
 from . import slicing as slicing
 from . import softmax as softmax
+from . import sort as sort
 from . import unary as unary
 from . import update as update

@@ -56,13 +56,13 @@ def walk(k: Any, shape: Sequence[Any], strides: Sequence[Sequence[Any]], body: C
 
 
 def copy(k: Any, shape: Sequence[Any], source: Any, source_strides: Sequence[Any], target: Any,
-         target_strides: Sequence[Any], *, source_at: Any = 0, target_at: Any = 0, parallel: bool = True) -> None:  # fmt: skip
+         target_strides: Sequence[Any], *, source_at: Any = 0, target_at: Any = 0) -> None:  # fmt: skip
     """Copies the elements of `shape` from one tensor to another of the same dtype."""
 
     def body(at: Any, to: Any) -> None:
         target[to] = source[at]
 
-    walk(k, shape, [source_strides, target_strides], body, offsets=[source_at, target_at], parallel=parallel)
+    walk(k, shape, [source_strides, target_strides], body, offsets=[source_at, target_at])
 
 
 def fill(k: Any, target: Any, value: Any) -> None:

@@ -44,6 +44,10 @@ class SetValue(OpDef):
              "none_axes": Ints(), "shape": Ints(), "dtype": DType("float32"), **_VALUES}  # fmt: skip
     may_raise = True
 
+    @classmethod
+    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+        return bool(attrs["decrease_axes"])
+
     @staticmethod
     def _bounds(read: Any, rank: int, lists: Sequence[Any], attrs: dict[str, Any]) -> Bounds:
         tensors = {name: (None, each) for name, each in zip(("starts", "ends", "strides"), lists, strict=True)}

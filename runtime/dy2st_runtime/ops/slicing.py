@@ -18,6 +18,10 @@ class _Slicing(OpDef):
     may_raise = True
 
     @classmethod
+    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+        return bool(attrs["decrease_axis"])
+
+    @classmethod
     def bounds(cls, read: Any, rank: int, tensors: Any, attrs: dict[str, Any]) -> Bounds:
         """`tensors`: one tensor each for starts, ends (and strides), then a list each; None or [] where absent."""
         half = len(tensors) // 2

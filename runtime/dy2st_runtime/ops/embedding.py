@@ -1,0 +1,165 @@
+"""Rows of a table by id: lookup_table_v2, its gradient, and one_hot_v2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from .. import dtype as dt
+from ..errors import OutOfRangeError, ShapeError
+from ..loopir import nodes as n
+from . import indices as ix
+from . import nests
+from .registry import Bool, DType, Int, Long, OpDef, TensorType, register
+
+
+def _check_ids(ids: np.ndarray, rows: int, what: str) -> None:
+    bad = (ids < 0) | (ids >= rows)
+    if bad.any():
+        raise OutOfRangeError(f"index {int(ids[bad][0])} is out of range for {what} of size {rows}")
+
+
+def _load_id(k: Any, ids: Any, at: Any, rows: Any) -> n.Expr:
+    """Unlike other indices, a negative id is an error."""
+    i = k.let(n.cast(ids[at], n.INDEX), "i")
+    k.fail_if((i < 0) | (i >= rows))
+    return i
+
+
+class _Lookup(OpDef):
+    attrs = {"padding_idx": Long(-1), "is_sparse": Bool(), "is_distributed": Bool()}
+    may_raise = True
+
+    @staticmethod
+    def check(w: TensorType, ids: TensorType) -> None:
+        ix.check_int("lookup_table_v2", ids)
+        if w.rank != 2:
+            raise ShapeError(f"an embedding table must have two dims, got {w}")
+
+
+@register
+class LookupTable(_Lookup):
+    """Out[..., :] = W[Ids[...], :], and zeros where the id is `padding_idx` (-1: no such id).
+
+    `is_sparse` and `is_distributed` only say how Paddle stores gradients; here they are dense.
+
+    Raises:
+        OutOfRangeError: an id is negative or not below the number of rows.
+    """
+
+    type = "lookup_table_v2"
+    inputs = ("W", "Ids")
+
+    @staticmethod
+    def infer(w: TensorType, ids: TensorType, **attrs: Any) -> TensorType:
+        _Lookup.check(w, ids)
+        return w.with_shape((*ids.shape, w.shape[1]))
+
+    @staticmethod
+    def reference(w: np.ndarray, ids: np.ndarray, *, padding_idx: int, **attrs: Any) -> np.ndarray:
+        _check_ids(ids, w.shape[0], "an embedding table")
+        out = w[ids]
+        if padding_idx != -1:
+            out[ids == padding_idx] = 0
+        return out
+
+    @staticmethod
+    def lower(cx: Any, w: Any, ids: Any, out: Any, *, padding_idx: int, **attrs: Any) -> None:
+        with cx.kernel([w, ids], [out]) as (k, (w, ids), (out,)):
+            width = w.shape[1]
+            with k.parallel(ids.size) as row:
+                i = _load_id(k, ids, row, w.shape[0])
+                at, to = k.let(i * width, "b"), k.let(row * width, "b")
+                if padding_idx == -1:
+                    ix.row_copy(k, width, w, at, out, to)
+                    return
+                with k.when(i == k.attr(padding_idx)), k.loop(width) as j:
+                    out[to + j] = 0
+                with k.otherwise():
+                    ix.row_copy(k, width, w, at, out, to)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        slots = {"W": ins[0], "Ids": ins[1], "Out@GRAD": douts[0]}
+        return (lambda: b.op("lookup_table_v2_grad", **slots, **attrs)), None
+
+
+@register
+class LookupTableGrad(_Lookup):
+    """Zeros of W's shape with the rows of Out@GRAD added at their ids, those of `padding_idx` left out."""
+
+    type = "lookup_table_v2_grad"
+    inputs = ("W", "Ids", "Out@GRAD")
+    outputs = ("W@GRAD",)
+    shape_only = frozenset({"W"})
+
+    @staticmethod
+    def infer(w: TensorType, ids: TensorType, dout: TensorType, **attrs: Any) -> TensorType:
+        _Lookup.check(w, ids)
+        return dout.with_shape(w.shape)
+
+    @staticmethod
+    def reference(w: np.ndarray, ids: np.ndarray, dout: np.ndarray, *, padding_idx: int, **attrs: Any) -> np.ndarray:
+        _check_ids(ids, w.shape[0], "an embedding table")
+        dw = np.zeros(w.shape, dout.dtype)
+        keep = ids != padding_idx
+        np.add.at(dw, ids[keep], dout[keep])
+        return dw
+
+    @staticmethod
+    def lower(cx: Any, w: Any, ids: Any, dout: Any, out: Any, *, padding_idx: int, **attrs: Any) -> None:
+        with cx.kernel([w], [out], shapes=False) as (k, (w,), (dw,)):
+            k.set_shape(dw, w.shape)
+            nests.fill(k, dw, 0)
+        with cx.kernel([ids, dout], [out], shapes=False) as (k, (ids, dout), (dw,)):
+            width = dw.shape[1]
+            with k.parallel(ids.size) as row:
+                i = _load_id(k, ids, row, dw.shape[0])
+                with k.when(i != k.attr(padding_idx)):
+                    ix.row_add(k, width, dout, k.let(row * width, "b"), dw, k.let(i * width, "b"))
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        return None, None, lambda: b.op("lookup_table_v2", W=douts[0], Ids=ins[1], **attrs)
+
+
+@register
+class OneHot(OpDef):
+    """A new last axis of size `depth` that is 1 at X and 0 elsewhere; all 0 for ids out of range if `allow_out_of_range`.
+
+    Raises:
+        OutOfRangeError: an id is negative or not below `depth`.
+    """
+
+    type = "one_hot_v2"
+    attrs = {"depth": Int(-1), "dtype": DType("float32"), "allow_out_of_range": Bool()}
+    differentiable = False
+    may_raise = True
+
+    @staticmethod
+    def infer(x: TensorType, *, depth: int, dtype: str, allow_out_of_range: bool) -> TensorType:
+        ix.check_int("one_hot_v2", x)
+        dims.require_at_least(depth, 1, "one_hot needs a depth of at least 1")
+        return TensorType(dtype, (*x.shape, depth))
+
+    @staticmethod
+    def reference(x: np.ndarray, *, depth: int, dtype: str, allow_out_of_range: bool) -> np.ndarray:
+        OneHot.infer(TensorType(x.dtype.name, x.shape), depth=depth, dtype=dtype, allow_out_of_range=allow_out_of_range)
+        if not allow_out_of_range:
+            _check_ids(x, depth, "one_hot, a depth")
+        return (x[..., None] == np.arange(depth)).astype(dt.to_numpy(dtype))
+
+    @staticmethod
+    def lower(cx: Any, x: Any, out: Any, *, depth: int, dtype: str, allow_out_of_range: bool) -> None:
+        with cx.kernel([x], [out], shapes=False) as (k, (x,), (out,)):
+            size = k.attr(depth)
+            k.set_shape(out, [*x.shape, size])
+            with k.parallel(x.size) as row:
+                i = k.let(n.cast(x[row], n.INDEX), "i")
+                if not allow_out_of_range:
+                    k.fail_if((i < 0) | (i >= size))
+                at = k.let(row * size, "b")
+                with k.loop(size) as j:
+                    out[at + j] = n.select(j == i, n.cast(1, out.dtype), n.cast(0, out.dtype))
