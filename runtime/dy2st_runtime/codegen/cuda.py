@@ -34,6 +34,24 @@ class CudaLanguage(Language):
     def footer(self) -> list[str]:
         return []
 
+    def math(self, fn: str, dtype: str, arguments: list[str]) -> str:
+        x = arguments[0]
+        if fn in ("isnan", "isinf"):
+            return f"math.{fn}({x})"
+        if fn == "isfinite":
+            return f"(not (math.isnan({x}) or math.isinf({x})))"
+        if fn == "abs":
+            return f"{dtype}(abs({x}))"
+        if fn == "pow" and not dtype.startswith("float"):
+            return f"{dtype}({x} ** {arguments[1]})"
+        one = f"{dtype}(1.0)"
+        if fn == "sigmoid":
+            return f"({one} / ({one} + {dtype}(math.exp(-({x})))))"
+        if fn == "rsqrt":
+            return f"({one} / {dtype}(math.sqrt({x})))"
+        call = "round" if fn == "round" else f"math.{fn}"
+        return f"{dtype}({call}({', '.join(arguments)}))"
+
     def load(self, tensor: str, index: str, dtype: str) -> str:
         return f"{tensor}[{index}]"
 

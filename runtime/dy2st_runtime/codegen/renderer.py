@@ -21,8 +21,6 @@ class Language:
     # -- language options --
     registers: dict[str, str] = {"float16": "float32"}
     """dtype in memory → dtype of computation, where they differ."""
-    math_prefix = ""
-    """Before the names of math functions (`exp_float32`)."""
     fail: tuple[str, ...] = ("return 1",)
     """The statements that end the kernel with a failure."""
 
@@ -39,6 +37,10 @@ class Language:
 
     def size(self, tensor: str, axis: int) -> str:
         return f"{tensor}_d{axis}"
+
+    def math(self, fn: str, dtype: str, arguments: list[str]) -> str:
+        """A call of a math function for operands of this dtype."""
+        return f"{fn}_{dtype}({', '.join(arguments)})"
 
     def load(self, tensor: str, index: str, dtype: str) -> str:
         raise NotImplementedError
@@ -153,8 +155,7 @@ class Renderer:
                 return f"({self.expr(e.a)} != {self.const(n.Const(0, e.a.dtype))})"
             return f"{language.register(e.dtype)}({self.expr(e.a)})"
         if isinstance(e, n.Call):
-            dtype = language.register(e.args[0].dtype)
-            return f"{language.math_prefix}{e.fn}_{dtype}({', '.join(self.typed(a) for a in e.args)})"
+            return language.math(e.fn, language.register(e.args[0].dtype), [self.typed(a) for a in e.args])
         raise TypeError(f"no expression of the loop IR: {e!r}")
 
     def binary(self, e: n.Binary) -> str:

@@ -73,51 +73,8 @@ def require_device() -> None:
 def _namespace() -> dict[str, Any]:
     """The names that generated CUDA source may use."""
     cuda = _numba_cuda()
-    names: dict[str, Any] = {"cuda": cuda, "inf": math.inf, "nan": math.nan}
-    names.update({t: getattr(np, t) for t in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")})
-    for name, fn in _math().items():
-        for dtype in ("float32", "float64"):
-            names[f"{name}_{dtype}"] = cuda.jit(device=True)(_typed(fn, dtype))
-    for dtype in ("int8", "int16", "int32", "int64", "uint8"):
-        names[f"abs_{dtype}"] = cuda.jit(device=True)(_typed(_absolute, dtype))
-        names[f"pow_{dtype}"] = cuda.jit(device=True)(_int_pow)
-    return names
-
-
-def _typed(fn: Any, dtype: str) -> Any:
-    cast = getattr(np, dtype)
-    if fn is math.pow:
-        return lambda x, y: cast(fn(x, y))
-    if fn in (math.isnan, math.isinf):
-        return lambda x: fn(x)
-    return lambda x: cast(fn(x))
-
-
-def _absolute(x):  # type: ignore[no-untyped-def]
-    return x if x >= 0 else -x
-
-
-def _int_pow(x, y):  # type: ignore[no-untyped-def]
-    result = x * 0 + 1
-    while y > 0:
-        if y & 1:
-            result *= x
-        x *= x
-        y >>= 1
-    return result
-
-
-def _math() -> dict[str, Any]:
-    direct = ("exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh", "asin", "acos", "atan", "sinh",
-              "cosh", "erf", "floor", "ceil", "trunc", "pow", "isnan", "isinf")  # fmt: skip
-    table = {name: getattr(math, name) for name in direct}
-    table["abs"] = math.fabs
-    table["round"] = round
-    cuda = _numba_cuda()
-    table["sigmoid"] = cuda.jit(device=True)(lambda x: 1.0 / (1.0 + math.exp(-x)))
-    table["rsqrt"] = cuda.jit(device=True)(lambda x: 1.0 / math.sqrt(x))
-    table["isfinite"] = cuda.jit(device=True)(lambda x: x - x == 0)
-    return table
+    names: dict[str, Any] = {"cuda": cuda, "math": math, "inf": math.inf, "nan": math.nan}
+    return names | {t: getattr(np, t) for t in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")}
 
 
 @functools.cache

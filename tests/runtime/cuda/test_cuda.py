@@ -1,0 +1,59 @@
+"""CUDA without a GPU: the simulator for results, PTX for types."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dy2st_runtime.errors import DeviceError
+from dy2st_runtime.executor.cuda import CudaExecutable, compile_ptx
+from dy2st_runtime.lowering.lower import lower
+from dy2st_runtime.lowering.schedule import Launch, walk
+from dy2st_runtime.loopir import nodes as n
+
+from programs import Made  # isort: skip
+
+
+def test_results_in_the_simulator() -> None:
+    script = Path(__file__).with_name("simulated.py")
+    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", str(script)], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "passed" in done.stdout
+
+
+def kernels(m: Made) -> list[n.Kernel]:
+    launches = [s for s in walk(lower(m.program).steps) if isinstance(s, Launch)]
+    return [s.kernel for s in launches if not any(isinstance(b, n.NativeCall) for b in s.kernel.body)]
+
+
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
+def test_ptx(capability: tuple[int, int]) -> None:
+    m = Made()
+    x, w, i = m.data("x", [-1, 4]), m.data("w", [4, 4]), m.data("i", [1])
+    y = m.b.op("softmax", X=m.b.op("matmul_v2", X=m.b.op("tanh", X=x), Y=w), axis=-1)
+    m.b.op("reduce_sum", X=y, dim=[0])
+    m.loop(lambda i: m.b.less_than(i, i), lambda i: [m.b.scaled(i, 2.0)], [i])
+    made = kernels(m)
+    assert len(made) == 5
+    for kernel in made:
+        ptx = compile_ptx(kernel, capability)
+        assert f".target sm_{capability[0]}{capability[1]}" in ptx
+
+
+def test_no_gpu_is_a_clear_error() -> None:
+    from numba import cuda
+
+    if cuda.is_available():
+        m = Made()
+        x = m.data("x", [-1])
+        y = m.b.scaled(x, 2.0)
+        (got,) = CudaExecutable(m.program, m.feeds, [y.name]).run([np.ones(3, "f")])
+        assert got.tolist() == [2, 2, 2]
+    else:
+        with pytest.raises(DeviceError, match="no usable NVIDIA GPU"):
+            CudaExecutable(Made().program, [], [])
