@@ -1,7 +1,4 @@
-"""What must be known before the reverse walk: where gradients can flow, and which values may be absent.
-
-Both analyses hold names of all blocks in one set: a name is unique in its Program.
-"""
+"""What must be known before the reverse walk: where gradients can flow."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ from collections.abc import Iterable
 
 from .. import dtype
 from ..ir.program import Block, Operator
-from ..ops.control import WhileLoop
 
 
 def can_carry_gradient(block: Block, name: str) -> bool:
@@ -18,7 +14,7 @@ def can_carry_gradient(block: Block, name: str) -> bool:
 
 
 def mark_active(ops: Iterable[Operator], block: Block, active: set[str], no_grad: frozenset[str]) -> None:
-    """Adds to `active` the names that depend on active ones through differentiable ops.
+    """Adds to `active` the names, of all blocks, that depend on active ones through differentiable ops.
 
     A variable with `stop_gradient` that an op yields, one in `no_grad`, and one that is not floating point stay
     inactive. The params of a loop do not: what counts is what flows in, not where the state started.
@@ -57,37 +53,3 @@ def _sources(op: Operator, block: Block, active: set[str], no_grad: frozenset[st
 def _join(source: str, param: str, body: Block, active: set[str], no_grad: frozenset[str]) -> None:
     if source in active and param not in no_grad and can_carry_gradient(body, param):
         active.add(param)
-
-
-def mark_absent(ops: Iterable[Operator], absent: set[str]) -> None:
-    """Adds to `absent` the outputs of ops that may be absent at run time, given the names that may be."""
-    for op in ops:
-        absent.update(_absent_outputs(op, absent))
-
-
-def _absent_outputs(op: Operator, absent: set[str]) -> list[str]:
-    if op.type == "absent":
-        return op.output_names
-    if op.type == "sum":  # absent terms are left out
-        return op.output_names if all(n in absent for n in op.input_names) else []
-    if op.type == "fill_absent":
-        return op.output_names if op.input("Like")[0] in absent else []
-    if op.type == "ensure_defined":
-        return []
-    if op.type == "cond" and op.input("Cond")[0] not in absent:
-        for branch in op.blocks:
-            mark_absent(branch.ops, absent)
-        branches = zip(op.output("Out"), *(branch.results for branch in op.blocks), strict=True)
-        return [out for out, *results in branches if any(r in absent for r in results)]
-    if op.record is WhileLoop:
-        body = op.attrs["body_block"]
-        absent.update(p for x, p in zip(op.input("X"), body.params, strict=True) if x in absent)
-        before = -1
-        while before != len(absent):
-            before = len(absent)
-            mark_absent(body.ops, absent)
-            absent.update(p for r, p in zip(body.results, body.params, strict=True) if r in absent)
-        return [out for out, p in zip(op.output("Out"), body.params, strict=True) if p in absent]
-    if any(n in absent for n in op.input_names):
-        return op.output_names
-    return []

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import GradientError
+from ..ir.absent import mark_absent
 from ..ir.program import Program, Variable
 from ..ir.visit import rename_variables
-from .activity import can_carry_gradient, mark_absent, mark_active
+from .activity import can_carry_gradient, mark_active
 from .sweep import Builder, State, Sweep
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import GradientError, Location
+from ..ir.absent import mark_absent
 from ..ir.builder import IRBuilder
 from ..ir.program import Block, Operator, Variable
 from ..ops import registry
-from .activity import mark_absent
 
 
 class State:

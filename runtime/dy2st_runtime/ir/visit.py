@@ -31,6 +31,8 @@ def reads(op: Operator) -> list[str]:
     seen = dict.fromkeys(op.input_names)
     for block in op.blocks:
         seen.update(dict.fromkeys(free_names(block)))
+    if "saved" in op.attrs:  # a loop may also save a value from outside
+        seen.update(dict.fromkeys(n for n in op.attrs["saved"] if n not in op.attrs["body_block"].vars))
     return list(seen)
 
 
@@ -111,6 +113,8 @@ def rename_reads(block: Block, mapping: Mapping[str, str]) -> None:
             op.inputs[slot] = [mapping.get(n, n) for n in names]
         for sub in op.blocks:
             rename_reads(sub, mapping)
+        if "saved" in op.attrs:
+            op.attrs["saved"] = [mapping.get(n, n) for n in op.attrs["saved"]]
     block.results = [mapping.get(n, n) for n in block.results]
 
 
@@ -124,8 +128,6 @@ def rename_variables(program: Program, mapping: Mapping[str, str]) -> None:
         for op in block.ops:
             for slot, names in op.outputs.items():
                 op.outputs[slot] = [mapping.get(n, n) for n in names]
-            if "saved" in op.attrs:
-                op.attrs["saved"] = [mapping.get(n, n) for n in op.attrs["saved"]]
     rename_reads(program.global_block(), mapping)
     program.updates = {mapping.get(k, k): mapping.get(n, n) for k, n in program.updates.items()}
     for name in mapping.values():

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.program import Program
+from .cse import cse
 from .dce import dce
+from .fold import fold
 from .manager import Pass, PassManager
 from .shapes import Shapes, symbolic_shapes
+from .simplify import simplify
 from .ssa import ssa
 
 PASSES: list[tuple[str, Pass]] = [
     ("ssa", ssa),  # first: the others rely on names that are assigned once
+    ("dce", dce),  # early: what nobody needs costs the others time
+    ("fold", fold),
+    ("simplify", simplify),
+    ("cse", cse),
+    ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
 ]
 

@@ -72,6 +72,8 @@ class Forward:
             self.enter(op, block)
             for sub in op.blocks:
                 self.block(sub)
+            if "saved" in op.attrs:
+                op.attrs["saved"] = [self.name(n) for n in op.attrs["saved"]]
             ops += self.visit(op, block)
         block.ops[:] = ops
         block.results = [self.name(n) for n in block.results]
@@ -105,9 +107,12 @@ class Forward:
         if not all(self.can_replace(out, other, block) for out, other in zip(outs, by, strict=True)):
             return [op]
         for out, other in zip(outs, by, strict=True):
-            old, new = block.var(out), block.var(other)
-            new.shape = tuple(a if b == -1 else b for a, b in zip(old.shape, new.shape, strict=True))
-            self.same[out] = other
-        forget(block, op)
-        self.changed = True
+            self.take(out, other, block)
         return []
+
+    def take(self, name: str, by: str, block: Block) -> None:
+        """Lets all readers of a variable of this block read another one, and removes it."""
+        old, new = block.vars.pop(name), block.var(by)
+        new.shape = tuple(a if b == -1 else b for a, b in zip(old.shape, new.shape, strict=True))
+        self.same[name] = by
+        self.changed = True
