@@ -91,7 +91,7 @@ def add(cx: Any, a: Variable, b: Variable, out: Variable) -> None:
             with k.parallel(o.size) as i:
                 o[i] = x[i] + y[i]
 
-    _map(cx, a, lengths[0], out, entry)
+    map_entries(cx, a, lengths[0], out, entry)
 
 
 def zeros(cx: Any, like: Variable, out: Variable) -> None:
@@ -105,13 +105,26 @@ def zeros(cx: Any, like: Variable, out: Variable) -> None:
             with k.parallel(o.size) as i:
                 o[i] = n.cast(0, o.dtype)
 
-    _map(cx, like, count, out, entry)
+    map_entries(cx, like, count, out, entry)
 
 
-def _map(cx: Any, array: Variable, count: Variable, out: Variable, entry: Callable[[Variable, Variable, Variable], None]) -> None:
+def map_entries(
+    cx: Any, array: Variable, count: Variable, out: Variable, entry: Callable[[Variable, Variable, Variable], None]
+) -> None:
     """`out` = the results that `entry(index, entry of the array, result)` makes, entry by entry."""
-    start, index, following, going = (cx.temp(dtype, 0) for dtype in ("int64", "int64", "int64", "bool"))
     create(cx, out)
+
+    def body(index: Variable, one: Variable) -> None:
+        result = cx.temp(out.dtype, len(out.shape))
+        entry(index, one, result)
+        append_in_place(cx, out, result)
+
+    each(cx, array, count, body)
+
+
+def each(cx: Any, array: Variable, count: Variable, body: Callable[[Variable, Variable], None]) -> None:
+    """Runs the steps that `body(index, entry)` adds for each of the `count` entries of an array."""
+    start, index, following, going = (cx.temp(dtype, 0) for dtype in ("int64", "int64", "int64", "bool"))
     with cx.kernel([], [start], shapes=False) as (k, _, (o,)):
         k.set_shape(o, [])
         o[0] = 0
@@ -119,15 +132,14 @@ def _map(cx: Any, array: Variable, count: Variable, out: Variable, entry: Callab
     with cx.into([]) as test, cx.kernel([index, count], [going], shapes=False) as (k, (i, c), (o,)):
         k.set_shape(o, [])
         o[0] = i[0] < c[0]
-    with cx.into([]) as body:
-        one, result = (cx.temp(array.dtype, len(array.shape)) for _ in range(2))
+    with cx.into([]) as steps:
+        one = cx.temp(array.dtype, len(array.shape))
         read(cx, array, index, one)
-        entry(index, one, result)
-        append_in_place(cx, out, result)
+        body(index, one)
         with cx.kernel([index], [following], shapes=False) as (k, (i,), (o,)):
             k.set_shape(o, [])
             o[0] = i[0] + 1
-    cx.steps.append(Loop([index.name], test, going.name, body, [following.name], cx.op))
+    cx.steps.append(Loop([index.name], test, going.name, steps, [following.name], cx.op))
 
 
 def pop(cx: Any, array: Variable, out_array: Variable, out_value: Variable) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import dims
@@ -241,6 +241,15 @@ class Context:
 
     def array_add(self, a: Variable, b: Variable, out: Variable) -> None:
         arrays.add(self, a, b, out)
+
+    def array_each(self, array: Variable, count: Variable, body: Callable[[Variable, Variable], None]) -> None:
+        """`body(index, entry)` adds the steps for one entry of an array with `count` entries."""
+        arrays.each(self, array, count, body)
+
+    def array_map(self, array: Variable, count: Variable, out: Variable,
+                  entry: Callable[[Variable, Variable, Variable], None]) -> None:  # fmt: skip
+        """`out` = an array of the results that `entry(index, entry, result)` makes of the first `count` entries."""
+        arrays.map_entries(self, array, count, out, entry)
 
     def array_zeros(self, like: Variable, out: Variable) -> None:
         arrays.zeros(self, like, out)

@@ -1,0 +1,365 @@
+"""TensorArrays: lists of tensors of one dtype and one rank. They are values: an op makes a changed one, never changes one.
+
+In the reference an array is a Python list. A list that is used once more only is changed in place natively.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..errors import DTypeError, OutOfRangeError
+from ..loopir import nodes as n
+from .control import join_types
+from .registry import DType, Ints, OpDef, TensorType, register
+
+
+def entry_type(op: str, array: TensorType) -> TensorType:
+    """The type of an array's entries; DTypeError if it is no array."""
+    if array.kind != "array":
+        raise DTypeError(f"{op} takes a TensorArray, got {array}")
+    return TensorType(array.dtype, array.shape)
+
+
+def array_of(entry: TensorType) -> TensorType:
+    return TensorType(entry.dtype, entry.shape, "array")
+
+
+def _joined(op: str, array: TensorType, x: TensorType) -> TensorType:
+    """The type of an array that gets x as an entry."""
+    return array_of(join_types(entry_type(op, array), x, f"an entry of the list ({op})"))
+
+
+def place(index: Any, length: int, *, end: bool = False) -> int:
+    """An index as 0 <= index < length (<= length, with `end`); OutOfRangeError otherwise."""
+    i = int(np.asarray(index).reshape(()))
+    if not -length <= i < length + int(end):
+        raise OutOfRangeError(f"index {i} is out of range for a list with {length} entries")
+    return i + length if i < 0 else i
+
+
+def _check_index(op: str, index: TensorType) -> None:
+    if index.dtype not in ("int32", "int64"):
+        raise DTypeError(f"{op}: the index must be int32 or int64, got {index.dtype}")
+    for d in index.shape:
+        dims.require_equal(d, 1, f"{op}: the index must have one element, got {index}")
+
+
+@register
+class CreateArray(OpDef):
+    """An empty array for entries of `dtype`; `shape` has their sizes, -1 where they are open."""
+
+    type = "create_array"
+    inputs = ()
+    attrs = {"dtype": DType("float32"), "shape": Ints()}
+
+    @staticmethod
+    def infer(*, dtype: str, shape: list[int]) -> TensorType:
+        return TensorType(dtype, dims.from_static(shape), "array")
+
+    @staticmethod
+    def reference(**attrs: Any) -> list:
+        return []
+
+    @staticmethod
+    def lower(cx: Any, out: Any, **attrs: Any) -> None:
+        cx.array_create(out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        return ()
+
+
+@register
+class WriteToArray(OpDef):
+    """Array with entry I replaced by X, or X appended where I is the length; without Array a new one, where I must be 0.
+
+    Raises:
+        OutOfRangeError: I lies outside.
+        DTypeError, ShapeError: X has another dtype or rank than the entries.
+    """
+
+    type = "write_to_array"
+    inputs = ("X", "I", "Array?")
+    may_raise = True
+
+    @staticmethod
+    def infer(x: TensorType, index: TensorType, array: TensorType | None) -> TensorType:
+        _check_index("write_to_array", index)
+        return array_of(x) if array is None else _joined("write_to_array", array, x)
+
+    @staticmethod
+    def reference(x: np.ndarray, index: np.ndarray, array: list | None) -> list:
+        out = list(array or ())
+        i = place(index, len(out), end=True)
+        out[i : i + 1] = [x]
+        return out
+
+    @staticmethod
+    def lower(cx: Any, x: Any, index: Any, array: Any, out: Any) -> None:
+        if array is None:
+            with cx.kernel([index], [], shapes=False) as (k, (i,), _):
+                k.fail_if(n.cast(i[0], n.INDEX) != 0)
+        cx.array_write(array, x, index, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        _, index, array = ins
+        dx = lambda: b.op("read_from_array", X=douts[0], I=index)  # noqa: E731
+        slots = {"Array": array, "I": index, "Out@GRAD": douts[0]}
+        return dx, None, None if array is None else lambda: b.op("write_to_array_grad", **slots)
+
+
+@register
+class WriteToArrayGrad(OpDef):
+    """The gradient of `write_to_array` in Array: that of Out without entry I if this was appended, else with zeros in it."""
+
+    type = "write_to_array_grad"
+    inputs = ("Array", "I", "Out@GRAD")
+    outputs = ("Array@GRAD",)
+    may_raise = True
+
+    @staticmethod
+    def infer(array: TensorType, index: TensorType, dout: TensorType) -> TensorType:
+        entry_type("write_to_array_grad", array)
+        return dout
+
+    @staticmethod
+    def reference(array: list, index: np.ndarray, dout: list) -> list:
+        i = place(index, len(array), end=True)
+        return [np.zeros_like(d) if e == i else d for e, d in enumerate(dout[: len(array)])]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, index: Any, dout: Any, out: Any) -> None:
+        count = cx.temp("int64", 0)
+        cx.array_length(array, count)
+
+        def entry(e: Any, shown: Any, result: Any) -> None:
+            with cx.kernel([e, count, index, shown], [result], shapes=False) as (k, (e, count_ref, i, d), (o,)):
+                at = n.cast(i[0], n.INDEX)
+                at = k.let(n.select(at < 0, at + count_ref[0], at))
+                k.set_shape(o, d.shape)
+                with k.parallel(o.size) as j:
+                    o[j] = n.select(e[0] == at, n.cast(0, o.dtype), d[j])
+
+        cx.array_map(dout, count, out, entry)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        _, index, dout = ins
+
+        def ddout() -> Any:
+            zeros = b.op("fill_any_like", X=b.op("read_from_array", X=dout, I=index), value=0.0)
+            return b.op("write_to_array", X=zeros, I=index, Array=douts[0])
+
+        return None, None, ddout
+
+
+@register
+class ArraySet(OpDef):
+    """Array with entry I replaced by X, as `array[i] = x` in Python: I must name an entry that exists."""
+
+    type = "array_set"
+    inputs = ("Array", "X", "I")
+    may_raise = True
+
+    @staticmethod
+    def infer(array: TensorType, x: TensorType, index: TensorType) -> TensorType:
+        _check_index("array_set", index)
+        return _joined("array_set", array, x)
+
+    @staticmethod
+    def reference(array: list, x: np.ndarray, index: np.ndarray) -> list:
+        out = list(array)
+        out[place(index, len(out))] = x
+        return out
+
+    @staticmethod
+    def lower(cx: Any, array: Any, x: Any, index: Any, out: Any) -> None:
+        length = cx.temp("int64", 0)
+        cx.array_length(array, length)
+        with cx.kernel([index, length], [], shapes=False) as (k, (i, size), _):
+            k.fail_if(n.cast(i[0], n.INDEX) >= size[0])
+        cx.array_write(array, x, index, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        array, _, index = ins
+        slots = {"Array": array, "I": index, "Out@GRAD": douts[0]}
+        return (
+            lambda: b.op("write_to_array_grad", **slots),
+            lambda: b.op("read_from_array", X=douts[0], I=index),
+            None,
+        )
+
+
+@register
+class ArrayAppend(OpDef):
+    """Array with X behind its last entry."""
+
+    type = "array_append"
+    inputs = ("Array", "X")
+
+    @staticmethod
+    def infer(array: TensorType, x: TensorType) -> TensorType:
+        return _joined("array_append", array, x)
+
+    @staticmethod
+    def reference(array: list, x: np.ndarray) -> list:
+        return [*array, x]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, x: Any, out: Any) -> None:
+        cx.array_write(array, x, None, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        made: list[tuple[Any, Any]] = []
+
+        def part(i: int) -> Any:
+            if not made:
+                made.append(b.op("array_pop", X=douts[0]))
+            return made[0][i]
+
+        return lambda: part(0), lambda: part(1)
+
+
+@register
+class ArrayPop(OpDef):
+    """X without its last entry, and that entry.
+
+    Raises:
+        OutOfRangeError: X is empty.
+    """
+
+    type = "array_pop"
+    outputs = ("Out", "Value")
+    may_raise = True
+
+    @staticmethod
+    def infer(array: TensorType) -> tuple:
+        return array, entry_type("array_pop", array)
+
+    @staticmethod
+    def reference(array: list) -> tuple:
+        if not array:
+            raise OutOfRangeError("pop from an empty list")
+        return array[:-1], array[-1]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, out: Any, value: Any) -> None:
+        out = out or cx.temp(array.dtype, len(array.shape), "array")
+        cx.array_pop(array, out, value or cx.temp(array.dtype, len(array.shape)))
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        def dx() -> Any:
+            rest = b.op("array_zeros_like", X=outs[0]) if douts[0] is None else douts[0]
+            last = b.op("fill_any_like", X=outs[1], value=0.0) if douts[1] is None else douts[1]
+            return b.op("array_append", Array=rest, X=last)
+
+        return (dx,)
+
+
+@register
+class ReadFromArray(OpDef):
+    """Entry I of X; a negative I counts from the end.
+
+    Raises:
+        OutOfRangeError: I lies outside.
+    """
+
+    type = "read_from_array"
+    inputs = ("X", "I")
+    may_raise = True
+
+    @staticmethod
+    def infer(array: TensorType, index: TensorType) -> TensorType:
+        _check_index("read_from_array", index)
+        return entry_type("read_from_array", array)
+
+    @staticmethod
+    def reference(array: list, index: np.ndarray) -> np.ndarray:
+        return array[place(index, len(array))]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, index: Any, out: Any) -> None:
+        cx.array_read(array, index, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        slots = {"X": ins[0], "I": ins[1], "Out@GRAD": douts[0]}
+        return (lambda: b.op("read_from_array_grad", **slots)), None
+
+
+@register
+class ReadFromArrayGrad(OpDef):
+    """Zeros like the entries of X, with Out@GRAD as entry I."""
+
+    type = "read_from_array_grad"
+    inputs = ("X", "I", "Out@GRAD")
+    outputs = ("X@GRAD",)
+    may_raise = True
+
+    @staticmethod
+    def infer(array: TensorType, index: TensorType, dout: TensorType) -> TensorType:
+        return _joined("read_from_array_grad", array, dout)
+
+    @staticmethod
+    def reference(array: list, index: np.ndarray, dout: np.ndarray) -> list:
+        i = place(index, len(array))
+        return [dout if e == i else np.zeros_like(x) for e, x in enumerate(array)]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, index: Any, dout: Any, out: Any) -> None:
+        zeros = cx.temp(array.dtype, len(array.shape), "array")
+        cx.array_zeros(array, zeros)
+        cx.array_write(zeros, dout, index, out)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        return None, None, lambda: b.op("read_from_array", X=douts[0], I=ins[1])
+
+
+@register
+class ArrayLength(OpDef):
+    """The number of entries: an int64 without dims."""
+
+    type = "lod_array_length"
+    differentiable = False
+
+    @staticmethod
+    def infer(array: TensorType) -> TensorType:
+        entry_type("lod_array_length", array)
+        return TensorType("int64", ())
+
+    @staticmethod
+    def reference(array: list) -> np.ndarray:
+        return np.asarray(len(array), np.int64)
+
+    @staticmethod
+    def lower(cx: Any, array: Any, out: Any) -> None:
+        cx.array_length(array, out)
+
+
+@register
+class ArrayZerosLike(OpDef):
+    """Zeros like the entries of X."""
+
+    type = "array_zeros_like"
+    differentiable = False
+
+    @staticmethod
+    def infer(array: TensorType) -> TensorType:
+        entry_type("array_zeros_like", array)
+        return array
+
+    @staticmethod
+    def reference(array: list) -> list:
+        return [np.zeros_like(x) for x in array]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, out: Any) -> None:
+        cx.array_zeros(array, out)
