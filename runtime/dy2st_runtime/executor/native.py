@@ -18,8 +18,9 @@ from numba.extending import get_cython_function_address, intrinsic
 from .. import dtype as dt
 from ..codegen import layout
 
-# Flags of LLVM's fast math that keep NaN and infinity: with `fastmath=True` isnan() would be False.
-FASTMATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
+# Flags of LLVM's fast math that keep NaN and infinity: with `fastmath=True` isnan() would be False, and with "arcp" 1 / sqrt(0) would be
+# NaN, as the estimate that replaces it multiplies 0 by infinity.
+FASTMATH = {"nsz", "contract", "afn", "reassoc"}
 
 NUMBA_TYPES = {"bool": types.boolean, **{name: getattr(types, name) for name in dt.ALL if name != "bool"}}
 REGISTER_TYPES = {**NUMBA_TYPES, "float16": types.float32}
