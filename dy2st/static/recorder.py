@@ -29,10 +29,11 @@ class ProgramRecorder(dispatch.Recorder):
 
     Args:
         block: gives the current block (that of the default main program, say).
+        startup: gives the block to which the initial values of new parameters go; without it parameters are made eagerly.
     """
 
-    def __init__(self, block: Callable[[], Block]):
-        self._current = block
+    def __init__(self, block: Callable[[], Block], startup: Callable[[], Block] | None = None):
+        self._current, self._startup = block, startup
         self._inside: list[Block] = []
         self.captured: dict[str, Tensor] = {}
 
@@ -99,6 +100,25 @@ class ProgramRecorder(dispatch.Recorder):
             )
         record = registry.get("assign")
         self._builder().apply(record, (source,), record.complete_attrs({}), {"Out": [target.name]})
+
+    def parameter(self, name: str, shape: list[int], dtype: str, make: Callable[[list[int], str], Tensor],
+                  trainable: bool) -> Parameter | None:  # fmt: skip
+        if self._startup is None:
+            return None
+        main = self.block.program.global_block()
+        if not main.has_var(name):
+            main.create_var(name, dtype, shape, persistable=True, stop_gradient=not trainable, is_parameter=True)
+        startup = self._startup()
+        if not startup.has_var(name):
+            target = startup.create_var(name, dtype, shape, persistable=True, is_parameter=True)
+            with dispatch.recording(ProgramRecorder(lambda: startup)) as recorder:
+                assert isinstance(recorder, ProgramRecorder)
+                state = Tensor.wrap(target)
+                state.persistable = True
+                recorder.rebind(state, make(shape, dtype))
+        p = Parameter.__new__(Parameter)
+        p._value, p._stop, p._name = main.var(name), not trainable, name
+        return p
 
     # ---- lifting ----
     def lift(self, t: Tensor) -> Variable:

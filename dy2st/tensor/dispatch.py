@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dy2st_runtime.ops  # noqa: F401  (registers the ops)
@@ -21,7 +21,7 @@ from dy2st_runtime.ops.registry import OpDef, TensorType
 from ..errors import Dy2stError, InplaceError, StagedValueError, with_location
 from . import tape
 from .location import user_location
-from .tensor import Tensor
+from .tensor import Parameter, Tensor
 
 
 class Recorder:
@@ -46,6 +46,11 @@ class Recorder:
         """Gives `tensor` the value of `new`."""
         self.on_mutate(tensor)
         tensor._value = new._value
+
+    def parameter(self, name: str, shape: list[int], dtype: str, make: Callable[[list[int], str], Tensor],
+                  trainable: bool) -> Parameter | None:  # fmt: skip
+        """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
+        return None
 
     def open_dim(self, tensor: Tensor, axis: int) -> Any:
         """What `tensor.shape[axis]` is for an open dim."""

@@ -5,30 +5,19 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Callable
 from itertools import islice
 from types import FrameType
 
 import dy2st_runtime
 
 from ..errors import Location
+from ..transpiler import locate
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(f)), "")
     for f in (os.path.dirname(__file__), dy2st_runtime.__file__)
     if f is not None
 )
-
-Locator = Callable[[FrameType], "Location | None"]
-_locator: Locator | None = None
-
-
-def set_locator(locator: Locator | None) -> Locator | None:
-    """Registers the function that maps frames of generated code to the user's source (None for other frames); returns
-    the one before."""
-    global _locator
-    before, _locator = _locator, locator
-    return before
 
 
 def user_location(depth: int = 1) -> Location | None:
@@ -39,10 +28,9 @@ def user_location(depth: int = 1) -> Location | None:
     """
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
-        if _locator is not None:
-            found = _locator(frame)
-            if found is not None:
-                return found
+        found = locate(frame)  # generated code
+        if found is not None:
+            return found
         if not frame.f_code.co_filename.startswith(_OWN):
             return frame_location(frame)
         frame = frame.f_back

@@ -1,0 +1,76 @@
+"""Clipping of gradients. A clip maps a list of (parameter, gradient) to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensor import Tensor, autograd, math, reduction
+from ..tensor.dispatch import ops
+
+Pairs = Sequence[tuple[Any, Tensor]]
+
+
+class ClipGradBase:
+    """Base of clips: parameters with `need_clip=False` are left alone."""
+
+    def __call__(self, params_grads: Pairs) -> list[tuple[Any, Tensor]]:
+        with autograd.no_grad():
+            seen = [(p, g) for p, g in params_grads if getattr(p, "need_clip", True)]
+            clipped = iter(self.clip([g for _, g in seen]))
+            return [(p, next(clipped) if getattr(p, "need_clip", True) else g) for p, g in params_grads]
+
+    def clip(self, grads: list[Tensor]) -> list[Tensor]:
+        """The clipped gradients."""
+        raise NotImplementedError
+
+
+class ClipGradByValue(ClipGradBase):
+    """Limits each element to min ... max (min: -max by default).
+
+    >>> ClipGradByValue(1.0).clip([Tensor([3.0, -0.5])])[0].numpy()
+    array([ 1. , -0.5], dtype=float32)
+    """
+
+    def __init__(self, max: float, min: float | None = None):
+        self.max, self.min = float(max), float(-max if min is None else min)
+
+    def clip(self, grads: list[Tensor]) -> list[Tensor]:
+        return [math.clip(g, self.min, self.max) for g in grads]
+
+
+class ClipGradByNorm(ClipGradBase):
+    """Scales each gradient whose norm is larger than `clip_norm` down to it.
+
+    >>> ClipGradByNorm(1.0).clip([Tensor([3.0, 4.0])])[0].numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
+
+    def __init__(self, clip_norm: float):
+        self.clip_norm = float(clip_norm)
+
+    def clip(self, grads: list[Tensor]) -> list[Tensor]:
+        out = []
+        for g in grads:
+            length = math.sqrt(reduction.sum(math.square(g)))
+            out.append(math.multiply(g, math.divide(self.clip_norm, math.maximum(length, self.clip_norm))))
+        return out
+
+
+class ClipGradByGlobalNorm(ClipGradBase):
+    """Scales all gradients by one factor, so that the norm of all together is at most `clip_norm`.
+
+    >>> a, b = ClipGradByGlobalNorm(1.0).clip([Tensor([3.0]), Tensor([4.0])])
+    >>> a.numpy(), b.numpy()
+    (array([0.6], dtype=float32), array([0.8], dtype=float32))
+    """
+
+    def __init__(self, clip_norm: float, group_name: str = "default_group"):
+        self.clip_norm, self.group_name = float(clip_norm), group_name
+
+    def clip(self, grads: list[Tensor]) -> list[Tensor]:
+        if not grads:
+            return []
+        squares = ops.op("sum", X=[reduction.sum(math.square(g)) for g in grads])
+        factor = math.divide(self.clip_norm, math.maximum(math.sqrt(squares), self.clip_norm))
+        return [math.multiply(g, factor) for g in grads]

@@ -1,0 +1,346 @@
+"""Linear maps, dropout, embedding, padding, resizing, similarities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dy2st_runtime import dims
+
+from ...errors import AttributeValueError, ShapeError
+from ...tensor import Tensor, dispatch, linalg, logic, manipulation, math, random, reduction, search
+from ...tensor.dispatch import ops
+from ...tensor.promotion import as_tensor, cast
+
+
+def linear(x: Any, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x @ weight + bias.
+
+    Args:
+        x: Tensor [..., in].
+        weight: Tensor [in, out].
+        bias: Tensor [out], or None.
+
+    Returns:
+        Tensor [..., out].
+
+    Raises:
+        ShapeError: the last size of x is not `in`.
+
+    >>> linear(Tensor([[1.0, 2.0]]), Tensor([[1.0], [1.0]]), Tensor([0.5])).numpy()
+    array([[3.5]], dtype=float32)
+    """
+    out = linalg.matmul(x, weight)
+    return out if bias is None else math.add(out, bias)
+
+
+def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mode: str = "upscale_in_train",
+            name: str | None = None) -> Tensor:  # fmt: skip
+    """Sets elements to zero at random.
+
+    Args:
+        x: Tensor of a floating-point dtype.
+        p: the probability of zero.
+        axis: whole slices become zero: the choice is made once for each position on these axes.
+        training: without it nothing is dropped.
+        mode: "upscale_in_train" divides what is kept by 1 - p in training; "downscale_in_infer" multiplies by 1 - p
+            otherwise.
+
+    Raises:
+        AttributeValueError: p is not in 0 ... 1, or the mode is unknown.
+    """
+    if not 0 <= p <= 1:
+        raise AttributeValueError(f"dropout: the probability must be in 0 ... 1, got {p}")
+    modes = {"upscale_in_train": "upscale_in_train", "downscale_in_infer": "downgrade_in_infer"}
+    if mode not in modes:
+        raise AttributeValueError(f"dropout: the mode {mode!r} is unknown", hint=f"use one of {', '.join(modes)}")
+    x = as_tensor(x)
+    if axis is None:
+        return ops.op("dropout", X=x, State=random.state, dropout_prob=float(p), is_test=not training,
+                      dropout_implementation=modes[mode])[0]  # fmt: skip
+    if not training:
+        return x if mode == "upscale_in_train" else math.scale(x, 1 - p)
+    kept = [a % x.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
+    shape = [d if a in kept else 1 for a, d in enumerate(x.shape)]
+    mask = cast(random.uniform(shape, x.dtype, 0.0, 1.0) >= p, x.dtype)
+    if mode == "upscale_in_train" and p < 1:
+        mask = math.scale(mask, 1 / (1 - p))
+    return math.multiply(x, mask)
+
+
+def dropout2d(
+    x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """Sets whole channels of images to zero at random."""
+    return dropout(x, p, [0, 1] if data_format == "NCHW" else [0, 3], training)
+
+
+def dropout3d(x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCDHW",
+              name: str | None = None) -> Tensor:  # fmt: skip
+    """Sets whole channels of volumes to zero at random."""
+    return dropout(x, p, [0, 1] if data_format == "NCDHW" else [0, 4], training)
+
+
+def embedding(
+    x: Any, weight: Tensor, padding_idx: int | None = None, sparse: bool = False, name: str | None = None
+) -> Tensor:
+    """The rows of `weight` that x names.
+
+    Args:
+        x: Tensor of integers, of any shape.
+        weight: Tensor [count, size].
+        padding_idx: this row gives zeros and gets no gradient; negative: from the end.
+        sparse: without effect: gradients are dense.
+
+    Returns:
+        Tensor [*x.shape, size].
+
+    Raises:
+        OutOfRangeError: an index is out of range.
+    """
+    count = weight.shape[0]
+    if padding_idx is None:
+        row = -1
+    else:
+        if not -count <= padding_idx < count:
+            raise AttributeValueError(f"embedding: padding_idx {padding_idx} is out of range for {count} rows")
+        row = padding_idx + count if padding_idx < 0 else padding_idx
+    return ops.op("lookup_table_v2", W=weight, Ids=as_tensor(x), padding_idx=row)
+
+
+def one_hot(x: Any, num_classes: int, name: str | None = None) -> Tensor:
+    """1 at the place that x names on a new last axis, else 0; see `dy2st.tensor.search.one_hot`."""
+    return search.one_hot(x, num_classes)
+
+
+def label_smooth(label: Any, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None) -> Tensor:
+    """(1 - epsilon) * label + epsilon * prior, the prior by default uniform.
+
+    >>> label_smooth(Tensor([[0.0, 1.0]])).numpy()
+    array([[0.05, 0.95]], dtype=float32)
+    """
+    label = as_tensor(label)
+    if prior_dist is None:
+        return math.scale(label, 1 - epsilon, epsilon / label.shape[-1])
+    return math.add(math.scale(label, 1 - epsilon), math.scale(prior_dist, epsilon))
+
+
+def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+    """x / max(norm(x, p), epsilon) along an axis.
+
+    >>> normalize(Tensor([[3.0, 4.0]])).numpy()
+    array([[0.6, 0.8]], dtype=float32)
+    """
+    x = as_tensor(x)
+    length = reduction.norm(x, float(p), 0 if x.ndim == 1 else axis, keepdim=True)
+    return math.divide(x, math.maximum(length, epsilon))
+
+
+def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along an axis."""
+    product = reduction.sum(math.multiply(x1, x2), axis)
+    lengths = math.multiply(reduction.norm(x1, 2.0, axis), reduction.norm(x2, 2.0, axis))
+    return math.divide(product, math.maximum(lengths, eps))
+
+
+def pairwise_distance(x: Any, y: Any, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False,
+                      name: str | None = None) -> Tensor:  # fmt: skip
+    """The p-norm of x - y + epsilon over the last axis."""
+    return reduction.norm(math.add(math.subtract(x, y), epsilon), float(p), -1, keepdim)
+
+
+def bilinear(x1: Any, x2: Any, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
+    """x1 @ weight[k] @ x2 for each output k: [n, in1], [n, in2], [out, in1, in2] → [n, out]."""
+    out = linalg.einsum("ni,oij,nj->no", x1, weight, x2)
+    return out if bias is None else math.add(out, bias)
+
+
+def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_format: str | None = None,
+        name: str | None = None) -> Tensor:  # fmt: skip
+    """Adds elements around a tensor.
+
+    Args:
+        x: Tensor.
+        pad: two ints for each axis, first axis first; or, fewer, for the spatial axes, last axis first: [left, right,
+            top, bottom].
+        mode: "constant", "reflect", "replicate" or "circular".
+        value: for "constant".
+        data_format: which axes are spatial: "NCL", "NCHW", "NCDHW" (default), "NLC", "NHWC", "NDHWC".
+
+    Raises:
+        AttributeValueError: the mode is unknown, or `pad` does not fit.
+
+    >>> pad(Tensor([[1.0, 2.0]]), [0, 0, 1, 0]).numpy()
+    array([[0., 1., 2.]], dtype=float32)
+    """
+    x = as_tensor(x)
+    amounts = [int(p) for p in (pad.tolist() if isinstance(pad, Tensor) else pad)]
+    per_axis = _per_axis(amounts, x.ndim, data_format)
+    if mode == "constant":
+        flat = [n for pair in per_axis for n in pair]
+        return ops.op("pad", X=x, paddings=flat, pad_value=float(value))
+    if mode not in ("reflect", "replicate", "circular"):
+        raise AttributeValueError(
+            f"pad: the mode {mode!r} is unknown", hint="use constant, reflect, replicate or circular"
+        )
+    numpy_mode = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
+    for axis, pair in enumerate(per_axis):
+        if pair != (0, 0):
+            size = _known_size(x, axis, f"pad with mode {mode!r}")
+            if mode == "reflect" and max(pair) >= size:
+                raise AttributeValueError(f"pad: {max(pair)} is too much to reflect an axis of size {size}")
+            places = np.pad(np.arange(size), pair, mode=numpy_mode)  # type: ignore[call-overload]
+            x = ops.op("gather", X=x, Index=dispatch.constant(places), axis=axis)
+    return x
+
+
+def _per_axis(amounts: list[int], rank: int, data_format: str | None) -> list[tuple[int, int]]:
+    pairs = list(zip(amounts[::2], amounts[1::2], strict=False))
+    if len(amounts) == 2 * rank:
+        return pairs
+    if len(amounts) % 2 or len(pairs) != rank - 2:
+        raise AttributeValueError(f"pad: {amounts} does not fit a tensor with {rank} dims")
+    channels_last = data_format is not None and data_format.endswith("C")
+    return [(0, 0), *pairs[::-1], (0, 0)] if channels_last else [(0, 0), (0, 0), *pairs[::-1]]
+
+
+def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """Zeros around images: [left, right, top, bottom]."""
+    return pad(x, padding, data_format=data_format)
+
+
+def _known_size(x: Tensor, axis: int, what: str) -> int:
+    size = x.shape[axis]
+    if not isinstance(size, int) or size == -1:
+        raise ShapeError(f"{what} needs a size of axis {axis} that is known when the program is built",
+                         hint="give the size in the InputSpec, or reshape to it")  # fmt: skip
+    return size
+
+
+def interpolate(x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool = False,
+                align_mode: int = 0, data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+    """Images in another size.
+
+    Args:
+        x: Tensor [N, C, H, W] (or as `data_format` says: "NHWC", "NCL" / "NCW", "NCDHW"), its spatial sizes known.
+        size: the new spatial sizes: an int or a list.
+        scale_factor: factors on the sizes, instead of `size`.
+        mode: "nearest", "linear", "bilinear", "trilinear" or "area".
+        align_corners: corner pixels of input and output coincide.
+        align_mode: 1: pixel i is at i, not at i + 0.5 (without align_corners).
+
+    Raises:
+        AttributeValueError: the mode is unknown, or not exactly one of size and scale_factor is given.
+        ShapeError: a spatial size is not known when the program is built.
+
+    >>> interpolate(Tensor([[[[1.0, 2.0]]]]), size=[1, 4]).numpy()
+    array([[[[1., 1., 2., 2.]]]], dtype=float32)
+    """
+    x = as_tensor(x)
+    last = data_format.upper().endswith("C")
+    axes = list(range(1, x.ndim - 1)) if last else list(range(2, x.ndim))
+    if (size is None) == (scale_factor is None):
+        raise AttributeValueError("interpolate takes either size or scale_factor")
+    old = [_known_size(x, a, "interpolate") for a in axes]
+    if size is not None:
+        new = _numbers(size, len(axes))
+    else:
+        new = [int(n * float(s)) for n, s in zip(old, _numbers(scale_factor, len(axes), float), strict=True)]
+    mode = mode.lower()
+    if mode == "area":
+        from .pooling import adaptive_avg_pool2d
+
+        return adaptive_avg_pool2d(x, new, data_format)
+    if mode not in ("nearest", "linear", "bilinear", "trilinear"):
+        raise AttributeValueError(f"interpolate: the mode {mode!r} is not supported",
+                                  hint="use nearest, linear, bilinear, trilinear or area")  # fmt: skip
+    for axis, n, m in zip(axes, old, new, strict=True):
+        if mode == "nearest":
+            x = ops.op("gather", X=x, Index=dispatch.constant(_nearest(n, m, align_corners)), axis=axis)
+        elif n != m or align_corners:
+            x = _along(x, _linear_weights(n, m, align_corners, align_mode).astype(x.dtype), axis)
+    return x
+
+
+upsample = interpolate
+
+
+def _numbers(value: Any, count: int, kind: Any = int) -> list:
+    entries = value.tolist() if isinstance(value, Tensor) else value
+    entries = entries if isinstance(entries, (list, tuple)) else [entries] * count
+    if len(entries) != count:
+        raise AttributeValueError(f"expected {count} numbers, got {value!r}")
+    return [kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
+
+
+def _nearest(n: int, m: int, align_corners: bool) -> np.ndarray:
+    """The source pixel of each of m target pixels."""
+    if align_corners:
+        ratio = (n - 1) / (m - 1) if m > 1 else 0.0
+        return np.minimum((ratio * np.arange(m) + 0.5).astype(np.int64), n - 1)
+    return np.minimum((np.arange(m) * (n / m)).astype(np.int64), n - 1)
+
+
+def _linear_weights(n: int, m: int, align_corners: bool, align_mode: int) -> np.ndarray:
+    """A matrix [n, m] with the weights of the source pixels in each target pixel."""
+    if align_corners:
+        at = np.arange(m) * ((n - 1) / (m - 1) if m > 1 else 0.0)
+    elif align_mode == 1:
+        at = np.arange(m) * (n / m)
+    else:
+        at = np.maximum((np.arange(m) + 0.5) * (n / m) - 0.5, 0)
+    low = np.minimum(at.astype(np.int64), n - 1)
+    high = np.minimum(low + 1, n - 1)
+    weights = np.zeros((n, m))
+    np.add.at(weights, (low, np.arange(m)), 1 - (at - low))
+    np.add.at(weights, (high, np.arange(m)), at - low)
+    return weights
+
+
+def _along(x: Tensor, matrix: np.ndarray, axis: int) -> Tensor:
+    """The product with a matrix along one axis."""
+    m = dispatch.constant(matrix)
+    if axis == x.ndim - 1:
+        return linalg.matmul(x, m)
+    return manipulation.swapaxes(linalg.matmul(manipulation.swapaxes(x, axis, -1), m), axis, -1)
+
+
+def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
+    """1 where a position is less than the length that x gives, else 0: [...] → [..., maxlen]."""
+    from ...tensor.creation import arange
+
+    x = as_tensor(x)
+    limit = reduction.max(x) if maxlen is None else maxlen
+    positions = arange(0, limit, 1, x.dtype)
+    return cast(logic.less_than(positions, manipulation.unsqueeze(x, -1)), dtype)
+
+
+def pixel_shuffle(x: Any, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """[N, C * r * r, H, W] → [N, C, H * r, W * r]."""
+    if data_format != "NCHW":
+        raise AttributeValueError("pixel_shuffle: only NCHW is supported")
+    x, r = as_tensor(x), upscale_factor
+    n, c, h, w = x.shape
+    if isinstance(c, int) and c % (r * r):
+        raise ShapeError(f"pixel_shuffle: {c} channels are not a multiple of {r * r}")
+    x = manipulation.reshape(x, [n, c // (r * r), r, r, h, w])
+    return manipulation.reshape(manipulation.transpose(x, [0, 1, 4, 2, 5, 3]), [n, c // (r * r), h * r, w * r])
+
+
+def square_error_cost(input: Any, label: Any) -> Tensor:
+    """(input - label) ** 2, element by element."""
+    return math.square(math.subtract(input, label))
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Vectors (the last axis) as the diagonals of matrices, for offset 0."""
+    x = as_tensor(input)
+    if offset != 0 or (dims.normalize_axis(dim1, x.ndim + 1), dims.normalize_axis(dim2, x.ndim + 1)) != (
+        x.ndim - 1,
+        x.ndim,
+    ):
+        raise AttributeValueError("diag_embed: only the main diagonal of the last two axes is supported")
+    from ...tensor.creation import eye
+
+    size = _known_size(x, x.ndim - 1, "diag_embed")
+    return math.multiply(manipulation.unsqueeze(x, -1), eye(size, dtype=x.dtype))

@@ -1,0 +1,218 @@
+"""Losses. `reduction` is "mean", "sum" or "none" (the loss of each element or sample)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import AttributeValueError, ShapeError
+from ...tensor import Tensor, logic, manipulation, math
+from ...tensor import reduction as _reduction
+from ...tensor.dispatch import ops
+from ...tensor.promotion import as_tensor, cast
+from . import activation
+
+
+def reduced(loss: Tensor, how: str) -> Tensor:
+    """The mean, the sum, or the loss as it is.
+
+    Raises:
+        AttributeValueError: the reduction is unknown.
+    """
+    if how == "mean":
+        return _reduction.mean(loss)
+    if how == "sum":
+        return _reduction.sum(loss)
+    if how == "none":
+        return loss
+    raise AttributeValueError(f"reduction {how!r} is unknown", hint="use 'mean', 'sum' or 'none'")
+
+
+def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """(input - label) ** 2.
+
+    >>> mse_loss(Tensor([1.0, 3.0]), Tensor([1.0, 1.0])).numpy()
+    array(2., dtype=float32)
+    """
+    return reduced(math.square(math.subtract(input, label)), reduction)
+
+
+def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """|input - label|."""
+    return reduced(math.abs(math.subtract(input, label)), reduction)
+
+
+def smooth_l1_loss(
+    input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, name: str | None = None
+) -> Tensor:
+    """0.5 * d ** 2 where d = |input - label| < delta, else delta * (d - 0.5 * delta)."""
+    difference = math.abs(math.subtract(input, label))
+    small = math.minimum(difference, delta)
+    # small * (d - small / 2) is both: d^2 / 2 below delta, delta * (d - delta / 2) above
+    return reduced(math.multiply(small, math.subtract(difference, math.scale(small, 0.5))), reduction)
+
+
+def kl_div(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """label * (log(label) - input), `input` being log-probabilities; 0 where the label is not positive. `reduction` can
+    also be "batchmean": the sum divided by the batch size."""
+    input, label = as_tensor(input), as_tensor(label)
+    positive = label > 0
+    safe = logic.where(positive, label, 1.0)
+    loss = logic.where(positive, label * (math.log(safe) - input), 0.0)
+    if reduction == "batchmean":
+        return reduced(loss, "sum") / input.shape[0]
+    return reduced(loss, reduction)
+
+
+def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_index: int = -100,
+                  reduction: str = "mean", soft_label: bool = False, axis: int = -1, use_softmax: bool = True,
+                  label_smoothing: float = 0.0, name: str | None = None) -> Tensor:  # fmt: skip
+    """-log of the probability of the label, the probabilities being softmax(input) along `axis`.
+
+    Args:
+        input: Tensor [..., C, ...]: logits, or probabilities without `use_softmax`.
+        label: integers [..., ...] or [..., 1, ...]; with `soft_label`, probabilities of the shape of the input.
+        weight: Tensor [C]: a factor for each class; the mean is then the weighted one.
+        ignore_index: samples with this label count nothing.
+        label_smoothing: this much of the probability is spread over all classes.
+
+    Returns:
+        0-d Tensor, or with reduction "none" the shape of the label (soft: with size 1 on the axis).
+
+    Raises:
+        OutOfRangeError: a label is not a class.
+        ShapeError: the shapes do not fit.
+
+    >>> cross_entropy(Tensor([[0.0, 0.0]]), Tensor([1])).numpy().round(4)
+    array(0.6931, dtype=float32)
+    """
+    input, label = as_tensor(input), as_tensor(label)
+    axis = axis % input.ndim
+    if label_smoothing > 0:
+        classes = input.shape[axis]
+        if not soft_label:
+            label = cast(_class_mask(label, input, axis), input.dtype)
+            soft_label = True
+        label = math.scale(label, 1 - label_smoothing, label_smoothing / classes)
+    if soft_label:
+        return _soft_cross_entropy(input, label, weight, reduction, axis, use_softmax)
+    squeeze = label.ndim + 1 == input.ndim
+    if squeeze:
+        label = manipulation.unsqueeze(label, axis)
+    elif label.ndim != input.ndim:
+        raise ShapeError(f"cross_entropy: labels with {label.ndim} dims do not fit an input with {input.ndim}")
+    loss = ops.op("softmax_with_cross_entropy", Logits=input, Label=label, axis=axis, ignore_index=ignore_index,
+                  use_softmax=use_softmax)[1]  # fmt: skip
+    factor = cast(label != ignore_index, input.dtype)
+    if weight is not None:
+        safe = logic.where(label == ignore_index, 0, label)
+        factor = factor * manipulation.reshape(
+            manipulation.gather(weight, manipulation.reshape(safe, [-1])), label.shape
+        )
+        loss = loss * factor
+    if reduction == "mean":
+        total = _sum(factor)
+        return _sum(loss) / logic.where(total == 0, 1.0, total)
+    return reduced(manipulation.squeeze(loss, axis) if squeeze else loss, reduction)
+
+
+def _sum(x: Tensor) -> Tensor:
+    return _reduction.sum(x)
+
+
+def _class_mask(label: Tensor, input: Tensor, axis: int) -> Tensor:
+    """One-hot labels along the axis, as bool."""
+    from ...tensor.creation import arange
+
+    if label.ndim + 1 == input.ndim:
+        label = manipulation.unsqueeze(label, axis)
+    classes = manipulation.reshape(arange(input.shape[axis], dtype=label.dtype), [-1] + [1] * (input.ndim - 1 - axis))
+    return label == classes
+
+
+def _soft_cross_entropy(
+    input: Tensor, label: Tensor, weight: Tensor | None, how: str, axis: int, use_softmax: bool
+) -> Tensor:
+    loss = ops.op("softmax_with_cross_entropy", Logits=input, Label=label, axis=axis, soft_label=True,
+                  use_softmax=use_softmax)[1]  # fmt: skip
+    if weight is None:
+        return reduced(loss, how)
+    shape = [-1] + [1] * (input.ndim - 1 - axis)
+    factor = _reduction.sum(label * manipulation.reshape(weight, shape), axis, keepdim=True)
+    loss = loss * factor
+    return _sum(loss) / _sum(factor) if how == "mean" else reduced(loss, how)
+
+
+def softmax_with_cross_entropy(logits: Any, label: Any, soft_label: bool = False, ignore_index: int = -100,
+                               numeric_stable_mode: bool = True, return_softmax: bool = False, axis: int = -1) -> Any:  # fmt: skip
+    """The loss of each sample, with size 1 on the axis; with `return_softmax` also the probabilities."""
+    logits, label = as_tensor(logits), as_tensor(label)
+    if not soft_label and label.ndim + 1 == logits.ndim:
+        label = manipulation.unsqueeze(label, axis)
+    softmax, loss = ops.op("softmax_with_cross_entropy", Logits=logits, Label=label, soft_label=soft_label,
+                           ignore_index=ignore_index, axis=axis)  # fmt: skip
+    return (loss, softmax) if return_softmax else loss
+
+
+def nll_loss(input: Any, label: Any, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
+             name: str | None = None) -> Tensor:  # fmt: skip
+    """-input[n, label[n]], `input` being log-probabilities [N, C] or [N, C, ...]; the mean is the weighted one.
+
+    >>> nll_loss(Tensor([[-0.5, -1.0]]), Tensor([1])).numpy()
+    array(1., dtype=float32)
+    """
+    input, label = as_tensor(input), as_tensor(label)
+    mask = cast(
+        logic.logical_and(_class_mask(label, input, 1), manipulation.unsqueeze(label != ignore_index, 1)), input.dtype
+    )
+    if weight is not None:
+        mask = mask * manipulation.reshape(weight, [-1] + [1] * (input.ndim - 2))
+    loss = math.neg(_reduction.sum(input * mask, 1))
+    if reduction == "mean":
+        return _sum(loss) / _sum(mask)
+    return reduced(loss, reduction)
+
+
+def binary_cross_entropy(input: Any, label: Any, weight: Tensor | None = None, reduction: str = "mean",
+                         name: str | None = None) -> Tensor:  # fmt: skip
+    """-(label * log(input) + (1 - label) * log(1 - input)), `input` being probabilities; a log is at least -100.
+
+    >>> binary_cross_entropy(Tensor([0.5]), Tensor([1.0])).numpy().round(4)
+    array(0.6931, dtype=float32)
+    """
+    loss = ops.op("bce_loss", X=as_tensor(input), Label=as_tensor(label))
+    return reduced(loss if weight is None else math.multiply(loss, weight), reduction)
+
+
+def binary_cross_entropy_with_logits(logit: Any, label: Any, weight: Tensor | None = None, reduction: str = "mean",
+                                     pos_weight: Tensor | None = None, name: str | None = None) -> Tensor:  # fmt: skip
+    """`binary_cross_entropy` of sigmoid(logit), without overflow; `pos_weight` is a factor on the first term."""
+    logit, label = as_tensor(logit), as_tensor(label)
+    if pos_weight is None:
+        loss = activation.softplus(logit) - logit * label
+    else:
+        loss = label * pos_weight * activation.softplus(-logit) + (1.0 - label) * activation.softplus(logit)
+    return reduced(loss if weight is None else math.multiply(loss, weight), reduction)
+
+
+def sigmoid_focal_loss(logit: Any, label: Any, normalizer: Tensor | None = None, alpha: float = 0.25,
+                       gamma: float = 2.0, reduction: str = "sum", name: str | None = None) -> Tensor:  # fmt: skip
+    """`binary_cross_entropy_with_logits` with the factor alpha_t * (1 - p_t) ** gamma, divided by the normalizer."""
+    logit, label = as_tensor(logit), as_tensor(label)
+    p = activation.sigmoid(logit)
+    loss = binary_cross_entropy_with_logits(logit, label, reduction="none")
+    p_t = p * label + (1.0 - p) * (1.0 - label)
+    loss = loss * (alpha * label + (1 - alpha) * (1.0 - label)) * math.pow(1.0 - p_t, gamma)
+    return reduced(loss if normalizer is None else loss / normalizer, reduction)
+
+
+def margin_ranking_loss(input: Any, other: Any, label: Any, margin: float = 0.0, reduction: str = "mean",
+                        name: str | None = None) -> Tensor:  # fmt: skip
+    """max(0, -label * (input - other) + margin), the label being 1 or -1."""
+    difference = math.multiply(label, math.subtract(other, input))
+    return reduced(activation.relu(math.add(difference, margin)), reduction)
+
+
+def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> Tensor:
+    """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon), element by element."""
+    input, label = as_tensor(input), as_tensor(label)
+    return -(label * math.log(input + epsilon)) - (1.0 - label) * math.log(1.0 - input + epsilon)

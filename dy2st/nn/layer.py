@@ -1,0 +1,399 @@
+"""`Layer`: parameters, buffers and sublayers under names, with hooks around `forward`."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import unique_name
+from ..errors import DTypeError, StateDictError
+from ..framework.dtype import convert_dtype
+from ..tensor import Parameter, Tensor, dispatch
+from .parameter import make_parameter
+
+_STORES = ("_parameters", "_buffers", "_sub_layers")
+
+
+def snake_case(name: str) -> str:
+    """A class name as the stem of names: `MyConv2D` is `my_conv2d`."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+class HookHandle:
+    """What registering a hook returns: `remove()` takes the hook away."""
+
+    def __init__(self, hooks: dict[int, Callable], key: int):
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> None:
+        self._hooks.pop(self._key, None)
+
+
+class Layer:
+    """Base of all layers and models. Subclasses make their parameters and sublayers in `__init__` and compute in `forward`.
+
+    Args:
+        name_scope: the stem of the layer's name; default: the class name in snake case.
+        dtype: of the parameters that it makes.
+
+    Attributes:
+        training: whether the layer is in training mode (`train`, `eval`).
+
+    >>> from dy2st import nn
+    >>> class Net(nn.Layer):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.fc = nn.Linear(2, 3)
+    ...     def forward(self, x):
+    ...         return self.fc(x)
+    >>> [name for name, _ in Net().named_parameters()]
+    ['fc.weight', 'fc.bias']
+    """
+
+    training: bool
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32"):
+        stem = snake_case(name_scope if name_scope is not None else type(self).__name__)
+        set_plain = object.__setattr__
+        for store in _STORES:
+            set_plain(self, store, OrderedDict())
+        set_plain(self, "training", True)
+        set_plain(self, "_full_name", unique_name.generate(stem))
+        set_plain(self, "_dtype", convert_dtype(dtype))
+        set_plain(self, "_non_persistable_buffer_names_set", set())
+        set_plain(self, "_forward_pre_hooks", OrderedDict())
+        set_plain(self, "_forward_post_hooks", OrderedDict())
+        set_plain(self, "_hook_ids", iter(range(1 << 62)))
+
+    # ---- calling ----
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no forward()")
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        for hook in list(self._forward_pre_hooks.values()):
+            changed = hook(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        outputs = self.forward(*inputs, **kwargs)
+        for hook in list(self._forward_post_hooks.values()):
+            changed = hook(self, inputs, outputs)
+            if changed is not None:
+                outputs = changed
+        return outputs
+
+    def register_forward_pre_hook(self, hook: Callable[[Layer, tuple], Any]) -> HookHandle:
+        """Calls `hook(layer, inputs)` before `forward`; what it returns (if not None) replaces the inputs."""
+        key = next(self._hook_ids)
+        self._forward_pre_hooks[key] = hook
+        return HookHandle(self._forward_pre_hooks, key)
+
+    def register_forward_post_hook(self, hook: Callable[[Layer, tuple, Any], Any]) -> HookHandle:
+        """Calls `hook(layer, inputs, outputs)` after `forward`; what it returns (if not None) replaces the outputs."""
+        key = next(self._hook_ids)
+        self._forward_post_hooks[key] = hook
+        return HookHandle(self._forward_post_hooks, key)
+
+    # ---- making and registering ----
+    def create_parameter(self, shape: Sequence[int], attr: Any = None, dtype: Any = None, is_bias: bool = False,
+                         default_initializer: Any = None) -> Any:  # fmt: skip
+        """A new parameter named after this layer; None if `attr` is False. Assign it to an attribute to register it.
+
+        Args:
+            shape: list of ints.
+            attr: a ParamAttr, a name, an initializer, or None.
+            dtype: default: that of the layer.
+            is_bias: whether it starts from zeros by default.
+            default_initializer: used if `attr` names none.
+        """
+        return make_parameter(shape, attr, dtype or self._dtype, is_bias, default_initializer, self._full_name)
+
+    def create_tensor(self, name: str | None = None, persistable: bool = False, dtype: Any = None) -> Tensor:
+        """A new tensor of shape [0] for later `set_value`s."""
+        t = Tensor.wrap(np.zeros((0,), convert_dtype(dtype or self._dtype)))
+        t._name, t.persistable = name, persistable
+        return t
+
+    create_variable = create_tensor
+
+    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
+        """Registers a parameter under a name; returns it.
+
+        Raises:
+            DTypeError: it is no Parameter.
+            KeyError: the name is taken or contains a dot.
+        """
+        if parameter is not None and not isinstance(parameter, Parameter):
+            raise DTypeError(f"parameter {name!r} must be a Parameter, got {type(parameter).__name__}")
+        self._check_name(name, "_parameters")
+        self._parameters[name] = parameter
+        return parameter
+
+    def add_sublayer(self, name: str, sublayer: Layer) -> Layer:
+        """Registers a sublayer under a name; returns it.
+
+        Raises:
+            DTypeError: it is no Layer.
+            KeyError: the name contains a dot.
+        """
+        if not isinstance(sublayer, Layer):
+            raise DTypeError(f"sublayer {name!r} must be a Layer, got {type(sublayer).__name__}")
+        name = str(name)
+        self._check_name(name, "_sub_layers")
+        self._sub_layers[name] = sublayer
+        return sublayer
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
+        """Registers state that is no parameter (running statistics, say).
+
+        Args:
+            name: of the attribute.
+            tensor: the state.
+            persistable: whether `state_dict` holds it.
+
+        Raises:
+            DTypeError: it is no Tensor.
+            KeyError: the name is taken or contains a dot.
+        """
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise DTypeError(f"buffer {name!r} must be a Tensor, got {type(tensor).__name__}")
+        self._check_name(name, "_buffers")
+        self._buffers[name] = tensor
+        if tensor is not None:
+            tensor.persistable = True
+            if tensor._name is None and not tensor.is_symbolic:
+                tensor._name = unique_name.generate(f"{self._full_name}.{name}")
+        if persistable:
+            self._non_persistable_buffer_names_set.discard(name)
+        else:
+            self._non_persistable_buffer_names_set.add(name)
+
+    def _check_name(self, name: str, store: str) -> None:
+        if not isinstance(name, str) or "." in name or not name:
+            raise KeyError(f"{name!r} cannot be the name of an attribute: it is empty or contains a dot")
+        if hasattr(self, name) and name not in getattr(self, store):
+            raise KeyError(f"{type(self).__name__} already has an attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_parameters" not in self.__dict__:
+            if isinstance(value, (Parameter, Layer)):
+                raise AttributeError(f"call super().__init__() before assigning {name!r}")
+            object.__setattr__(self, name, value)
+            return
+        store = self._store_of(name)
+        if isinstance(value, Parameter):
+            self._forget(name, "_parameters")
+            self._parameters[name] = value
+        elif isinstance(value, Layer):
+            self._forget(name, "_sub_layers")
+            self._sub_layers[name] = value
+        elif store is None:
+            object.__setattr__(self, name, value)
+        elif value is None or (store == "_buffers" and isinstance(value, Tensor)):
+            if isinstance(value, Tensor):
+                value.persistable = True
+            getattr(self, store)[name] = value
+        else:
+            kind = {"_parameters": "a Parameter", "_buffers": "a Tensor", "_sub_layers": "a Layer"}[store]
+            raise DTypeError(f"attribute {name!r} is {kind}; it cannot become {type(value).__name__}")
+
+    def _store_of(self, name: str) -> str | None:
+        return next((s for s in _STORES if name in self.__dict__[s]), None)
+
+    def _forget(self, name: str, but: str) -> None:
+        self.__dict__.pop(name, None)
+        for store in _STORES:
+            if store != but:
+                self.__dict__[store].pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        # only called where the usual look-up found nothing
+        for store in _STORES:
+            found = self.__dict__.get(store)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        store = self._store_of(name)
+        if store is None:
+            object.__delattr__(self, name)
+        else:
+            del self.__dict__[store][name]
+            self._non_persistable_buffer_names_set.discard(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *(n for s in _STORES for n in self.__dict__[s])})
+
+    # ---- walking ----
+    def full_name(self) -> str:
+        """The unique name: `linear_0`."""
+        return self._full_name
+
+    def named_sublayers(self, prefix: str = "", include_self: bool = False,
+                        layers_set: set | None = None) -> Iterator[tuple[str, Layer]]:  # fmt: skip
+        """All sublayers with their dotted names, each once, in order of registration."""
+        seen = set() if layers_set is None else layers_set
+        if include_self and id(self) not in seen:
+            seen.add(id(self))
+            yield prefix, self
+        for name, layer in self._sub_layers.items():
+            if layer is not None and id(layer) not in seen:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from layer.named_sublayers(path, include_self=True, layers_set=seen)
+
+    def sublayers(self, include_self: bool = False) -> list[Layer]:
+        """All sublayers, of any depth."""
+        return [layer for _, layer in self.named_sublayers(include_self=include_self)]
+
+    def named_children(self) -> Iterator[tuple[str, Layer]]:
+        """The direct sublayers with their names, each once."""
+        seen: set[int] = set()
+        for name, layer in self._sub_layers.items():
+            if layer is not None and id(layer) not in seen:
+                seen.add(id(layer))
+                yield name, layer
+
+    def children(self) -> Iterator[Layer]:
+        """The direct sublayers."""
+        return (layer for _, layer in self.named_children())
+
+    def named_parameters(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """All parameters with their dotted names; one that is shared appears once."""
+        return self._named("_parameters", prefix, include_sublayers)
+
+    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
+        """All parameters, each once."""
+        return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
+
+    def named_buffers(self, prefix: str = "", include_sublayers: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """All buffers with their dotted names, each once."""
+        return self._named("_buffers", prefix, include_sublayers)
+
+    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
+        """All buffers, each once."""
+        return [b for _, b in self.named_buffers(include_sublayers=include_sublayers)]
+
+    def _named(self, store: str, prefix: str, deep: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        layers = self.named_sublayers(prefix, include_self=True) if deep else [(prefix, self)]
+        for path, layer in layers:
+            for name, t in layer.__dict__[store].items():
+                if t is not None and id(t) not in seen:
+                    seen.add(id(t))
+                    yield (f"{path}.{name}" if path else name), t
+
+    def apply(self, fn: Callable[[Layer], None]) -> Layer:
+        """Calls `fn` on all sublayers and then on this layer; returns this layer."""
+        for layer in self.children():
+            layer.apply(fn)
+        fn(self)
+        return self
+
+    # ---- modes ----
+    def train(self) -> Layer:
+        """Sets training mode here and in all sublayers."""
+        return self._set_training(True)
+
+    def eval(self) -> Layer:
+        """Sets evaluation mode here and in all sublayers."""
+        return self._set_training(False)
+
+    def _set_training(self, training: bool) -> Layer:
+        for layer in self.sublayers(include_self=True):
+            layer.training = training
+        return self
+
+    def clear_gradients(self) -> None:
+        """Forgets the gradients of all parameters."""
+        for p in self.parameters():
+            p.clear_grad()
+
+    def to(self, device: Any = None, dtype: Any = None, blocking: Any = None) -> Layer:
+        """Casts floating-point parameters and buffers to another dtype, in place; `device` has no effect on eager
+        values."""
+        if dtype is not None:
+            wanted = convert_dtype(dtype)
+            for t in [*self.parameters(), *self.buffers()]:
+                if t.dtype.startswith("float"):
+                    t._value = dispatch.read(t, "Layer.to()").astype(wanted)
+            for layer in self.sublayers(include_self=True):
+                object.__setattr__(layer, "_dtype", wanted)
+        return self
+
+    def astype(self, dtype: Any = None) -> Layer:
+        """`to(dtype=dtype)`."""
+        return self.to(dtype=dtype)
+
+    def float(self, excluded_layers: Any = None) -> Layer:
+        """`to(dtype="float32")`."""
+        return self.to(dtype="float32")
+
+    # ---- state ----
+    def state_dict(self, destination: dict | None = None, include_sublayers: bool = True,
+                   structured_name_prefix: str = "", use_hook: bool = True) -> OrderedDict[str, Tensor]:  # fmt: skip
+        """Parameters and persistable buffers under their dotted names (the tensors themselves, not copies)."""
+        state: OrderedDict[str, Tensor] = OrderedDict() if destination is None else destination  # type: ignore[assignment]
+        layers = self.named_sublayers(include_self=True) if include_sublayers else [("", self)]
+        for path, layer in layers:
+            lead = structured_name_prefix + (f"{path}." if path else "")
+            for name, p in layer._parameters.items():
+                if p is not None:
+                    state[lead + name] = p
+            for name, b in layer._buffers.items():
+                if b is not None and name not in layer._non_persistable_buffer_names_set:
+                    state[lead + name] = b
+        return state
+
+    def set_state_dict(
+        self, state_dict: dict[str, Any], use_structured_name: bool = True
+    ) -> tuple[list[str], list[str]]:
+        """Loads parameters and buffers, in place.
+
+        Args:
+            state_dict: name → Tensor or array.
+            use_structured_name: the names are dotted (`fc.weight`), else those of the parameters (`linear_0.w_0`).
+
+        Returns:
+            the names that are missing in `state_dict`, and those that are in it but not in the layer; both are also
+            warned about.
+
+        Raises:
+            StateDictError: a shape differs. Nothing is changed then.
+        """
+        state = {k: v for k, v in state_dict.items() if k != "StructuredToParameterName@@"}
+        own = {(k if use_structured_name else t.name): t for k, t in self.state_dict().items()}
+        for name, t in own.items():
+            if name in state and list(np.shape(state[name])) != list(t.shape):
+                raise StateDictError(
+                    f"{name!r} has shape {list(np.shape(state[name]))} in the state dict, {list(t.shape)} in the layer"
+                )
+        missing = [name for name in own if name not in state]
+        unexpected = [name for name in state if name not in own]
+        for name, t in own.items():
+            if name in state:
+                t.set_value(state[name])
+        for names, what in ((missing, "missing in the state dict"), (unexpected, "not in the layer")):
+            if names:
+                warnings.warn(f"{', '.join(map(repr, names))}: {what}", stacklevel=2)
+        return missing, unexpected
+
+    set_dict = load_dict = set_state_dict
+
+    # ---- printing ----
+    def extra_repr(self) -> str:
+        """What `repr` shows of the layer itself; subclasses define it."""
+        return ""
+
+    def __repr__(self) -> str:
+        own = self.extra_repr()
+        lines = [f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()]
+        if not lines:
+            return f"{type(self).__name__}({own})"
+        return f"{type(self).__name__}({own}\n  " + "\n  ".join(lines) + "\n)"

@@ -1,0 +1,180 @@
+"""Normalization layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ShapeError
+from ..tensor import Tensor
+from . import functional as F
+from .initializer import Constant
+from .layer import Layer
+from .parameter import make_buffer
+
+
+class _BatchNorm(Layer):
+    ranks: tuple[int, ...] = (2, 3, 4, 5)
+
+    def __init__(self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCHW", use_global_stats: bool | None = None,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        self.num_features, self.momentum, self.epsilon = num_features, momentum, epsilon
+        self.data_format, self.use_global_stats = data_format, use_global_stats
+        self.weight = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+        self.register_buffer("_mean", make_buffer([num_features], 0.0, self._dtype, f"{self._full_name}.w_1"))
+        self.register_buffer("_variance", make_buffer([num_features], 1.0, self._dtype, f"{self._full_name}.w_2"))
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in self.ranks:
+            raise ShapeError(f"{type(self).__name__} takes a tensor of {self.ranks} dims, got {input.ndim}")
+        return F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, self.training, self.momentum,
+                            self.epsilon, self.data_format, self.use_global_stats)  # fmt: skip
+
+    def extra_repr(self) -> str:
+        return f"num_features={self.num_features}, momentum={self.momentum}, epsilon={self.epsilon}"
+
+
+class BatchNorm1D(_BatchNorm):
+    """Batch normalization of [N, C] or [N, C, L].
+
+    Args:
+        num_features: C.
+        momentum: of the running statistics.
+        epsilon: added to the variance.
+        weight_attr, bias_attr: see `ParamAttr`; False: ones and zeros.
+        use_global_stats: True: the running statistics in training too.
+    """
+
+    ranks = (2, 3)
+
+    def __init__(self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCL", use_global_stats: bool | None = None,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+
+class BatchNorm2D(_BatchNorm):
+    """Batch normalization of images [N, C, H, W]; arguments as for `BatchNorm1D`."""
+
+    ranks = (4,)
+
+
+class BatchNorm3D(_BatchNorm):
+    """Batch normalization of volumes [N, C, D, H, W]; arguments as for `BatchNorm1D`."""
+
+    ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalization with the statistics of all devices; with one device, `BatchNorm`."""
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """The layer itself: with one device there is nothing to convert."""
+        return layer
+
+
+class BatchNorm(Layer):
+    """Batch normalization with the arguments of Paddle 1.x: any rank, an activation behind it.
+
+    Args:
+        num_channels: C.
+        act: the name of an activation, or None.
+        is_test: the running statistics in training too.
+    """
+
+    def __init__(self, num_channels: int, act: str | None = None, is_test: bool = False, momentum: float = 0.9,
+                 epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None, dtype: Any = "float32",
+                 data_layout: str = "NCHW", in_place: bool = False, moving_mean_name: str | None = None,
+                 moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True,
+                 use_global_stats: bool = False, trainable_statistics: bool = False) -> None:  # fmt: skip
+        super().__init__(dtype=dtype)
+        self.momentum, self.epsilon, self.data_layout, self.act = momentum, epsilon, data_layout, act
+        self.use_global_stats, self.trainable_statistics, self.is_test = use_global_stats, trainable_statistics, is_test
+        self.weight = self.create_parameter([num_channels], param_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+        names = moving_mean_name or f"{self._full_name}.w_1", moving_variance_name or f"{self._full_name}.w_2"
+        self.register_buffer("_mean", make_buffer([num_channels], 0.0, self._dtype, names[0]))
+        self.register_buffer("_variance", make_buffer([num_channels], 1.0, self._dtype, names[1]))
+
+    def forward(self, input: Tensor) -> Tensor:
+        training = (self.training and not self.is_test) or self.trainable_statistics
+        out = F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, training, self.momentum,
+                           self.epsilon, self.data_layout, self.use_global_stats or not training)  # fmt: skip
+        return out if self.act is None else getattr(F, self.act)(out)
+
+
+class LayerNorm(Layer):
+    """Normalizes the last axes.
+
+    Args:
+        normalized_shape: their sizes: an int or a list.
+        epsilon: added to the variance.
+        weight_attr, bias_attr: see `ParamAttr`; False: none.
+    """
+
+    def __init__(self, normalized_shape: Any, epsilon: float = 1e-05, weight_attr: Any = None, bias_attr: Any = None,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        self.epsilon = epsilon
+        self.weight = self.create_parameter(self.normalized_shape, weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter(self.normalized_shape, bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.epsilon)
+
+    def extra_repr(self) -> str:
+        return f"normalized_shape={self.normalized_shape}, epsilon={self.epsilon}"
+
+
+class GroupNorm(Layer):
+    """Normalizes groups of channels of each image."""
+
+    def __init__(self, num_groups: int, num_channels: int, epsilon: float = 1e-05, weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        self.num_groups, self.epsilon, self.data_format = num_groups, epsilon, data_format
+        self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Tensor:
+        return F.group_norm(input, self.num_groups, self.epsilon, self.weight, self.bias, self.data_format)
+
+
+class _InstanceNorm(Layer):
+    def __init__(self, num_features: int, epsilon: float = 1e-05, momentum: float = 0.9, weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        self.epsilon = epsilon
+        self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Tensor:
+        return F.instance_norm(input, weight=self.scale, bias=self.bias, eps=self.epsilon)
+
+
+class InstanceNorm1D(_InstanceNorm):
+    """Normalizes each channel of each sequence [N, C, L]."""
+
+
+class InstanceNorm2D(_InstanceNorm):
+    """Normalizes each channel of each image [N, C, H, W]."""
+
+
+class InstanceNorm3D(_InstanceNorm):
+    """Normalizes each channel of each volume [N, C, D, H, W]."""
+
+
+class LocalResponseNorm(Layer):
+    """Normalizes by neighbouring channels; see `functional.local_response_norm`."""
+
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW",
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k, self.data_format = size, alpha, beta, k, data_format
+
+    def forward(self, input: Any) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
