@@ -15,6 +15,7 @@ from . import cross_entropy as cross_entropy
 from . import dropout as dropout
 from . import embedding as embedding
 from . import fill as fill
+from . import fused as fused
 from . import gather as gather
 from . import join as join
 from . import loss as loss

@@ -8,6 +8,7 @@ from ..ir.program import Program
 from .cse import cse
 from .dce import dce
 from .fold import fold
+from .fuse import fuse
 from .manager import Pass, PassManager
 from .shapes import Shapes, symbolic_shapes
 from .simplify import simplify
@@ -21,6 +22,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
+    ("fuse", fuse),  # last: the others know nothing of groups
 ]
 
 

@@ -1,0 +1,43 @@
+"""A group of elementwise ops run as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import GradientError
+from .registry import OpDef, SubBlock, TensorType, register
+
+
+@register
+class FusedElementwise(OpDef):
+    """The elementwise ops of `sub_block` in one pass over the elements.
+
+    The block's params are X, its results Out. Every op in it, and so every output, has one and the same shape: that of the
+    iteration space, to which the inputs broadcast. The pass `fuse` makes these ops.
+    """
+
+    type = "fused_elementwise"
+    inputs = ("X*",)
+    outputs = ("Out*",)
+    attrs = {"sub_block": SubBlock()}
+    reusable = True
+
+    @staticmethod
+    def infer(xs: list[TensorType], *, sub_block: Any) -> tuple:
+        types: dict[str, TensorType] = dict(zip(sub_block.params, xs, strict=True))
+        for op in sub_block.ops:
+            ins = tuple(types[name] for name in op.input_names)
+            types[op.output_names[0]] = op.record.infer_types(ins, op.attrs)[0]
+        return ([types[name] for name in sub_block.results],)
+
+    @staticmethod
+    def reference(xs: list, *, sub_block: Any, run: Any) -> tuple:
+        return (run(sub_block, dict(zip(sub_block.params, xs, strict=True))),)
+
+    @staticmethod
+    def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
+        cx.fused(xs, outs, sub_block)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        raise GradientError("fused ops have no gradient", hint="append the backward ops before the passes run")
