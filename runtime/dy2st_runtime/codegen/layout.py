@@ -41,8 +41,8 @@ BUDGET = 18
 
 # instructions of the driver: operation and up to four operands
 INSTRUCTION_WORDS = 5
-HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, SWAP, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_IF_ABSENT, CALL_HOST, SUSPEND = range(
+HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, MOVE, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_IF_ABSENT, CALL_HOST, SUSPEND = range(
     11
 )
-INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "swap", "mark_absent", "jump_if_absent",
+INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "move", "mark_absent", "jump_if_absent",
                      "fail_if_absent", "call_host", "suspend")  # fmt: skip

@@ -273,6 +273,38 @@ def array_unstack(out, x, rank, size, axis):  # type: ignore[no-untyped-def]
     return at.OK
 
 
+@numba.njit
+def move_value(target, source, rank, size):  # type: ignore[no-untyped-def]
+    """Gives `target` the value of `source`, which is not needed under its own name any more. A value in the buffer that `source`
+    owns changes hands with the buffer; one that lies elsewhere is copied. A negative size marks a TensorArray."""
+    if ld_int64(source, at.STATE) == 0:
+        st_int64(target, at.STATE, 0)
+        return at.OK
+    data, own = ld_int64(source, at.DATA), ld_int64(source, at.BUFFER)
+    if data == ld_int64(own, at.BUFFER_ADDRESS):
+        for word in range(at.BUFFER, at.TABLE + 1):
+            p, q = ld_int64(target, word), ld_int64(source, word)
+            if p != 0 and q != 0:
+                for field in range(at.BUFFER_WORDS):
+                    keep = ld_int64(p, field)
+                    st_int64(p, field, ld_int64(q, field))
+                    st_int64(q, field, keep)
+    elif size < 0:
+        return array_copy(target, source, rank, -size)
+    elif data != ld_int64(target, at.DATA) or ld_int64(target, at.STATE) == 0:
+        nbytes = _bytes(source, at.DIMS, rank, size)
+        address = reserve(target, nbytes)
+        if address == 0:
+            return at.NO_MEMORY
+        copy_bytes(address, data, nbytes)
+        data = address
+    st_int64(target, at.STATE, 1)
+    st_int64(target, at.DATA, data)
+    for word in range(at.DIMS, at.DESCRIPTOR_WORDS):
+        st_int64(target, word, ld_int64(source, word))
+    return at.OK
+
+
 FUNCTIONS: dict[str, Any] = {
     f.__name__: f
     for f in (
@@ -288,5 +320,6 @@ FUNCTIONS: dict[str, Any] = {
         array_stack,
         array_concat,
         array_unstack,
+        move_value,
     )
 }

@@ -136,7 +136,9 @@ class CudaExecutable:
                  absent_feeds: Sequence[str] = ()) -> None:  # fmt: skip
         require_device()
         self.feed_names, self.fetch_names = list(feed_names), list(fetch_names)
-        self.program, self.updates, shapes = optimize(clone_program(program), self.feed_names, self.fetch_names)
+        self.program, self.updates, shapes = optimize(
+            clone_program(program), self.feed_names, self.fetch_names, absent_feeds
+        )
         self.block = self.program.global_block()
         self.schedule = lower(self.program, shapes, frozenset(absent_feeds))
         named = set(self.schedule.variables) | set(self.fetch_names) | set(self.updates.values())

@@ -46,20 +46,16 @@ def kernel(args):
             if count != 1 or ld_int64(a, {at.STATE}) == 0:
                 return pc * 256 + {at.FAILED}
             pc = pc + 1 if ld_bool(ld_int64(a, {at.DATA}), 0) else ld_int64(i, 2)
-        elif op == {at.SHARE} or op == {at.SWAP}:
+        elif op == {at.SHARE}:
             b = ld_int64(i, 2)
-            if op == {at.SWAP} and ld_int64(b, {at.STATE}) != 0:
-                for owned in range({at.BUFFER}, {at.TABLE} + 1):
-                    p = ld_int64(a, owned)
-                    q = ld_int64(b, owned)
-                    if p != 0 and q != 0:
-                        for word in range({at.BUFFER_WORDS}):
-                            keep = ld_int64(p, word)
-                            st_int64(p, word, ld_int64(q, word))
-                            st_int64(q, word, keep)
             for word in range({at.DESCRIPTOR_WORDS}):
                 if word != {at.BUFFER} and word != {at.TABLE}:
                     st_int64(a, word, ld_int64(b, word))
+            pc += 1
+        elif op == {at.MOVE}:
+            status = move_value(a, ld_int64(i, 2), ld_int64(i, 3), ld_int64(i, 4))
+            if status != 0:
+                return pc * 256 + status
             pc += 1
         elif op == {at.MARK_ABSENT}:
             st_int64(a, {at.STATE}, 0)

@@ -58,7 +58,9 @@ class Executable:
         for name in self.feed_names:
             if name not in block.vars:
                 raise FeedError(f"the program has no variable {name!r} to feed")
-        self.program, self.updates, shapes = optimize(clone_program(program), self.feed_names, self.fetch_names)
+        self.program, self.updates, shapes = optimize(
+            clone_program(program), self.feed_names, self.fetch_names, absent_feeds
+        )
         block = self.program.global_block()
         self.state_names = [v.name for v in block.vars.values() if v.persistable]
         self._feeds: list[Variable] = [block.var(name) for name in self.feed_names]

@@ -65,7 +65,7 @@ class Frame:
             if op == layout.CALL:
                 r = int(row[1])
                 row[1], row[2] = entries[plan.records[r].kernel], base + starts[r] * WORD
-            elif op in (layout.SHARE, layout.SWAP):
+            elif op in (layout.SHARE, layout.MOVE):
                 row[1], row[2] = addresses[row[1]], addresses[row[2]]
             elif op in (layout.JUMP_IF_FALSE, layout.MARK_ABSENT, layout.JUMP_IF_ABSENT, layout.FAIL_IF_ABSENT):
                 row[1] = addresses[row[1]]

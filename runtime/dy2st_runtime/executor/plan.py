@@ -226,6 +226,18 @@ def _names(s: Step) -> list[str]:
     return []
 
 
+def _written(s: Step) -> list[str]:
+    if isinstance(s, Launch):
+        return s.writes()
+    if isinstance(s, Share):
+        return [s.target]
+    if isinstance(s, Absent):
+        return s.names
+    if isinstance(s, Guard):
+        return s.outputs
+    return s.op.output_names if isinstance(s, Host) else []
+
+
 def _merge_arrays(schedule: Schedule, external: set[str], keep: set[str]) -> None:
     """Lets the result of an array op take over its input's descriptor where the input is not needed any more."""
     for s in list(walk(schedule.steps)):
@@ -390,22 +402,23 @@ class Bytecode:
         return len(self.schedule.variables[name].shape)
 
     def _next_values(self, s: Loop) -> None:
-        """The parallel assignment at the end of an iteration. Lowering made every result a name from outside or a variable whose buffer
-        nobody else needs, so the order does not matter."""
+        """The parallel assignment at the end of an iteration. Lowering made sure that no result lies in the memory of another
+        parameter, so the order does not matter."""
         for p, r in zip(s.params, s.results, strict=True):
             a, b = self.plan.descriptor(p), self.plan.descriptor(r)
             if a == b:
                 continue
-            if self.plan.buffer_of[a] >= 0 and self.plan.buffer_of[b] >= 0 and self._made_in(s.body, r):
-                self._add(None, layout.SWAP, a, b)
+            if self._made_in(s.body, r):
+                v = self.schedule.variables[p]
+                size = dt.size(v.dtype)
+                self._add(s.op, layout.MOVE, a, b, len(v.shape), -size if v.kind == "array" else size)
             else:
                 self._add(None, layout.SHARE, a, b)
 
     def _made_in(self, steps: list[Step], name: str) -> bool:
+        """Whether the steps give the variable a value; otherwise it comes from outside the loop and stays what it is."""
         c = self.schedule.canonical(name)
-        return any(
-            isinstance(s, Launch) and any(self.schedule.canonical(w) == c for w in s.writes()) for s in walk(steps)
-        )
+        return any(self.schedule.canonical(other) == c for s in walk(steps) for other in _written(s))
 
     def _launch(self, s: Launch) -> None:
         k = s.kernel

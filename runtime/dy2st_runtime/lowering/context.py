@@ -53,6 +53,12 @@ class Context:
         self._temps += 1
         return self.note(Variable(self.block, f"{self.op.type}#t{self._temps}", dtype, (-1,) * rank, kind=kind))
 
+    def canonical(self, name: str) -> str:
+        """The variable whose descriptor a name uses."""
+        while name in self.same:
+            name = self.same[name]
+        return name
+
     @contextlib.contextmanager
     def into(self, steps: list[Step]) -> Iterator[list[Step]]:
         """Collects steps into another list."""

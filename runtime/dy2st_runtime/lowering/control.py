@@ -10,7 +10,7 @@ from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, VarRef
 from ..ops.elementwise import Elementwise
 from . import arrays, elementwise
-from .schedule import Branch, Guard, Launch, Loop, Share, Step
+from .schedule import Branch, Guard, Launch, Loop, Share, Step, walk
 
 
 def lower_cond(cx: Any, cond: Variable, true_block: Block, false_block: Block, outs: Sequence[Variable]) -> None:
@@ -65,22 +65,22 @@ def lower_loop(cx: Any, xs: Sequence[Variable], cond_block: Block, body_block: B
 
 
 def _next_value(cx: Any, body: list[Step], param: str, block: Block, result: str) -> str:
-    """The name whose value the parameter takes: one whose buffer can be swapped with the parameter's (a copy if need be), the
-    parameter itself, or a name from outside the loop."""
+    """The name whose value the parameter takes at the end of an iteration.
+
+    That of the result as it is, unless it may lie in the memory of another parameter, which changes at the same moment: then a copy.
+    """
     cx.note(block.var(result))
-    if result == param:
-        return param
-    outside = result not in block.vars
-    once = block.results.count(result) == 1
-    if outside or (once and result not in block.params and _owned(body, result)):
+    if result == param or result not in block.vars:
+        return result
+    others = {cx.canonical(p) for p in block.params if p != param}
+    if not others & _may_show(cx, body, result):
         return result
     source = block.var(result)
     copy = cx.temp(source.dtype, len(source.shape))
     copy.kind = source.kind
-    absent = result in cx.maybe_absent
     with cx.into([]) as steps:
         cx.copy(source, copy)
-    if absent:
+    if result in cx.maybe_absent:
         cx.maybe_absent.add(copy.name)
         cx.steps.append(Guard([result], [copy.name], steps))
     else:
@@ -88,12 +88,38 @@ def _next_value(cx: Any, body: list[Step], param: str, block: Block, result: str
     return copy.name
 
 
+def _may_show(cx: Any, steps: list[Step], name: str) -> set[str]:
+    """The variables in whose memory a variable may lie after the steps, itself among them."""
+    links: dict[str, set[str]] = {}
+
+    def link(target: str, source: str) -> None:
+        links.setdefault(cx.canonical(target), set()).add(cx.canonical(source))
+
+    for s in walk(steps):
+        if isinstance(s, Launch):
+            for out, source in s.views.items():
+                link(out, source)
+        elif isinstance(s, Share):
+            link(s.target, s.source)
+        elif isinstance(s, Guard):
+            for out, source in s.keeps.items():
+                link(out, source)
+    found: set[str] = set()
+    todo = [cx.canonical(name)]
+    while todo:
+        at = todo.pop()
+        if at not in found:
+            found.add(at)
+            todo += links.get(at, ())
+    return found
+
+
 def _owned(steps: list[Step], name: str) -> bool:
     """Whether the steps write the variable by a kernel into a buffer of its own (not a view, not a share), at top level."""
     for s in steps:
         if isinstance(s, Launch) and name in s.writes():
             return name not in s.views and name not in s.takes
-        if isinstance(s, Guard) and _owned(s.steps, name):
+        if isinstance(s, Guard) and name not in s.keeps and _owned(s.steps, name):
             return True
     return False
 

@@ -67,7 +67,13 @@ def lower_broadcast(cx: Any, x: Variable, like: Variable, out: Variable) -> None
         if not o.rank:
             o[0] = x_ref[0]
             return
-        _loops(k, _groups(k, list(o.shape), [kinds], [_align(x_ref, o.rank, 0)]), [x_ref], [o], lambda k, elements: elements)
+        _loops(
+            k,
+            _groups(k, list(o.shape), [kinds], [_align(x_ref, o.rank, 0)]),
+            [x_ref],
+            [o],
+            lambda k, elements: elements,
+        )
 
 
 @dataclass
