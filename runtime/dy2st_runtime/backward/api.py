@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import GradientError
-from ..ir.absent import mark_absent
+from ..ir.absent import maybe_absent
 from ..ir.program import Program, Variable
 from ..ir.visit import rename_variables
 from .activity import can_carry_gradient, mark_active
@@ -21,7 +21,8 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
         program: is extended; the forward ops of `cond` and `while_loop` gain outputs for what their gradients need.
         targets: variables of the global block, floating point, of any shape.
         wrt: variables of the global block to differentiate by: parameters, data, or intermediate values.
-        target_grads: for each target the gradient that flows into it, of the target's shape and dtype; None: ones.
+        target_grads: for each target the gradient that flows into it, of the target's shape and dtype; None: ones. It
+            may be absent at run time if it is among `program.absent_feeds`.
         no_grad: names of variables that no gradient flows through.
 
     Returns:
@@ -56,11 +57,9 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
         if not can_carry_gradient(block, target.name):
             raise GradientError(f"{target.name!r} has dtype {target.dtype}: only floating point has gradients")
     active = {v.name for v in wrt if v.name not in excluded and can_carry_gradient(block, v.name)}
-    absent: set[str] = set()
     ops = list(block.ops)
     mark_active(ops, block, active, excluded)
-    mark_absent(ops, absent)
-    state = State(active, absent, excluded)
+    state = State(active, maybe_absent(program), excluded)
     sweep = Sweep(block, Builder(block, state), state)
     for target, seed in zip(targets, target_grads or [None] * len(targets), strict=True):
         if target.name in active:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .program import Operator
+from .program import Operator, Program
+
+
+def maybe_absent(program: Program) -> set[str]:
+    """The names, of all blocks, that may be absent."""
+    found = set(program.absent_feeds)
+    mark_absent(program.global_block().ops, found)
+    return found
 
 
 def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:

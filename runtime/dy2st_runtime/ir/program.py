@@ -160,6 +160,7 @@ class Program:
         random_seed: 0 = the global generator.
         updates: persistable variable → the variable whose value it takes after the run (`passes.ssa`); "@RNG@", an ordered effect,
             is never among them.
+        absent_feeds: data variables that may be fed as absent.
     """
 
     _ids = itertools.count()
@@ -169,6 +170,7 @@ class Program:
         self.version = 0
         self.random_seed = 0
         self.updates: dict[str, str] = {}
+        self.absent_feeds: set[str] = set()
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}
         self._global = Block(self, None)

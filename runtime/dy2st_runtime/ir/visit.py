@@ -139,6 +139,7 @@ def clone_program(program: Program, into: Program | None = None) -> Program:
     """A deep copy; locations and `info` are shared, not copied. `into` is an empty Program of a subclass."""
     copy = Program() if into is None else into
     copy.random_seed, copy.updates = program.random_seed, dict(program.updates)
+    copy.absent_feeds = set(program.absent_feeds)
     copy._names, copy._counters = set(program._names), dict(program._counters)
     source, target = program.global_block(), copy.global_block()
     for v in source.vars.values():

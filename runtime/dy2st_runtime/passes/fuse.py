@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..ir.absent import mark_absent
+from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import declare_like, may_raise, reads
 from ..ops.elementwise import Elementwise
@@ -41,9 +41,7 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     }
     <BLANKLINE>
     """
-    absent: set[str] = set()
-    mark_absent(program.global_block().ops, absent)
-    shapes = symbolic_shapes(program)
+    absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
     for block in program.blocks:
         roots = {*keep, *program.updates.values()} if block.parent is None else set(block.results)

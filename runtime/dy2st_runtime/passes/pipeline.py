@@ -27,7 +27,7 @@ PASSES: list[tuple[str, Pass]] = [
 
 
 def optimize(
-    program: Program, feed_names: Sequence[str], fetch_names: Sequence[str]
+    program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], absent_feeds: Sequence[str] = ()
 ) -> tuple[Program, dict[str, str], Shapes]:
     """Runs the pipeline on a Program, in place.
 
@@ -35,10 +35,12 @@ def optimize(
         program: a verified Program, changed.
         feed_names: data variables that a run is given.
         fetch_names: variables that a run returns.
+        absent_feeds: feeds that may be absent.
 
     Returns:
         the Program; for each persistable that it updates the variable with its value after the run; the symbolic
         shapes of its variables.
     """
+    program.absent_feeds.update(absent_feeds)
     PassManager(PASSES).run(program, [*feed_names, *fetch_names])
     return program, dict(program.updates), symbolic_shapes(program)

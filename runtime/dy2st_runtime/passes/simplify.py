@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..ir.absent import mark_absent
+from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ops import registry
 from .constants import fill_value, value_of
@@ -47,8 +47,7 @@ class _Walk(Forward):
         super().__init__(program, keep)
         self.shapes: Shapes = symbolic_shapes(program)
         self.made: dict[str, Operator] = {}
-        self.absent: set[str] = set()
-        mark_absent(program.global_block().ops, self.absent)
+        self.absent = maybe_absent(program)
 
     def enter(self, op: Operator, block: Block) -> None:
         if op.type == "while_loop":
