@@ -99,6 +99,15 @@ def require_equal(a: Dim, b: Dim, message: str, hint: str | None = None) -> Dim:
     return b
 
 
+def require_same_shape(a: Sequence[Dim], b: Sequence[Dim], what: str) -> None:
+    """Both shapes must be equal; ShapeError names both."""
+    message = f"{what}: shape {show(a)} against {show(b)}"
+    if len(a) != len(b):
+        raise ShapeError(message)
+    for p, q in zip(a, b, strict=True):
+        require_equal(p, q, message)
+
+
 def require_at_least(a: Dim, minimum: int, message: str, hint: str | None = None) -> None:
     if known(a):
         if a < minimum:

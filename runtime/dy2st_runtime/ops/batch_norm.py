@@ -10,7 +10,8 @@ from .. import dims, dtype
 from ..errors import DTypeError
 from . import batch_norm_lowering as loops
 from . import images, windows
-from .registry import Bool, Float, OpDef, Str, TensorType, register
+from .checked import CheckedOp
+from .registry import Bool, Float, Str, TensorType, register
 from .row_norm import affine
 from .vjp import vjp
 
@@ -51,7 +52,7 @@ def check_channels(op: str, x: TensorType, params: dict[str, TensorType], attrs:
 
 
 @register
-class BatchNorm(OpDef):
+class BatchNorm(CheckedOp):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, for each channel of X [N, C, ...].
 
     In training mean and variance (the sum divided by N) are those of the batch, and the running ones are updated:
@@ -102,33 +103,38 @@ class BatchNorm(OpDef):
         loops.forward(cx, values[:5], values[5:], attrs, uses_running(attrs))
 
     @staticmethod
-    def compose(b: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, attrs: dict[str, Any]) -> Any:
-        """Y written with basic ops."""
+    def compose(b: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, *, attrs: dict[str, Any]) -> tuple:
+        """All outputs written with basic ops."""
         rank, last = len(x.shape), windows.channel_last(attrs["data_layout"])
         channel = rank - 1 if last else 1
-        negated = b.scaled(mean, -1.0) if uses_running(attrs) else None
-        if negated is None:
-            axes = [a for a in range(rank) if a != channel]
-            centered = b.sub(x, b.op("reduce_mean", X=x, dim=axes, keep_dim=True))
-            spread = b.op("reduce_mean", X=b.mul(centered, centered), dim=axes, keep_dim=True)
-            normal = b.mul(centered, b.op("rsqrt", X=b.scaled(spread, 1.0, attrs["epsilon"])))
+        if uses_running(attrs):
+            used_mean, used_variance, mean_out, variance_out = mean, variance, mean, variance
         else:
-            inverse = b.op("rsqrt", X=b.scaled(variance, 1.0, attrs["epsilon"]))
-            centered = b.op("elementwise_add", X=x, Y=negated, axis=channel)
-            normal = b.op("elementwise_mul", X=centered, Y=inverse, axis=channel)
-        return affine(b, normal, scale, bias, channel)
+            axes = [a for a in range(rank) if a != channel]
+            used_mean = b.op("reduce_mean", X=x, dim=axes)
+            centered = b.op("elementwise_sub", X=x, Y=used_mean, axis=channel)
+            used_variance = b.op("reduce_mean", X=b.mul(centered, centered), dim=axes)
+            keep = attrs["momentum"]
+            mean_out, variance_out = (
+                b.add(b.scaled(old, keep), b.scaled(new, 1.0 - keep))
+                for old, new in ((mean, used_mean), (variance, used_variance))
+            )
+        inverse = b.op("rsqrt", X=b.scaled(used_variance, 1.0, attrs["epsilon"]))
+        centered = b.op("elementwise_sub", X=x, Y=used_mean, axis=channel)
+        normal = b.op("elementwise_mul", X=centered, Y=inverse, axis=channel)
+        return affine(b, normal, scale, bias, channel), mean_out, variance_out, used_mean, inverse
 
-    @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
-        if douts[0] is None:
-            return None, None, None, None, None
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        if any(d is not None for d in douts[1:]):
+            return vjp(b, lambda r, *v: cls.compose(r, *v, attrs=attrs), ins, douts)
         x, scale = ins[:2]
         grads = b.batch_norm_grad(x, scale, outs[3], outs[4], douts[0], **attrs)
         return (*grads, None, None)
 
 
 @register
-class BatchNormGrad(OpDef):
+class BatchNormGrad(CheckedOp):
     """The gradients of batch_norm in X, Scale and Bias, from X, Scale, what it saved, and the gradient of Y."""
 
     type = "batch_norm_grad"
@@ -141,8 +147,7 @@ class BatchNormGrad(OpDef):
         cls, x: TensorType, scale: TensorType, mean: TensorType, inverse: TensorType, dy: TensorType, **attrs: Any
     ) -> tuple:
         check_channels(cls.type, x, {"Scale": scale, "SavedMean": mean, "SavedVariance": inverse}, attrs)
-        for a, c in zip(dy.shape, x.shape, strict=True):
-            dims.require_equal(a, c, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, x.shape, f"{cls.type}: the gradient does not have the shape of the output")
         return x, scale, scale
 
     @staticmethod
@@ -174,7 +179,12 @@ class BatchNormGrad(OpDef):
         bias = b.scaled(scale, 0.0)
 
         def first(r: Any, x: Any, scale: Any, dy: Any) -> tuple:
-            return vjp(r, lambda s, *v: BatchNorm.compose(s, *v, mean, variance, attrs), (x, scale, bias), (dy,))
+            return vjp(
+                r,
+                lambda s, x, w, c: BatchNorm.compose(s, x, w, c, mean, variance, attrs=attrs)[0],
+                (x, scale, bias),
+                (dy,),
+            )
 
         dx, dscale, ddy = vjp(b, first, (x, scale, dy), douts)
         return dx, dscale, None, None, ddy

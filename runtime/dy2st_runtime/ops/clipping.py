@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..loopir import nodes as n
+from .checked import CheckedOp
 from .images import compute_dtype
-from .registry import Float, OpDef, TensorType, register
+from .registry import Float, TensorType, register
 from .softmax import float_type
 
 
 @register
-class SquaredL2Norm(OpDef):
+class SquaredL2Norm(CheckedOp):
     """Out [1] = the sum of the squares of X.
 
     total = b.squared_l2_norm(x)
@@ -54,7 +55,7 @@ def squared_norm(k: Any, x: Any) -> n.Expr:
 
 
 @register
-class ClipByNorm(OpDef):
+class ClipByNorm(CheckedOp):
     """X, scaled down to the L2 norm `max_norm` where its norm is larger.
 
     y = b.clip_by_norm(x, max_norm=1.0)

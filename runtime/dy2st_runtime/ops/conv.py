@@ -15,7 +15,8 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError, GradientError
 from . import conv_lowering, windows
-from .registry import Int, Ints, OpDef, Str, TensorType, register
+from .checked import CheckedOp
+from .registry import Int, Ints, Str, TensorType, register
 
 ATTRS = {
     "strides": Ints([1, 1]),
@@ -65,7 +66,7 @@ def columns(x: np.ndarray, rows: windows.Axis, cols: windows.Axis, groups: int) 
     return view.reshape(batch, groups, channels // groups * rows.kernel * cols.kernel, rows.count * cols.count)
 
 
-class Convolution(OpDef):
+class Convolution(CheckedOp):
     """Input [N, C, H, W] * Filter [M, C/groups, KH, KW] → Output [N, M, OH, OW] (or channels last, see data_format).
 
     Output sizes are floor((H + paddings - (dilation * (KH - 1) + 1)) / stride) + 1. ShapeError where channels, filter
@@ -127,7 +128,7 @@ class DepthwiseConv2D(Convolution):
 
 
 @register
-class Conv2DGradInput(OpDef):
+class Conv2DGradInput(CheckedOp):
     """The gradient of conv2d in its Input: Filter, gradient of Output, Input (only its shape) → a tensor like Input."""
 
     type = "conv2d_grad_input"
@@ -139,8 +140,7 @@ class Conv2DGradInput(OpDef):
     @classmethod
     def infer(cls, f: TensorType, dy: TensorType, x: TensorType, **attrs: Any) -> TensorType:
         y = Conv2D.infer(x, f, **attrs)
-        for a, b in zip(dy.shape, y.shape, strict=True):
-            dims.require_equal(a, b, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, y.shape, f"{cls.type}: the gradient does not have the shape of the output")
         return x
 
     @classmethod
@@ -175,7 +175,7 @@ def scatter(f: np.ndarray, dy: np.ndarray, axes: tuple[windows.Axis, windows.Axi
 
 
 @register
-class Conv2DGradFilter(OpDef):
+class Conv2DGradFilter(CheckedOp):
     """The gradient of conv2d in its Filter: Input, gradient of Output, Filter (only its shape) → like Filter."""
 
     type = "conv2d_grad_filter"
@@ -187,8 +187,7 @@ class Conv2DGradFilter(OpDef):
     @classmethod
     def infer(cls, x: TensorType, dy: TensorType, f: TensorType, **attrs: Any) -> TensorType:
         y = Conv2D.infer(x, f, **attrs)
-        for a, b in zip(dy.shape, y.shape, strict=True):
-            dims.require_equal(a, b, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, y.shape, f"{cls.type}: the gradient does not have the shape of the output")
         return f
 
     @classmethod
@@ -217,7 +216,7 @@ class Conv2DGradFilter(OpDef):
         return lambda: b.conv2d_grad_input(c, dy, x, **attrs), lambda: b.conv2d(x, c, **attrs), None
 
 
-class TransposedConvolution(OpDef):
+class TransposedConvolution(CheckedOp):
     """Input [N, M, H, W], Filter [M, C/groups, KH, KW] → Output [N, C, OH, OW].
 
     OH = (H - 1) * stride - paddings + dilation * (KH - 1) + 1 + output_padding. `output_size` gives OH and OW instead;

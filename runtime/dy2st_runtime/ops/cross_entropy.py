@@ -15,7 +15,8 @@ from .. import dims, dtype
 from ..errors import DTypeError, OutOfRangeError
 from ..loopir import nodes as n
 from . import images
-from .registry import Bool, Int, OpDef, TensorType, register
+from .checked import CheckedOp
+from .registry import Bool, Int, TensorType, register
 from .softmax import Lanes, axis_sum, exponentials, float_type
 
 LARGEST_LOSS = 1e20
@@ -85,7 +86,7 @@ SOFTMAX_ATTRS = {
 
 
 @register
-class SoftmaxWithCrossEntropy(OpDef):
+class SoftmaxWithCrossEntropy(CheckedOp):
     """Loss = -log(softmax(Logits)[Label]) along `axis`, or -sum(Label * log(softmax(Logits))) with `soft_label`.
 
     Logits [N, C] (classes along `axis`), Label int [N, 1] or like Logits → Softmax like Logits, Loss [N, 1]. With
@@ -195,7 +196,7 @@ class SoftmaxWithCrossEntropy(OpDef):
 
 
 @register
-class SoftmaxWithCrossEntropyGrad(OpDef):
+class SoftmaxWithCrossEntropyGrad(CheckedOp):
     """The gradient of Loss in the Logits: (Softmax - one_hot(Label)) * dLoss; with use_softmax False -one_hot /
     Softmax * dLoss."""
 
@@ -210,8 +211,9 @@ class SoftmaxWithCrossEntropyGrad(OpDef):
         cls, label: TensorType, softmax: TensorType, dloss: TensorType, *, soft_label: bool, axis: int, **attrs: Any
     ) -> TensorType:
         loss = check_labels(cls.type, softmax, label, axis, soft_label)
-        for a, c in zip(dloss.shape, loss.shape, strict=True):
-            dims.require_equal(a, c, f"{cls.type}: the gradient does not have the shape of the loss")
+        dims.require_same_shape(
+            dloss.shape, loss.shape, f"{cls.type}: the gradient does not have the shape of the loss"
+        )
         return softmax
 
     @classmethod
@@ -267,7 +269,7 @@ class SoftmaxWithCrossEntropyGrad(OpDef):
             def lane(number: Any, start: Any) -> None:
                 g = load(grad, number)
                 if hard is None:
-                    mass = 1.0
+                    mass: Any = 1.0
                     if use_softmax:
                         mass = lanes.reduce(0.0, compute, lambda acc, i: acc + load(target, i), start)
                     factor = k.let(g)
@@ -302,7 +304,7 @@ class SoftmaxWithCrossEntropyGrad(OpDef):
 
 
 @register
-class CrossEntropy(OpDef):
+class CrossEntropy(CheckedOp):
     """Y = -log(X[Label]) for probabilities X [N, ..., C] (classes last), or -sum(Label * log(X)) with `soft_label`.
 
     Label int [N, ..., 1] or like X → Y [N, ..., 1]. Errors as for softmax_with_cross_entropy.

@@ -9,10 +9,11 @@ import numpy as np
 from .. import dtype
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
+from .checked import CheckedOp
 from .elementwise import Elementwise
 from .images import compute_dtype
 from .random import advanced, check_state, draw, lower_advance, native_draw, uniform
-from .registry import Bool, Float, Int, OpDef, Str, TensorType, register
+from .registry import Bool, Float, Int, Str, TensorType, register
 from .softmax import float_type
 
 UPSCALE, DOWNGRADE = "upscale_in_train", "downgrade_in_infer"
@@ -34,7 +35,7 @@ def kept_scale(dropout_prob: float, implementation: str) -> float:
 
 
 @register
-class Dropout(OpDef):
+class Dropout(CheckedOp):
     """Zeroes each element with the probability `dropout_prob`; Mask (uint8) is 1 where an element is kept.
 
     With "upscale_in_train" the kept ones are divided by 1 - dropout_prob, and `is_test` changes nothing; with
@@ -148,7 +149,7 @@ class Dropout(OpDef):
 
 
 @register
-class DropoutGrad(Elementwise):
+class DropoutGrad(CheckedOp, Elementwise):
     """The gradient of Out where Mask is 1, scaled as Out was; 0 elsewhere."""
 
     type = "dropout_grad"
@@ -158,11 +159,9 @@ class DropoutGrad(Elementwise):
     accepts = dtype.FLOATS
 
     @staticmethod
-    def reference(
-        mask: np.ndarray, dout: np.ndarray, *, dropout_prob: float, dropout_implementation: str
-    ) -> np.ndarray:
-        scale = np.dtype(compute_dtype(dout.dtype.name)).type(kept_scale(dropout_prob, dropout_implementation))
-        return np.where(mask != 0, dout * scale, 0).astype(dout.dtype, copy=False)
+    def array(mask: np.ndarray, dout: np.ndarray, *, dropout_prob: float, dropout_implementation: str) -> np.ndarray:
+        scale = dout.dtype.type(kept_scale(dropout_prob, dropout_implementation))
+        return np.where(mask != 0, dout * scale, 0)
 
     @staticmethod
     def scalar(k: Any, mask: n.Expr, dout: n.Expr, *, dropout_prob: float, dropout_implementation: str) -> n.Expr:

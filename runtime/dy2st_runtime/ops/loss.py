@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import dims, dtype
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
+from .checked import CheckedOp
 from .elementwise import Elementwise
 from .images import compute_dtype
-from .registry import Bool, Float, Int, OpDef, TensorType, register
+from .registry import Bool, Float, Int, TensorType, register
 from .softmax import float_type
 from .vjp import vjp
 
 
-def same_shape(op: str, a: TensorType, b: TensorType, what: str) -> None:
-    message = f"{op}: {what} has shape {dims.show(b.shape)}, the input {dims.show(a.shape)}"
-    dims.require_equal(a.rank, b.rank, message)
-    for p, q in zip(a.shape, b.shape, strict=True):
-        dims.require_equal(p, q, message)
-
-
-class PairLoss(Elementwise):
+class PairLoss(CheckedOp, Elementwise):
     """X and Label of one shape and dtype → Out of that shape. Label gets no gradient, as in Paddle."""
 
-    inputs = ("X", "Label")
+    inputs: ClassVar[tuple[str, ...]] = ("X", "Label")
     accepts = dtype.FLOATS
 
     @classmethod
     def infer(cls, *ins: TensorType, **attrs: Any) -> TensorType:
         for t in ins[1:]:
-            same_shape(cls.type, ins[0], t, "the label")
+            dims.require_same_shape(t.shape, ins[0].shape, f"{cls.type}: the label and the input")
         return super().infer(*ins, **attrs)
 
 
@@ -54,11 +48,9 @@ class SigmoidCrossEntropyWithLogits(PairLoss):
         return super().infer(*ins, **attrs)
 
     @staticmethod
-    def reference(x: np.ndarray, label: np.ndarray, *, ignore_index: int, **_: Any) -> np.ndarray:
-        name = compute_dtype(x.dtype.name)
-        v, t = x.astype(name, copy=False), label.astype(name, copy=False)
-        loss = np.maximum(v, 0) - v * t + np.log1p(np.exp(-np.abs(v)))
-        return np.where(t == ignore_index, 0, loss).astype(x.dtype, copy=False)
+    def array(x: np.ndarray, label: np.ndarray, *, ignore_index: int, **_: Any) -> np.ndarray:
+        loss = np.maximum(x, 0) - x * label + np.log1p(np.exp(-np.abs(x)))
+        return np.where(label == ignore_index, 0, loss)
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, label: n.Expr, *, ignore_index: int, **_: Any) -> n.Expr:
@@ -80,11 +72,8 @@ class SigmoidCrossEntropyWithLogitsGrad(PairLoss):
     attrs = {"ignore_index": Int(-100)}
 
     @staticmethod
-    def reference(x: np.ndarray, label: np.ndarray, dout: np.ndarray, *, ignore_index: int) -> np.ndarray:
-        name = compute_dtype(x.dtype.name)
-        v, t = x.astype(name, copy=False), label.astype(name, copy=False)
-        dx = (1 / (1 + np.exp(-v)) - t) * dout.astype(name, copy=False)
-        return np.where(t == ignore_index, 0, dx).astype(x.dtype, copy=False)
+    def array(x: np.ndarray, label: np.ndarray, dout: np.ndarray, *, ignore_index: int) -> np.ndarray:
+        return np.where(label == ignore_index, 0, (1 / (1 + np.exp(-x)) - label) * dout)
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, label: n.Expr, dout: n.Expr, *, ignore_index: int) -> n.Expr:
@@ -114,11 +103,8 @@ class BCELoss(PairLoss):
     type = "bce_loss"
 
     @staticmethod
-    def reference(x: np.ndarray, label: np.ndarray) -> np.ndarray:
-        name = compute_dtype(x.dtype.name)
-        v, t = x.astype(name, copy=False), label.astype(name, copy=False)
-        positive, negative = np.maximum(np.log(v), -100), np.maximum(np.log1p(-v), -100)
-        return ((t - 1) * negative - t * positive).astype(x.dtype, copy=False)
+    def array(x: np.ndarray, label: np.ndarray) -> np.ndarray:
+        return (label - 1) * np.maximum(np.log1p(-x), -100) - label * np.maximum(np.log(x), -100)
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, label: n.Expr) -> n.Expr:
@@ -140,10 +126,8 @@ class BCELossGrad(PairLoss):
     outputs = ("X@GRAD",)
 
     @staticmethod
-    def reference(x: np.ndarray, label: np.ndarray, dout: np.ndarray) -> np.ndarray:
-        name = compute_dtype(x.dtype.name)
-        v, t, g = (a.astype(name, copy=False) for a in (x, label, dout))
-        return (g * (v - t) / np.maximum((1 - v) * v, v.dtype.type(1e-12))).astype(x.dtype, copy=False)
+    def array(x: np.ndarray, label: np.ndarray, dout: np.ndarray) -> np.ndarray:
+        return dout * (x - label) / np.maximum((1 - x) * x, x.dtype.type(1e-12))
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, label: n.Expr, dout: n.Expr) -> n.Expr:
@@ -163,7 +147,7 @@ class BCELossGrad(PairLoss):
 
 
 @register
-class HuberLoss(OpDef):
+class HuberLoss(CheckedOp):
     """Residual = Y - X; Out = Residual^2 / 2 where |Residual| <= delta, else delta * (|Residual| - delta / 2).
 
     loss, residual = b.huber_loss(x, y, delta=1.0)
@@ -177,7 +161,7 @@ class HuberLoss(OpDef):
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, *, delta: float) -> tuple:
         float_type(cls.type, x)
-        same_shape(cls.type, x, y, "Y")
+        dims.require_same_shape(x.shape, y.shape, f"{cls.type}: X and Y")
         return x, x
 
     @staticmethod
@@ -212,7 +196,7 @@ class HuberLoss(OpDef):
 
 
 @register
-class SmoothL1Loss(OpDef):
+class SmoothL1Loss(CheckedOp):
     """Diff = (X - Y) * InsideWeight; Out [N, 1] sums OutsideWeight * f(Diff) over each row of X [N, ...].
 
     f(d) = (sigma * d)^2 / 2 where |d| < 1 / sigma^2, else |d| - 1 / (2 * sigma^2).
@@ -231,7 +215,7 @@ class SmoothL1Loss(OpDef):
         dims.require_at_least(x.rank, 2, f"{cls.type}: the number of dims of X")
         for what, t in (("Y", y), ("InsideWeight", inside), ("OutsideWeight", outside)):
             if t is not None:
-                same_shape(cls.type, x, t, what)
+                dims.require_same_shape(x.shape, t.shape, f"{cls.type}: X and {what}")
         return x, x.with_shape((x.shape[0], 1))
 
     @staticmethod

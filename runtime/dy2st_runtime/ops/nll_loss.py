@@ -9,9 +9,10 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
+from .checked import CheckedOp
 from .cross_entropy import HardLabel, checked_labels
 from .images import compute_dtype
-from .registry import Int, OpDef, Str, TensorType, register
+from .registry import Int, Str, TensorType, register
 from .softmax import Lanes, float_type
 
 ATTRS = {"ignore_index": Int(-100), "reduction": Str("mean")}
@@ -25,9 +26,9 @@ def check(op: str, x: TensorType, label: TensorType, weight: TensorType | None, 
     if not dtype.is_int(label.dtype):
         raise DTypeError(f"{op}: the label is an integer, got {label.dtype}")
     dims.require_at_least(x.rank, 2, f"{op}: the number of dims of X")
-    dims.require_equal(label.rank, x.rank - 1, f"{op}: the number of dims of the label")
-    for a, b in zip(label.shape, (x.shape[0], *x.shape[2:]), strict=True):
-        dims.require_equal(a, b, f"{op}: the label does not fit the input [N, classes, ...]")
+    dims.require_same_shape(
+        label.shape, (x.shape[0], *x.shape[2:]), f"{op}: the label and the input without its classes"
+    )
     if weight is not None:
         dims.require_equal(
             dims.product(weight.shape), x.shape[1], f"{op}: the number of weights must be that of classes"
@@ -41,7 +42,7 @@ def label_weights(label: np.ndarray, weight: np.ndarray | None, counts: np.ndarr
 
 
 @register
-class NLLLoss(OpDef):
+class NLLLoss(CheckedOp):
     """Out = -Weight[Label] * X[Label]: the sum, the mean (divided by Total_weight) or one for each label ("none").
 
     X [N, C, ...] are log probabilities, Label int [N, ...] with values in [0, C) or `ignore_index`. OutOfRangeError
@@ -119,7 +120,7 @@ class NLLLoss(OpDef):
 
 
 @register
-class NLLLossGrad(OpDef):
+class NLLLossGrad(CheckedOp):
     """The gradient of nll_loss in X (only its shape is read): -Weight[Label] * dOut at the label, 0 elsewhere."""
 
     type = "nll_loss_grad"

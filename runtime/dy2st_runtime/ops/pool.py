@@ -8,15 +8,17 @@ of the output, so they are differentiable again: average pooling's by average po
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import dims
 from ..errors import AttributeValueError
 from . import pool_lowering, windows
+from .checked import CheckedOp
 from .images import compute_dtype
-from .registry import Bool, Ints, OpDef, Str, TensorType, register
+from .registry import Bool, Ints, Str, TensorType, register
 from .softmax import float_type
 
 ATTRS = {
@@ -33,7 +35,8 @@ ATTRS = {
 }
 
 
-class Cells(NamedTuple):
+@dataclass(frozen=True)
+class Cells:
     """The cells along one axis of an adaptive pool: cell i covers floor(i * size / count) to ceil((i + 1) * size /
     count)."""
 
@@ -111,12 +114,11 @@ def pooling_type(op: str, attrs: dict[str, Any]) -> str:
 
 def check_like_output(op: str, x: TensorType, y: TensorType, attrs: dict[str, Any]) -> None:
     expected = Pool2D.infer(x, **attrs)
-    for a, b in zip(y.shape, expected.shape, strict=True):
-        dims.require_equal(a, b, f"{op}: the tensor does not have the shape of the pool's output")
+    dims.require_same_shape(y.shape, expected.shape, f"{op}: the tensor does not have the shape of the pool's output")
 
 
 @register
-class Pool2D(OpDef):
+class Pool2D(CheckedOp):
     """X [N, C, H, W] → Out [N, C, OH, OW]: the maximum or the average of each window (or channels last, see
     data_format).
 
@@ -184,7 +186,7 @@ def areas(image: np.ndarray, attrs: dict[str, Any]) -> np.ndarray:
 
 
 @register
-class Pool2DGrad(OpDef):
+class Pool2DGrad(CheckedOp):
     """The gradient of pool2d: X (of an average only its shape), Out, gradient of Out → a tensor like X."""
 
     type = "pool2d_grad"
@@ -228,7 +230,7 @@ class Pool2DGrad(OpDef):
 
 
 @register
-class MaxPool2DPick(OpDef):
+class MaxPool2DPick(CheckedOp):
     """Y, an image like X, read where X has the first maximum of each window → Out with the shape of X's pool."""
 
     type = "max_pool2d_pick"
@@ -237,8 +239,7 @@ class MaxPool2DPick(OpDef):
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, **attrs: Any) -> TensorType:
-        for a, b in zip(x.shape, y.shape, strict=True):
-            dims.require_equal(a, b, f"{cls.type}: the images differ in size")
+        dims.require_same_shape(x.shape, y.shape, f"{cls.type}: the images differ in size")
         return Pool2D.infer(x, **attrs)
 
     @classmethod

@@ -16,7 +16,8 @@ from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import images, windows
-from .registry import Float, Int, OpDef, Str, TensorType, register
+from .checked import CheckedOp
+from .registry import Float, Int, Str, TensorType, register
 from .vjp import vjp
 
 
@@ -41,7 +42,7 @@ class View(NamedTuple):
         return self.groups * self.depth
 
 
-class RowNorm(OpDef):
+class RowNorm(CheckedOp):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias.
 
     The second and third output are the mean and the variance (or the inverse standard deviation: `saves_inverse_std`)
@@ -52,7 +53,7 @@ class RowNorm(OpDef):
     saves_inverse_std = False
 
     @classmethod
-    def view(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
+    def view_of(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
         """The sizes of X, channels first."""
         raise NotImplementedError
 
@@ -60,7 +61,7 @@ class RowNorm(OpDef):
     def named_view(cls, k: Any, shape: Sequence[Any], attrs: dict[str, Any]) -> View:
         """The view inside a kernel, each size computed once."""
         with dims.checks():  # the kernel has them from `infer`
-            view = cls.view(shape, attrs)
+            view = cls.view_of(shape, attrs)
         return View(*(k.let(v) if isinstance(v, n.Expr) else v for v in view))
 
     @classmethod
@@ -76,7 +77,7 @@ class RowNorm(OpDef):
     def infer(cls, x: TensorType, scale: TensorType | None, bias: TensorType | None, **attrs: Any) -> tuple:
         if x.dtype not in dtype.FLOATS:
             raise DTypeError(f"{cls.type} takes floating-point tensors, got {x.dtype}")
-        view = cls.view(windows.to_first(x.shape, cls.last(attrs)), attrs)
+        view = cls.view_of(windows.to_first(x.shape, cls.last(attrs)), attrs)
         for what, t in (("Scale", scale), ("Bias", bias)):
             if t is not None:
                 dims.require_equal(dims.product(t.shape), view.params, f"{cls.type}: the number of elements of {what}")
@@ -87,7 +88,7 @@ class RowNorm(OpDef):
     def arrays(cls, x: np.ndarray, attrs: dict[str, Any]) -> tuple[np.ndarray, View]:
         """X as [outer, groups, depth, inner] in the dtype of computation."""
         first = windows.array_to_first(x, cls.last(attrs))
-        view = cls.view(first.shape, attrs)
+        view = cls.view_of(first.shape, attrs)
         return first.reshape(view).astype(images.compute_dtype(x.dtype.name), copy=False), view
 
     @classmethod
@@ -150,7 +151,7 @@ class RowNorm(OpDef):
         images.deliver(cx, target, y, inputs, last)
 
     @classmethod
-    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, attrs: dict[str, Any]) -> tuple:
+    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, *, attrs: dict[str, Any]) -> tuple:
         """The op written with basic ops: (Y, mean, variance or inverse standard deviation)."""
         raise NotImplementedError
 
@@ -169,7 +170,7 @@ class RowNorm(OpDef):
         x, scale, bias = ins
         dy, *dstats = douts
         if any(d is not None for d in dstats):
-            return vjp(b, lambda r, *v: cls.compose(r, *v, attrs), (x, scale, bias), douts)
+            return vjp(b, lambda r, *v: cls.compose(r, *v, attrs=attrs), (x, scale, bias), douts)
         dx, dscale, dbias = b.op(cls.type + "_grad", X=x, Scale=scale, Bias=bias, Mean=outs[1], Variance=outs[2],
                                  **{"Y@GRAD": dy}, **attrs)  # fmt: skip
         return dx, dscale, dbias
@@ -222,14 +223,14 @@ class LayerNorm(RowNorm):
     attrs = {"epsilon": Float(1e-5), "begin_norm_axis": Int(1)}
 
     @classmethod
-    def view(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
+    def view_of(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
         begin = attrs["begin_norm_axis"]
         if not 0 < begin < len(shape):
             raise AttributeValueError(f"layer_norm: begin_norm_axis {begin} must be above 0 and below {len(shape)}")
         return View(dims.product(shape[:begin]), 1, dims.product(shape[begin:]), 1)
 
     @classmethod
-    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, attrs: dict[str, Any]) -> tuple:
+    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, *, attrs: dict[str, Any]) -> tuple:
         begin = attrs["begin_norm_axis"]
         y, mean, saved = cls.standardized(b, x, list(range(begin, len(x.shape))), attrs)
         if scale is not None:
@@ -252,7 +253,7 @@ class GroupNorm(RowNorm):
     attrs = {"epsilon": Float(1e-5), "groups": Int(1), "data_layout": Str("NCHW")}
 
     @classmethod
-    def view(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
+    def view_of(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
         groups = attrs["groups"]
         if groups < 1:
             raise AttributeValueError(f"group_norm: groups must be positive, got {groups}")
@@ -264,7 +265,7 @@ class GroupNorm(RowNorm):
     def named_view(cls, k: Any, shape: Sequence[Any], attrs: dict[str, Any]) -> View:
         """The view inside a kernel, each size computed once."""
         with dims.checks():  # the kernel has them from `infer`
-            view = cls.view(shape, attrs)
+            view = cls.view_of(shape, attrs)
         return View(*(k.let(v) if isinstance(v, n.Expr) else v for v in view))
 
     @classmethod
@@ -272,7 +273,7 @@ class GroupNorm(RowNorm):
         return (view.outer, view.groups)
 
     @classmethod
-    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, attrs: dict[str, Any]) -> tuple:
+    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, *, attrs: dict[str, Any]) -> tuple:
         rank, last = len(x.shape), cls.last(attrs)
         first = b.op("transpose2", X=x, axis=list(windows.to_first(range(rank), True))) if last else x
         grouped = b.op("reshape2", X=first, shape=[0, attrs["groups"], -1])
@@ -307,11 +308,11 @@ class InstanceNorm(RowNorm):
     saves_inverse_std = True
 
     @classmethod
-    def view(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
+    def view_of(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
         dims.require_at_least(len(shape), 3, "instance_norm: the number of dims")
         return View(shape[0], shape[1], 1, dims.product(shape[2:]))
 
     @classmethod
-    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, attrs: dict[str, Any]) -> tuple:
+    def compose(cls, b: Any, x: Any, scale: Any, bias: Any, *, attrs: dict[str, Any]) -> tuple:
         y, mean, saved = cls.standardized(b, x, list(range(2, len(x.shape))), attrs)
         return affine(b, y, scale, bias), b.op("reshape2", X=mean, shape=[-1]), b.op("reshape2", X=saved, shape=[-1])

@@ -10,12 +10,13 @@ import numpy as np
 from .. import dims
 from ..loopir import nodes as n
 from . import images
-from .registry import OpDef, TensorType, register
+from .checked import CheckedOp
+from .registry import TensorType, register
 from .row_norm import GroupNorm, InstanceNorm, LayerNorm, RowNorm, inner_loop, per_channel
 from .vjp import vjp
 
 
-class RowNormGrad(OpDef):
+class RowNormGrad(CheckedOp):
     """The gradients of a `RowNorm`, from its inputs (of Bias only the shape), what it saved, and the gradient of Y."""
 
     inputs = ("X", "Scale?", "Bias?", "Mean", "Variance", "Y@GRAD")
@@ -27,8 +28,7 @@ class RowNormGrad(OpDef):
     def infer(
         cls, x: TensorType, scale: Any, bias: Any, mean: Any, variance: Any, dy: TensorType, **attrs: Any
     ) -> tuple:
-        for a, c in zip(dy.shape, x.shape, strict=True):
-            dims.require_equal(a, c, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, x.shape, f"{cls.type}: the gradient does not have the shape of the output")
         return x, scale, bias
 
     @classmethod
@@ -93,7 +93,7 @@ class RowNormGrad(OpDef):
         x, scale, bias, _, _, dy = ins
 
         def first(r: Any, x: Any, scale: Any, dy: Any) -> tuple:
-            return vjp(r, lambda s, *v: cls.forward.compose(s, *v, attrs)[0], (x, scale, bias), (dy,))
+            return vjp(r, lambda s, *v: cls.forward.compose(s, *v, attrs=attrs)[0], (x, scale, bias), (dy,))
 
         dx, dscale, ddy = vjp(b, first, (x, scale, dy), douts)
         return dx, dscale, None, None, None, ddy

@@ -11,7 +11,8 @@ from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import images
-from .registry import Int, OpDef, TensorType, register
+from .checked import CheckedOp
+from .registry import Int, TensorType, register
 
 
 def float_type(op: str, x: TensorType) -> None:
@@ -64,7 +65,7 @@ def exponentials(k: Any, lanes: Lanes, x: Any, start: Any, compute: str) -> tupl
     return top, lanes.reduce(0.0, compute, lambda acc, i: acc + n.call("exp", load(i) - top), start)
 
 
-class SoftmaxBase(OpDef):
+class SoftmaxBase(CheckedOp):
     """X → Out, of the same shape."""
 
     attrs = {"axis": Int(-1)}
@@ -160,7 +161,7 @@ class LogSoftmax(SoftmaxBase):
         return (b.log_softmax_grad(outs[0], douts[0], axis=axis),)
 
 
-class LaneGrad(OpDef):
+class LaneGrad(CheckedOp):
     """Out and its gradient → the gradient of X."""
 
     inputs = ("Out", "Out@GRAD")
@@ -169,8 +170,7 @@ class LaneGrad(OpDef):
 
     @classmethod
     def infer(cls, y: TensorType, dy: TensorType, *, axis: int) -> TensorType:
-        for a, c in zip(y.shape, dy.shape, strict=True):
-            dims.require_equal(a, c, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(y.shape, dy.shape, f"{cls.type}: the gradient does not have the shape of the output")
         return y
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
+from .checked import CheckedOp
 from .images import compute_dtype
-from .registry import Bool, Float, OpDef, Str, TensorType, register
+from .registry import Bool, Float, Str, TensorType, register
 
 
-class Update(OpDef):
+class Update(CheckedOp):
     """Base of the steps that are elementwise in Param, Grad and the tensors of Param's shape.
 
     Subclasses state the step once, as a `formula(m, values, attrs)` that runs on arrays in the reference and on the
@@ -26,7 +27,7 @@ class Update(OpDef):
     """
 
     differentiable = False
-    outputs = ("ParamOut",)
+    outputs: ClassVar[tuple[str, ...]] = ("ParamOut",)
     scalars: ClassVar[tuple[str, ...]] = ("LearningRate",)
     """Input slots with one element."""
     powers: ClassVar[dict[str, str]] = {}
@@ -60,7 +61,7 @@ class Update(OpDef):
             values[slot] = None if value is None else value.reshape(())
         numbers = {key: name.type(v) if isinstance(v, float) else v for key, v in attrs.items()}
         results = cls.formula(_NumPy, values, numbers)
-        outs = []
+        outs: list[Any] = []
         for out in cls.output_slots:
             slot = cls.inplace[out.name]
             old = found[slot]
@@ -105,10 +106,7 @@ class Update(OpDef):
 def _fits(op: str, name: str, t: TensorType, param: TensorType) -> None:
     if t.dtype != param.dtype:
         raise DTypeError(f"{op}: {name} has dtype {t.dtype}, the parameter has {param.dtype}")
-    message = f"{op}: {name} of shape {dims.show(t.shape)} does not fit the parameter of shape {dims.show(param.shape)}"
-    dims.require_equal(t.rank, param.rank, message)
-    for a, b in zip(t.shape, param.shape, strict=True):
-        dims.require_equal(a, b, message)
+    dims.require_same_shape(t.shape, param.shape, f"{op}: {name} and the parameter")
 
 
 class _NumPy:

@@ -35,6 +35,7 @@ def vjp(b: OpBuilder, compose: Callable[..., Any], ins: Sequence[Any], out_grads
         ins: values; None for an absent one.
         out_grads: one for each result; None where no gradient flows.
     """
+    ins = _distinct(b, ins)
     recorder = Recorder(b)
     outs = compose(recorder, *ins)
     outs = outs if isinstance(outs, tuple) else (outs,)
@@ -63,6 +64,18 @@ def vjp(b: OpBuilder, compose: Callable[..., Any], ins: Sequence[Any], out_grads
             elif id(value) in live:
                 add(value, grad() if callable(grad) else grad)
     return tuple(None if v is None else grads.get(id(v)) for v in ins)
+
+
+def _distinct(b: OpBuilder, ins: Sequence[Any]) -> list[Any]:
+    """The values with a copy for each that comes twice, since each place has a gradient of its own."""
+    seen: set[int] = set()
+    found = []
+    for v in ins:
+        if v is not None and id(v) in seen:
+            v = b.op("assign", X=v)
+        seen.add(id(v))
+        found.append(v)
+    return found
 
 
 def _depending(recorder: Recorder, ins: Sequence[Any]) -> set[int]:
