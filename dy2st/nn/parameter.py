@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dy2st_runtime.ir import Variable
+
 from .. import unique_name
 from ..errors import ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
@@ -67,6 +69,8 @@ def make_buffer(shape: Sequence[int], value: float, dtype: str, name: str) -> Te
     recorder = dispatch.current_recorder()
     t = None if recorder is None else recorder.parameter(name, list(shape), dtype, chosen.make, False)
     if t is not None:
+        if isinstance(t._value, Variable):
+            t._value.is_parameter = False
         return describe(t, ParamAttr(trainable=False))
     with dispatch.eager():
         made = chosen.make(list(shape), dtype)

@@ -10,7 +10,7 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import DTypeError
 from . import dispatch
 from .dispatch import ops
-from .promotion import as_tensor, cast, operands
+from .promotion import NUMBERS, as_tensor, cast, operands
 from .tensor import Tensor
 
 
@@ -32,6 +32,13 @@ def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
     return out
 
 
+def _number_beside(x: Any, y: Any) -> float | None:
+    """The value of y if it is a number beside a floating-point tensor: `scale` then needs no constant for it."""
+    if isinstance(x, Tensor) and not x._weak and isinstance(y, NUMBERS) and _dtype.is_float(x.dtype):
+        return float(y)
+    return None
+
+
 # ---- two operands ----
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y, broadcast; the dtypes are promoted, a number takes the dtype of the tensor beside it.
@@ -48,6 +55,10 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> add(Tensor([1, 2]), 0.5).numpy()
     array([1.5, 2.5], dtype=float32)
     """
+    if (c := _number_beside(x, y)) is not None:
+        return ops.op("scale", X=x, bias=c)
+    if (c := _number_beside(y, x)) is not None:
+        return ops.op("scale", X=y, bias=c)
     return binary("elementwise_add", x, y)
 
 
@@ -57,6 +68,10 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> subtract(Tensor([1, 2]), 2).numpy()
     array([-1,  0])
     """
+    if (c := _number_beside(x, y)) is not None:
+        return ops.op("scale", X=x, bias=-c)
+    if (c := _number_beside(y, x)) is not None:
+        return ops.op("scale", X=y, scale=-1.0, bias=c)
     return binary("elementwise_sub", x, y)
 
 
@@ -66,6 +81,10 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> multiply(Tensor([1, 2]), 2).numpy()
     array([2, 4])
     """
+    if (c := _number_beside(x, y)) is not None:
+        return ops.op("scale", X=x, scale=c)
+    if (c := _number_beside(y, x)) is not None:
+        return ops.op("scale", X=y, scale=c)
     return binary("elementwise_mul", x, y)
 
 

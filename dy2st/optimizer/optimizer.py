@@ -1,0 +1,268 @@
+"""`Optimizer`: what all optimizers share.
+
+A step is a list of update ops, one for each parameter, made through dispatch: eager `step()` runs them, while a program is built
+they become part of it. So there is one definition of each optimizer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import unique_name
+from ..errors import AttributeValueError, DTypeError, StateDictError
+from ..nn.clip import ClipGradBase
+from ..nn.parameter import make_buffer
+from ..regularizer import L2Decay, WeightDecay
+from ..tensor import Tensor, autograd, dispatch, math
+from .lr import LRScheduler
+
+ParamsGrads = list[tuple[Tensor, Tensor]]
+
+
+class Optimizer:
+    """Base of optimizers. Subclasses name their accumulators and give `update`.
+
+    Args:
+        learning_rate: a number or an `lr.LRScheduler`.
+        parameters: the parameters to train; or dicts with "params" and, for these, other values of "learning_rate" (a factor),
+            "weight_decay", "grad_clip".
+        weight_decay: a number (L2Decay), an L1Decay or L2Decay; a parameter's own regularizer goes before it.
+        grad_clip: a `nn.ClipGradBy...`.
+
+    Raises:
+        DTypeError: an argument is of another type.
+    """
+
+    accumulators: dict[str, float] = {}
+    """Name → initial value of the state that each parameter has, of its shape."""
+    scalars: dict[str, float] = {}
+    """The same for state of one element."""
+
+    def __init__(self, learning_rate: Any = 0.001, parameters: Iterable[Any] | None = None, weight_decay: Any = None,
+                 grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+        if isinstance(parameters, Tensor):
+            raise DTypeError("parameters must be a list of parameters", hint="use layer.parameters()")
+        if not isinstance(learning_rate, (int, float, LRScheduler)):
+            raise DTypeError(f"learning_rate must be a number or an LRScheduler, got {type(learning_rate).__name__}")
+        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
+            raise DTypeError(f"grad_clip must be a nn.ClipGradBy..., got {type(grad_clip).__name__}")
+        self._learning_rate = learning_rate
+        self._grad_clip = grad_clip
+        self.regularization = self._decay(weight_decay)
+        self._name = name or unique_name.generate(type(self).__name__.lower())
+        self._groups: list[dict[str, Any]] = []
+        self._options: dict[int, dict[str, Any]] = {}
+        self._state: dict[tuple[str, str], Tensor] = {}
+        self._loaded: dict[str, Any] = {}
+        self._lr_tensor: Tensor | None = None
+        for p in list(parameters or ()):
+            self._add_group(p if isinstance(p, dict) else {"params": [p]})
+
+    def _decay(self, weight_decay: Any) -> WeightDecay | None:
+        if weight_decay is None or isinstance(weight_decay, WeightDecay):
+            return weight_decay
+        if isinstance(weight_decay, (int, float)):
+            return L2Decay(weight_decay)
+        raise DTypeError(f"weight_decay must be a number or an L1Decay or L2Decay, got {type(weight_decay).__name__}")
+
+    def _add_group(self, group: dict[str, Any]) -> None:
+        params = group["params"]
+        options = {k: v for k, v in group.items() if k != "params"}
+        unknown = set(options) - {"learning_rate", "weight_decay", "grad_clip", "beta1", "beta2", "epsilon"}
+        if unknown:
+            raise AttributeValueError(f"a parameter group cannot set {sorted(unknown)[0]!r}")
+        if "weight_decay" in options:
+            options["weight_decay"] = self._decay(options["weight_decay"])
+        for p in [params] if isinstance(params, Tensor) else params:
+            self._options[id(p)] = options
+            self._groups.append({"param": p, **options})
+
+    @property
+    def _parameter_list(self) -> list[Tensor]:
+        return [g["param"] for g in self._groups]
+
+    # ---- one step ----
+    def step(self) -> None:
+        """Updates all parameters that have a gradient, in place.
+
+        Raises:
+            AttributeValueError: the optimizer was made without parameters.
+        """
+        if not self._groups:
+            raise AttributeValueError("the optimizer has no parameters", hint="pass parameters=layer.parameters()")
+        self.apply_gradients([(p, p.grad) for p in self._parameter_list if p.grad is not None and not p.stop_gradient])
+
+    def apply_gradients(self, params_grads: Sequence[tuple[Tensor, Tensor]]) -> None:
+        """Clips and regularizes the gradients and updates the parameters; as ops of the program while one is built."""
+        with autograd.no_grad():
+            for p, g in self._regularized(self._clipped(list(params_grads))):
+                self.update(p, g, self._rate(p))
+
+    def _clipped(self, params_grads: ParamsGrads) -> ParamsGrads:
+        """Each group with a clip of its own is clipped by itself, the rest together."""
+        clips = [self._options.get(id(p), {}).get("grad_clip", self._grad_clip) for p, _ in params_grads]
+        out = list(params_grads)
+        for clip in {id(c): c for c in clips if c is not None}.values():
+            chosen = [i for i, c in enumerate(clips) if c is clip]
+            for i, pair in zip(chosen, clip([params_grads[i] for i in chosen]), strict=True):
+                out[i] = pair
+        return out
+
+    def _regularized(self, params_grads: ParamsGrads) -> ParamsGrads:
+        out = []
+        for p, g in params_grads:
+            own = getattr(p, "regularizer", None)
+            decay = own if own is not None else self._options.get(id(p), {}).get("weight_decay", self.regularization)
+            out.append((p, g if decay is None or decay.coeff == 0 else math.add(g, decay.gradient(p))))
+        return out
+
+    def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
+        """The update op of one parameter. Subclasses define it."""
+        raise NotImplementedError
+
+    def option(self, param: Tensor, name: str) -> Any:
+        """The value of a hyperparameter for a parameter: that of its group, or the optimizer's."""
+        return self._options.get(id(param), {}).get(name, getattr(self, f"_{name}"))
+
+    def state(self, name: str, param: Tensor) -> Tensor:
+        """The accumulator of a parameter, made when first needed."""
+        key = (name, param.name)
+        if key not in self._state:
+            scalar = name in self.scalars
+            shape = [1] if scalar else [int(d) for d in param.shape]
+            value = (self.scalars if scalar else self.accumulators)[name]
+            t = make_buffer(shape, value, param.dtype, f"{param.name}_{name}_0")
+            if t.name in self._loaded:
+                t.set_value(self._loaded.pop(t.name))
+            self._state[key] = t
+        return self._state[key]
+
+    # ---- the learning rate ----
+    def get_lr(self) -> float:
+        """The learning rate of the next step."""
+        rate = self._learning_rate
+        return float(rate()) if isinstance(rate, LRScheduler) else float(rate)
+
+    def set_lr(self, value: float) -> None:
+        """Sets the learning rate.
+
+        Raises:
+            AttributeValueError: it is scheduled.
+        """
+        if isinstance(self._learning_rate, LRScheduler):
+            raise AttributeValueError("the learning rate is scheduled; it cannot be set", hint="use the scheduler")
+        self._learning_rate = float(value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Replaces the learning rate by a schedule."""
+        self._learning_rate = scheduler
+
+    def _rate(self, p: Tensor) -> Tensor:
+        """The learning rate of a parameter as a tensor of one element."""
+        factor = getattr(p, "optimize_attr", {}).get("learning_rate", 1.0)
+        factor *= self._options.get(id(p), {}).get("learning_rate", 1.0)
+        if dispatch.in_dynamic_mode():
+            return dispatch.constant(self._rate_array(factor))
+        shared = self.learning_rate_variable()
+        return shared if factor == 1.0 else math.scale(shared, factor)
+
+    def learning_rate_variable(self) -> Tensor:
+        """The learning rate in the program being built: a persistable variable of one element that is set to `get_lr()`
+        before each run (`Program.before_run`)."""
+        t = self._lr_tensor
+        recorder = dispatch.current_recorder()
+        if t is None or not recorder_has(recorder, t):
+            t = make_buffer([1], self.get_lr(), "float32", unique_name.generate("learning_rate"))
+            if t.is_symbolic:
+                name, program = t.name, t.block.program
+                program.before_run.append(lambda scope: scope.var(name).get_tensor().set(self._rate_array()))
+            self._lr_tensor = t
+        return t
+
+    def _rate_array(self, factor: float = 1.0) -> np.ndarray:
+        return np.array([self.get_lr() * factor], np.float32)
+
+    # ---- gradients ----
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Forgets the gradients of all parameters."""
+        for p in self._parameter_list:
+            p.clear_grad()
+
+    clear_gradients = clear_grad
+
+    def backward(self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None,
+                 callbacks: Any = None) -> ParamsGrads:  # fmt: skip
+        """The parameters with their gradients: eager, those that `loss.backward()` computed before; for the loss of a
+        program, gradient ops are appended to it."""
+        if loss.is_symbolic:
+            from ..static.gradient import append_backward
+
+            wrt = parameters if parameters is not None else (self._parameter_list or None)
+            return append_backward(loss, wrt, no_grad_set)
+        params = self._parameter_list if parameters is None else list(parameters)
+        return [(p, p.grad) for p in params if p.grad is not None and not p.stop_gradient]
+
+    def minimize(self, loss: Tensor, startup_program: Any = None, parameters: Any = None,
+                 no_grad_set: Any = None) -> tuple[list, ParamsGrads]:  # fmt: skip
+        """`backward` and one update. Eager, `loss.backward()` must have been called before.
+
+        Returns:
+            an empty list (the ops of Paddle's API), and the parameters with their gradients.
+        """
+        where: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+        if loss.is_symbolic:
+            from ..static.program import building
+
+            where = building(loss, startup_program)
+        with where:
+            params_grads = self.backward(loss, startup_program, parameters, no_grad_set)
+            self.apply_gradients(params_grads)
+        return [], params_grads
+
+    # ---- state ----
+    def state_dict(self) -> dict[str, Any]:
+        """All accumulators by name (`linear_0.w_0_moment1_0`), and the schedule's state under "LR_Scheduler"."""
+        state: dict[str, Any] = {t.name: t for t in self._state.values()}
+        state.update(self._loaded)
+        if isinstance(self._learning_rate, LRScheduler):
+            state["LR_Scheduler"] = self._learning_rate.state_dict()
+        return state
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restores what `state_dict` gave.
+
+        Raises:
+            StateDictError: a shape differs.
+        """
+        state = dict(state_dict)
+        schedule = state.pop("LR_Scheduler", None)
+        if isinstance(self._learning_rate, LRScheduler):
+            if schedule is None:
+                warnings.warn("the state has no 'LR_Scheduler'", stacklevel=2)
+            else:
+                self._learning_rate.set_state_dict(schedule)
+        for t in self._state.values():
+            if t.name in state:
+                value = state.pop(t.name)
+                if list(np.shape(value)) != list(t.shape):
+                    raise StateDictError(
+                        f"{t.name!r} has shape {list(np.shape(value))} in the state, not {list(t.shape)}"
+                    )
+                t.set_value(value)
+        # accumulators that are not made yet get theirs when they are
+        self._loaded = state
+
+    set_dict = set_state_dict
+
+
+def recorder_has(recorder: Any, t: Tensor) -> bool:
+    """Whether a tensor belongs to the program that is being built, or to none."""
+    if not t.is_symbolic:
+        return True
+    block = getattr(recorder, "block", None)
+    return block is not None and t.block.program is block.program
