@@ -1,0 +1,24 @@
+"""Programs built by hand: what is between `data` and `Executor.run`."""
+
+from dy2st_runtime.ir import Variable as Variable
+from dy2st_runtime.scope import Scope as Scope
+
+from . import nn as nn
+from .executor import Executor as Executor
+from .gradient import append_backward as append_backward
+from .gradient import gradients as gradients
+from .input import create_global_var as create_global_var
+from .input import create_parameter as create_parameter
+from .input import data as data
+from .io import load_inference_model as load_inference_model
+from .io import save_inference_model as save_inference_model
+from .nn import accuracy as accuracy
+from .program import Program as Program
+from .program import default_main_program as default_main_program
+from .program import default_startup_program as default_startup_program
+from .program import disable_static as disable_static
+from .program import enable_static as enable_static
+from .program import name_scope as name_scope
+from .program import program_guard as program_guard
+from .scope import global_scope as global_scope
+from .scope import scope_guard as scope_guard

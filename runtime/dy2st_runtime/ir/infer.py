@@ -23,6 +23,11 @@ def infer_types(program: Program) -> None:
     _Inference().block(program.global_block())
 
 
+def infer_op(op: Operator, block: Block) -> None:
+    """The same for one op that stands, or is to stand, in a block: its sub-blocks and its outputs get their types."""
+    _Inference().op(op, block)
+
+
 class _Inference:
     def __init__(self) -> None:
         self.loops: dict[int, list[TensorType]] = {}

@@ -1,0 +1,221 @@
+"""`Executor`: runs hand-built programs."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from dy2st_runtime import config, ir
+from dy2st_runtime.executor.executable import Executable
+from dy2st_runtime.feeds import check_feeds
+from dy2st_runtime.ir.visit import all_ops
+from dy2st_runtime.ops.control import ABSENT
+from dy2st_runtime.reference import run_program
+from dy2st_runtime.scope import Scope, ScopeVariable
+
+from ..errors import DeviceError, FeedError, FetchError, ModeError, ScopeError
+from ..framework.place import CPUPlace, CUDAPlace, Place, current_place
+from ..tensor import Tensor, random
+from .program import default_main_program
+from .scope import global_scope
+
+_KEPT = 64
+"""Executables that an Executor keeps: one for each program, version of it, feeds and fetches."""
+
+
+class Executor:
+    """Runs programs on a place.
+
+    Args:
+        place: default: the place that `set_device` chose.
+
+    Raises:
+        DeviceError: the place is a CUDA device, and none can be used.
+
+    Example:
+        >>> import numpy as np
+        >>> from dy2st import static
+        >>> main = static.Program()
+        >>> with static.program_guard(main):
+        ...     x = static.data("x", [None, 2])
+        ...     y = x * 2.0
+        >>> Executor().run(main, feed={"x": np.ones([1, 2], "float32")}, fetch_list=[y])
+        [array([[2., 2.]], dtype=float32)]
+    """
+
+    def __init__(self, place: Place | None = None):
+        self.place = current_place() if place is None else place
+        if isinstance(self.place, CUDAPlace):
+            raise DeviceError("Executor(CUDAPlace) is not available", hint="use CPUPlace()")
+        if not isinstance(self.place, CPUPlace):
+            raise DeviceError(f"{self.place!r} is no place that programs can run on", hint="use CPUPlace()")
+        self._executables: OrderedDict[tuple, Executable] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def run(self, program: ir.Program | None = None, feed: Mapping[str, Any] | None = None,
+            feed_var_name: str = "feed", fetch_var_name: str = "fetch", fetch_list: Sequence[Any] | None = None,
+            scope: Scope | None = None, return_numpy: bool = True, use_program_cache: bool = True,
+            use_prune: bool = False) -> list[Any]:  # fmt: skip
+        """Runs a program once: all of its ops, with its control flow.
+
+        Args:
+            program: default: the default main program.
+            feed: an array for each data variable that the program reads, by name.
+            fetch_list: variables, or their names, whose values to return.
+            scope: holds the persistable variables; default: the global scope.
+            return_numpy: False: Tensors instead of arrays.
+
+        Returns:
+            a value for each fetch; None where the path taken gives it none.
+
+        Raises:
+            FeedError: a feed is missing, unknown, or has another dtype or shape.
+            FetchError: a fetch is no variable of the program.
+            ScopeError: a persistable variable that the program reads has no value.
+
+        A run that raises leaves the scope as it was.
+        """
+        program = default_main_program() if program is None else program
+        if not isinstance(program, ir.Program):
+            raise ModeError(f"Executor.run takes a Program, got {type(program).__name__}")
+        if feed is not None and not isinstance(feed, Mapping):
+            raise FeedError(f"feed must be a dict of name and array, got {type(feed).__name__}")
+        scope = global_scope() if scope is None else scope
+        fetches = [_fetch_name(program, f) for f in ([fetch_list] if isinstance(fetch_list, (str, Tensor)) else fetch_list or [])]
+        variables = _data(program, feed or {})
+        feeds = check_feeds(variables, {name: _array(value) for name, value in (feed or {}).items()})
+        for prepare in getattr(program, "before_run", ()):
+            prepare(scope)
+        state = _State(program, scope)
+        if config.NO_JIT.get() or not (variables or fetches):
+            # a startup program runs once: compiling its kernels would cost more than it saves
+            values = run_program(program, {v.name: a for v, a in zip(variables, feeds, strict=True)}, state.values)
+            results = [None if values[name] is ABSENT else values[name] for name in fetches]
+        else:
+            results = self._executable(program, [v.name for v in variables], fetches).run(feeds, state.values)
+        state.write_back()
+        return [_result(value, return_numpy) for value in results]
+
+    def close(self) -> None:
+        """Forgets what was compiled."""
+        with self._lock:
+            self._executables.clear()
+
+    def _executable(self, program: ir.Program, feeds: list[str], fetches: list[str]) -> Executable:
+        key = (program.id, program.version, tuple(feeds), tuple(fetches))
+        with self._lock:
+            found = self._executables.get(key)
+            if found is not None:
+                self._executables.move_to_end(key)
+                return found
+        made = Executable(program, feeds, fetches)
+        with self._lock:
+            self._executables[key] = made
+            while len(self._executables) > _KEPT:
+                self._executables.popitem(last=False)
+        return made
+
+
+class _State:
+    """The persistable variables of a run: taken from the scope or from eager tensors, written back where they came
+    from."""
+
+    def __init__(self, program: ir.Program, scope: Scope):
+        self.scope = scope
+        self.captured: dict[str, Tensor] = getattr(program, "captured", {})
+        self.values: dict[str, Any] = {}
+        self.sources: dict[str, ScopeVariable | Tensor] = {}
+        read, written = _persistable(program)
+        for name, v in {**written, **read}.items():
+            slot = scope.find_var(name)
+            if name == random.STATE_NAME:
+                self._random(program, slot)
+                continue
+            if slot is not None and slot.value is not None:
+                self.sources[name], self.values[name] = slot, slot.value
+            elif name in self.captured:
+                tensor = self.captured[name]
+                # runs write to their state in place; the array of an eager tensor may be shared
+                self.values[name] = tensor.numpy() if name in written else tensor._value
+                self.sources[name] = tensor
+            elif name in read:
+                raise ScopeError(f"variable {name!r} has no value in the scope", location=v.info.get("location"),
+                                 hint="run the startup program first, or load the parameters")  # fmt: skip
+
+    def _random(self, program: ir.Program, slot: ScopeVariable | None) -> None:
+        """The generator is that of eager mode, unless the program has a seed of its own."""
+        name = random.STATE_NAME
+        if program.random_seed == 0:
+            self.sources[name], self.values[name] = random.state, random.state.numpy()
+            return
+        slot = self.scope.var(name) if slot is None else slot
+        if slot.value is None:
+            slot.value = np.array([program.random_seed, 0], np.int64)
+        self.sources[name], self.values[name] = slot, slot.value
+
+    def write_back(self) -> None:
+        for name, value in self.values.items():
+            source = self.sources.get(name)
+            if source is None:
+                source = self.scope.var(name)
+            if isinstance(source, Tensor):
+                source._value = value
+            else:
+                source.value = value
+
+
+def _persistable(program: ir.Program) -> tuple[dict[str, ir.Variable], dict[str, ir.Variable]]:
+    """The persistable variables that a program reads before it assigns them, and those that it assigns."""
+    block = program.global_block()
+    read: dict[str, ir.Variable] = {}
+    written: dict[str, ir.Variable] = {}
+    for op in all_ops(block):
+        for names, table in ((op.input_names, read), (op.output_names, written)):
+            for name in names:
+                v = block.vars.get(name)
+                if v is not None and v.persistable and not (table is read and name in written):
+                    table[name] = v
+    return read, written
+
+
+def _data(program: ir.Program, feed: Mapping[str, Any]) -> list[ir.Variable]:
+    """The data variables to feed: all that ops read, and what else is fed."""
+    block = program.global_block()
+    used = {name for op in all_ops(block) for name in op.input_names}
+    return [v for v in block.vars.values() if v.is_data and (v.name in used or v.name in feed)]
+
+
+def _fetch_name(program: ir.Program, fetch: Any) -> str:
+    block = program.global_block()
+    variable = fetch._value if isinstance(fetch, Tensor) else fetch
+    if isinstance(variable, np.ndarray):
+        raise FetchError("an eager tensor cannot be fetched: it has its value already", hint="use its .numpy()")
+    if isinstance(variable, ir.Variable):
+        name = variable.name
+        if name in block.vars:
+            return name
+        raise FetchError(f"variable {name!r} is not in the global block of the program that is run",
+                         location=variable.info.get("location"),
+                         hint="fetch the results of cond and while_loop, not what is inside; run the program that was built",
+                         )  # fmt: skip
+    if not isinstance(variable, str):
+        raise FetchError(f"fetch_list takes variables and names, got {type(fetch).__name__}")
+    if variable not in block.vars:
+        close = difflib.get_close_matches(variable, block.vars, 3)
+        raise FetchError(f"the program has no variable {variable!r} to fetch",
+                         hint=f"similar names: {', '.join(close)}" if close else None)  # fmt: skip
+    return variable
+
+
+def _array(value: Any) -> Any:
+    return value.numpy() if isinstance(value, Tensor) else value
+
+
+def _result(value: Any, return_numpy: bool) -> Any:
+    if return_numpy or not isinstance(value, np.ndarray):
+        return value
+    return Tensor.wrap(value)
