@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import gast
 
-from dy2st.transpiler import origin
+from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.names import Namer, identifiers
 from dy2st.transpiler.printer import show
@@ -68,19 +68,34 @@ class Pass(gast.NodeTransformer):
         return self.manager.get(kind)
 
     def visit(self, node: gast.AST) -> Any:
-        result = super().visit(node)
+        visitor = getattr(self, f"visit_{type(node).__name__}", None)
+        result = self.generic_visit(node) if visitor is None else visitor(node)
         if result is not node:
             self.changed = True
         return result
 
+    def generic_visit(self, node: gast.AST) -> Any:
+        """Visits all nodes below."""
+        if isinstance(node, (gast.Name, gast.Constant)):
+            return node
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                if value:
+                    value[:] = self.visit_block(value)
+            elif isinstance(value, gast.AST) and not isinstance(value, (gast.expr_context, gast.operator)):
+                setattr(node, field, self.visit(value))
+        return node
+
     def visit_block(self, statements: list) -> list:
-        """Visits the statements; each may become several or none."""
+        """Visits the nodes of a list; each may become several."""
         result: list = []
         for statement in statements:
-            visited = self.visit(statement)
+            # Lists of names, of keys of `{**d}`, ... have other elements than nodes.
+            visited = self.visit(statement) if isinstance(statement, gast.AST) else [statement]
             if isinstance(visited, list):
                 result.extend(visited)
-            elif visited is not None:
+            else:
                 result.append(visited)
         return result
 
@@ -119,7 +134,7 @@ def class_functions(body: list) -> list:
             statement.in_class = True
             found.append(statement)
         elif isinstance(statement, (gast.ClassDef, gast.stmt)):
-            found.extend(class_functions([c for c in gast.iter_child_nodes(statement) if isinstance(c, gast.stmt)]))
+            found.extend(class_functions([c for c in nodes.children(statement) if isinstance(c, gast.stmt)]))
     return found
 
 

@@ -166,12 +166,27 @@ def load(node: gast.AST) -> gast.AST:
     return with_context(copy(node), gast.Load)
 
 
+_OPERATORS = (gast.expr_context, gast.operator, gast.cmpop, gast.boolop, gast.unaryop)
+
+
+def children(node: gast.AST) -> Iterator[gast.AST]:
+    """The nodes directly below, in the order of the fields, without contexts and operators."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            for item in value:
+                if isinstance(item, gast.AST) and not isinstance(item, _OPERATORS):
+                    yield item
+        elif isinstance(value, gast.AST) and not isinstance(value, _OPERATORS):
+            yield value
+
+
 def walk_scope(roots: Iterable[gast.AST]) -> Iterator[gast.AST]:
     """All nodes below, in source order, without entering functions, lambdas and classes."""
     for node in roots:
         yield node
         if not isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)):
-            yield from walk_scope(gast.iter_child_nodes(node))
+            yield from walk_scope(children(node))
 
 
 def blocks(statement: gast.AST) -> list[list]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import gast
 
+from dy2st.transpiler import nodes
 from dy2st_runtime.errors import Location
 
 
@@ -15,19 +16,22 @@ def of(node: gast.AST) -> Location | None:
     return getattr(node, "origin", None)
 
 
-def inherit(tree: gast.AST, at: gast.AST, *, fresh: bool = False) -> gast.AST:
-    """Gives the origin of `at` to all nodes of the tree that have none (to all, if `fresh`); returns the tree."""
+def inherit(tree: gast.AST, at: gast.AST) -> gast.AST:
+    """Gives the origin of `at` to the nodes of the tree that have none; returns the tree.
+
+    Below a node that has an origin all nodes have one: new nodes are put around old ones, never inside.
+    """
     origin = of(at)
     if origin is not None:
-        _inherit(tree, origin, fresh)
+        _inherit(tree, origin)
     return tree
 
 
-def _inherit(node: gast.AST, origin: Location, fresh: bool) -> None:
-    if fresh or of(node) is None:
+def _inherit(node: gast.AST, origin: Location) -> None:
+    if of(node) is None:
         node.origin = origin
-    for child in gast.iter_child_nodes(node):
-        _inherit(child, origin, fresh)
+        for child in nodes.children(node):
+            _inherit(child, origin)
 
 
 class Stamper:
@@ -51,7 +55,7 @@ class Stamper:
             function = "<lambda>"
         if getattr(node, "lineno", None):
             node.origin = self.location(node, function)
-        for child in gast.iter_child_nodes(node):
+        for child in nodes.children(node):
             self.stamp(child, function)
 
     def location(self, node: gast.AST, function: str) -> Location:
@@ -115,5 +119,5 @@ class SourceMap:
 
 def _pairs(a: gast.AST, b: gast.AST) -> Iterator[tuple[gast.AST, gast.AST]]:
     yield a, b
-    for x, y in zip(gast.iter_child_nodes(a), gast.iter_child_nodes(b), strict=True):
+    for x, y in zip(nodes.children(a), nodes.children(b), strict=True):
         yield from _pairs(x, y)

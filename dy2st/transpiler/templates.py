@@ -8,13 +8,14 @@ keep their own origin, everything that comes from the text gets the origin of th
 from __future__ import annotations
 
 import functools
+from typing import TypeAlias
 
 import gast
 
 from dy2st.transpiler import nodes
-from dy2st.transpiler.origin import inherit
+from dy2st.transpiler.origin import inherit, of
 
-Value = gast.AST | list | str
+Value: TypeAlias = gast.AST | list | str
 
 
 @functools.cache
@@ -23,17 +24,25 @@ def _parse(text: str) -> gast.Module:
 
 
 class _Fill(gast.NodeTransformer):
-    def __init__(self, values: dict[str, Value]):
-        self.values = values
+    def __init__(self, values: dict[str, Value], at: gast.AST):
+        self.values, self.at = values, at
         self.used: set[str] = set()
+
+    def generic_visit(self, node: gast.AST):
+        node.origin = of(self.at)
+        return super().generic_visit(node)
 
     def _take(self, key: str) -> Value:
         """The value; a node that is needed again is copied, as a tree must not share nodes."""
         value = self.values[key]
-        again, _ = key in self.used, self.used.add(key)
-        if not again or isinstance(value, str):
+        if isinstance(value, str):
             return value
-        return [nodes.copy(v) for v in value] if isinstance(value, list) else nodes.copy(value)
+        again = key in self.used
+        self.used.add(key)
+        parts = [nodes.copy(v) if again else v for v in (value if isinstance(value, list) else [value])]
+        for part in parts:
+            inherit(part, self.at)
+        return parts if isinstance(value, list) else parts[0]
 
     def _identifier(self, text: str) -> str:
         value = self.values.get(text)
@@ -49,6 +58,7 @@ class _Fill(gast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Name(self, node: gast.Name):
+        node.origin = of(self.at)
         if node.id not in self.values:
             return node
         value = self._take(node.id)
@@ -64,7 +74,7 @@ class _Fill(gast.NodeTransformer):
 
     def visit_Nonlocal(self, node: gast.Nonlocal):
         node.names = [self._identifier(n) for n in node.names]
-        return node
+        return self.generic_visit(node)
 
 
 def statements(text: str, /, *, at: gast.AST, **values: Value) -> list:
@@ -77,12 +87,7 @@ def statements(text: str, /, *, at: gast.AST, **values: Value) -> list:
     if f_1:
         a.b = x > 0
     """
-    tree = nodes.copy(_parse(text))
-    inherit(tree, at, fresh=True)
-    filled = _Fill(values).visit(tree)
-    for node in filled.body:
-        inherit(node, at)
-    return filled.body
+    return _Fill(values, at).visit(nodes.copy(_parse(text))).body
 
 
 def expression(text: str, /, *, at: gast.AST, **values: Value) -> gast.AST:

@@ -79,7 +79,7 @@ class BlockState(Pass):
             if not getattr(node, "plain", False):
                 self._examine(node, around)
             around = around | set(self.analysis(Activity).scope(node).locals)
-        for child in gast.iter_child_nodes(node):
+        for child in nodes.children(node):
             self._functions(child, around)
 
     def _examine(self, function: gast.FunctionDef, around: set[str]) -> None:

@@ -8,6 +8,7 @@ import gast
 
 from dy2st.transpiler import nodes
 from dy2st.transpiler.manager import Pass
+from dy2st.transpiler.passes.exits import contains
 from dy2st.transpiler.templates import statements
 
 _HINT = "assign to the variable in a statement of its own"
@@ -28,11 +29,16 @@ class Walrus(Pass):
             print(n)
     """
 
-    def _first(self, field: str) -> Any:  # noqa: B027 - documentation of the table below
-        raise NotImplementedError
+    def run(self, tree: gast.AST) -> gast.AST:
+        # Few functions have any, and looking for them in each operand takes time.
+        return self.visit(tree) if any(isinstance(n, gast.NamedExpr) for n in gast.walk(tree)) else tree
+
+    def walk(self, node: gast.AST) -> None:
+        """Visits what is below the node."""
+        super().generic_visit(node)
 
     def generic_visit(self, node: gast.AST) -> Any:
-        super().generic_visit(node)
+        self.walk(node)
         field = _EVALUATED.get(type(node))
         if field is None or getattr(node, field) is None:
             return node
@@ -48,27 +54,33 @@ class Walrus(Pass):
     def _reject_elsewhere(self, node: gast.AST, field: str, linear: _Linear) -> None:
         """Other expressions of the statement are evaluated too late to be moved before it."""
         blocks = {id(b) for block in nodes.blocks(node) for b in block}
-        for child in gast.iter_child_nodes(node):
+        for child in nodes.children(node):
             if child is not getattr(node, field) and id(child) not in blocks and not isinstance(child, gast.stmt):
                 if linear.conditional(child):
                     raise self.context.error(node, "':=' in a part that may not be evaluated", _HINT)
 
     def visit_While(self, node: gast.While) -> Any:
         linear = _Linear(self, node)
-        if not linear.conditional(node.test):
-            super().generic_visit(node)
+        # A loop with an exit will ask a flag before its test, which so becomes an operand itself.
+        exits = contains(node.body, gast.Break, into_loops=False) or contains(node.body, gast.Return, into_loops=True)
+        if not linear.conditional(node.test) and not (exits and has_walrus(node.test)):
+            self.walk(node)
             return node
-        done = self.context.namer.fresh("done_")
-        leave = statements("if test: pass\nelse:\n    done = True\n    break", at=node, test=linear.flat(node.test), done=done)
         # `if t: pass else: break` keeps the test itself as the condition, without a `not`.
-        node.body = [*linear.out, *leave, *node.body]
+        leave = statements("if test: pass\nelse: break", at=node, test=linear.flat(node.test))
         node.test = statements("True", at=node)[0].value
         orelse, node.orelse = node.orelse, []
-        super().generic_visit(node)
-        result = [*statements("done = False", at=node, done=done), node]
-        if orelse:
-            result += statements("if done: orelse", at=node, done=done, orelse=self.visit_block(orelse))
-        return result
+        self.walk(node)
+        node.body = [*linear.out, *leave, *node.body]
+        if not orelse:
+            return node
+        done = self.context.namer.fresh("done_")
+        leave[0].orelse[:0] = statements("done = True", at=node, done=done)
+        return [
+            *statements("done = False", at=node, done=done),
+            node,
+            *statements("if done: orelse", at=node, done=done, orelse=self.visit_block(orelse)),
+        ]
 
 
 _EVALUATED: dict[type, str] = {
