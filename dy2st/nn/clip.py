@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..tensor import Tensor, autograd, math, reduction
+from ..tensor import Tensor, autograd, math
 from ..tensor.dispatch import ops
 
 Pairs = Sequence[tuple[Any, Tensor]]
@@ -50,11 +50,7 @@ class ClipGradByNorm(ClipGradBase):
         self.clip_norm = float(clip_norm)
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
-        out = []
-        for g in grads:
-            length = math.sqrt(reduction.sum(math.square(g)))
-            out.append(math.multiply(g, math.divide(self.clip_norm, math.maximum(length, self.clip_norm))))
-        return out
+        return [ops.op("clip_by_norm", X=g, max_norm=self.clip_norm) for g in grads]
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
@@ -71,6 +67,6 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
         if not grads:
             return []
-        squares = ops.op("sum", X=[reduction.sum(math.square(g)) for g in grads])
+        squares = ops.op("sum", X=[ops.op("squared_l2_norm", X=g) for g in grads])
         factor = math.divide(self.clip_norm, math.maximum(math.sqrt(squares), self.clip_norm))
         return [math.multiply(g, factor) for g in grads]

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
 from ..tensor import Tensor, creation, dispatch, manipulation, random
-from ..tensor import math as tensor_math
 
 
 class Initializer:
@@ -52,11 +51,6 @@ class Normal(Initializer):
         return random.gaussian(list(shape), self.mean, self.std, self.seed, dtype)
 
 
-# of erfinv(x) for -log(1 - x * x) < 5 in powers of that less 2.5 (M. Giles, Approximating the erfinv function)
-_ERFINV = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503,
-           -0.00417768164, 0.246640727, 1.50140941)  # fmt: skip
-
-
 class TruncatedNormal(Initializer):
     """The normal distribution, cut off two standard deviations from the mean."""
 
@@ -67,14 +61,7 @@ class TruncatedNormal(Initializer):
         self.seed = seed
 
     def make(self, shape: Sequence[int], dtype: str) -> Tensor:
-        bound = math.erf(2 / math.sqrt(2))
-        x = random.uniform(list(shape), dtype, -bound, bound, self.seed)
-        w = tensor_math.scale(tensor_math.log1p(tensor_math.neg(tensor_math.square(x))), -1.0, -2.5)
-        total: Any = _ERFINV[0]
-        for c in _ERFINV[1:]:
-            total = tensor_math.add(tensor_math.multiply(w, total), c)
-        z = tensor_math.multiply(tensor_math.multiply(x, total), math.sqrt(2))
-        return tensor_math.scale(tensor_math.clip(z, -2.0, 2.0), self.std, self.mean)
+        return random.truncated_gaussian(list(shape), self.mean, self.std, self.seed, dtype)
 
 
 class Uniform(Initializer):

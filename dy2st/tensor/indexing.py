@@ -51,9 +51,17 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         OutOfRangeError, DTypeError: as for reading.
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
-    items = parse(x, index)
     value = as_tensor(value, x.dtype)
-    dispatch.rebind(x, _written(x, items, value), differentiable=True)
+    mask = _item(index)
+    if isinstance(mask, Tensor) and mask.dtype == "bool" and 0 < mask.ndim <= x.ndim and value.ndim == 0:
+        # one value under one mask: nothing depends on how many elements are true
+        _check_mask(mask, sizes(x))
+        inner = list(range(mask.ndim, x.ndim))
+        mask = ops.op("unsqueeze2", X=mask, axes=inner) if inner else mask
+        new = ops.op("where", Condition=mask, X=value, Y=x)
+    else:
+        new = _written(x, parse(x, index), value)
+    dispatch.rebind(x, new, differentiable=True)
 
 
 def _written(x: Tensor, items: Sequence[Any], value: Tensor) -> Tensor:
@@ -63,15 +71,15 @@ def _written(x: Tensor, items: Sequence[Any], value: Tensor) -> Tensor:
         kept = [i for i in items if i is None or isinstance(i, slice)]
         return ops.op("set_value", Input=x, ValueTensor=value, decrease_axes=decrease,
                       none_axes=[a for a, i in enumerate(kept) if i is None], **bounds, **slots)  # fmt: skip
-    # the flat positions of what is written, found by reading them at the same index
-    total = count(x)
-    flat = ops.op("reshape2", X=x, shape=[-1])
-    positions = ops.op("range", Start=_int64(0), End=_int64(total), Step=_int64(1))
+    arrays = {a: i for a, i in enumerate(items) if not isinstance(i, slice)}
+    axes = sorted(arrays)
+    if all(i is not None and (not isinstance(i, slice) or i == FULL) for i in items) and _side_by_side(axes):
+        return ops.op("index_put", x=x, indices=[_int64(arrays[a]) for a in axes], value=value, axis=axes[0])
+    # any other mixture: the flat positions of what is written are found by reading them at the same index
+    positions = ops.op("range", Start=_int64(0), End=_int64(count(x)), Step=_int64(1))
     places = _read(ops.op("reshape_as", X=positions, Y=x), items)
-    value = ops.op("expand_as_v2", X=value, Y=places)
-    new = ops.op("scatter", X=flat, Ids=ops.op("reshape2", X=places, shape=[-1]),
-                 Updates=ops.op("reshape2", X=value, shape=[-1]), overwrite=True)  # fmt: skip
-    return ops.op("reshape_as", X=new, Y=x)
+    flat = ops.op("reshape2", X=x, shape=[-1])
+    return ops.op("reshape_as", X=ops.op("index_put", x=flat, indices=[places], value=value), Y=x)
 
 
 def _int64(v: Any) -> Tensor:
@@ -164,13 +172,17 @@ def _known(i: Any, size: Any, axis: int) -> Any:
     return i
 
 
-def _mask(mask: Tensor, shape: Sequence[Any]) -> list[Tensor]:
-    """A bool mask as the index arrays of its true elements, one for each of its axes."""
-    for axis, (m, s) in enumerate(zip(sizes(mask), shape, strict=True)):
+def _check_mask(mask: Tensor, shape: Sequence[Any]) -> None:
+    for axis, (m, s) in enumerate(zip(sizes(mask), shape, strict=False)):
         if isinstance(m, int) and isinstance(s, int) and -1 not in (m, s) and m != s:
             raise OutOfRangeError(
                 f"the mask has size {m} on its axis {axis}, the tensor has {s} there", location=user_location(4)
             )
+
+
+def _mask(mask: Tensor, shape: Sequence[Any]) -> list[Tensor]:
+    """A bool mask as the index arrays of its true elements, one for each of its axes."""
+    _check_mask(mask, shape)
     found = ops.op("where_index", Condition=mask)
     return [
         ops.op("slice", Input=found, axes=[1], starts=[axis], ends=[axis + 1], decrease_axis=[1])
@@ -240,43 +252,12 @@ def _gather(x: Tensor, arrays: dict[int, Any]) -> Tensor:
     """Index arrays on some axes, broadcast against each other. If they stand side by side, the result has their axes
     there, else in front."""
     axes = sorted(arrays)
-    indices = [as_tensor(arrays[a], "int64") for a in axes]
-    if len(axes) == 1:
-        return take(x, indices[0], axes[0])
-    indices = broadcast(indices)
-    rank = indices[0].ndim
-    rest = [a for a in range(x.ndim) if a not in axes]
-    front = ops.op("transpose2", X=x, axis=axes + rest) if axes != list(range(len(axes))) else x
-    out = ops.op("gather_nd", X=front, Index=ops.op("stack", X=indices, axis=rank))
-    first = axes[0]
-    if first == 0 or axes != list(range(first, first + len(axes))):
-        return out
-    # the index axes are in front; they belong behind the `first` axes before them
-    order = [*range(rank, rank + first), *range(rank), *range(rank + first, out.ndim)]
-    return ops.op("transpose2", X=out, axis=order)
+    indices = [_int64(arrays[a]) for a in axes]
+    if _side_by_side(axes):
+        return ops.op("index_get", X=x, Indices=indices, axis=axes[0])
+    front = ops.op("transpose2", X=x, axis=axes + [a for a in range(x.ndim) if a not in axes])
+    return ops.op("index_get", X=front, Indices=indices, axis=0)
 
 
-def take(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """`x[..., index, ...]` on one axis, for an index of any rank."""
-    if index.ndim <= 1:
-        return ops.op("gather", X=x, Index=index, axis=axis)
-    if axis == 0:
-        return ops.op("gather_nd", X=x, Index=ops.op("unsqueeze2", X=index, axes=[index.ndim]))
-    order = [axis, *(a for a in range(x.ndim) if a != axis)]
-    front = ops.op("transpose2", X=x, axis=order)
-    out = ops.op("gather_nd", X=front, Index=ops.op("unsqueeze2", X=index, axes=[index.ndim]))
-    rank = index.ndim
-    back = [*range(rank, rank + axis), *range(rank), *range(rank + axis, out.ndim)]
-    return ops.op("transpose2", X=out, axis=back)
-
-
-def broadcast(indices: list[Tensor]) -> list[Tensor]:
-    """Index arrays in their common shape."""
-    if all(list(i._value.shape) == list(indices[0]._value.shape) and -1 not in i._value.shape for i in indices):
-        return indices
-    total = indices[0]
-    for i in indices[1:]:
-        total = ops.op("elementwise_add", X=total, Y=i)
-    # adding zeros of the common shape broadcasts
-    zero = ops.op("elementwise_sub", X=total, Y=total)
-    return [ops.op("elementwise_add", X=i, Y=zero) for i in indices]
+def _side_by_side(axes: list[int]) -> bool:
+    return axes == list(range(axes[0], axes[0] + len(axes)))

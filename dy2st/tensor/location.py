@@ -30,8 +30,10 @@ def user_location(depth: int = 1) -> Location | None:
     while frame is not None:
         found = locate(frame)  # generated code
         if found is not None:
-            return found
-        if not frame.f_code.co_filename.startswith(_OWN):
+            # the layers of dy2st itself are converted too
+            if not found.file.startswith(_OWN):
+                return found
+        elif not frame.f_code.co_filename.startswith(_OWN):
             return frame_location(frame)
         frame = frame.f_back
     return None

@@ -90,6 +90,15 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
     return _draw("gaussian_random", shape=attr, dtype=wanted, mean=float(mean), std=float(std), seed=seed, **slots)
 
 
+def truncated_gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = None) -> Tensor:
+    """Numbers drawn from the normal distribution, cut off two standard deviations from the mean."""
+    attr, slots = ints(shape, "ShapeTensorList")
+    wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    return _draw(
+        "truncated_gaussian_random", shape=attr, dtype=wanted, mean=float(mean), std=float(std), seed=seed, **slots
+    )
+
+
 def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Numbers drawn from the standard normal distribution.
 

@@ -56,7 +56,7 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
         raise AttributeValueError(f"dropout: the mode {mode!r} is unknown", hint=f"use one of {', '.join(modes)}")
     x = as_tensor(x)
     if axis is None:
-        return ops.op("dropout", X=x, State=random.state, dropout_prob=float(p), is_test=not training,
+        return ops.op("dropout", X=x, State=random.state if training else None, dropout_prob=float(p), is_test=not training,
                       dropout_implementation=modes[mode])[0]  # fmt: skip
     if not training:
         return x if mode == "upscale_in_train" else math.scale(x, 1 - p)

@@ -45,10 +45,7 @@ def smooth_l1_loss(
     input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, name: str | None = None
 ) -> Tensor:
     """0.5 * d ** 2 where d = |input - label| < delta, else delta * (d - 0.5 * delta)."""
-    difference = math.abs(math.subtract(input, label))
-    small = math.minimum(difference, delta)
-    # small * (d - small / 2) is both: d^2 / 2 below delta, delta * (d - delta / 2) above
-    return reduced(math.multiply(small, math.subtract(difference, math.scale(small, 0.5))), reduction)
+    return reduced(ops.op("huber_loss", X=as_tensor(input), Y=as_tensor(label), delta=float(delta))[0], reduction)
 
 
 def kl_div(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -160,16 +157,8 @@ def nll_loss(input: Any, label: Any, weight: Tensor | None = None, ignore_index:
     >>> nll_loss(Tensor([[-0.5, -1.0]]), Tensor([1])).numpy()
     array(1., dtype=float32)
     """
-    input, label = as_tensor(input), as_tensor(label)
-    mask = cast(
-        logic.logical_and(_class_mask(label, input, 1), manipulation.unsqueeze(label != ignore_index, 1)), input.dtype
-    )
-    if weight is not None:
-        mask = mask * manipulation.reshape(weight, [-1] + [1] * (input.ndim - 2))
-    loss = math.neg(_reduction.sum(input * mask, 1))
-    if reduction == "mean":
-        return _sum(loss) / _sum(mask)
-    return reduced(loss, reduction)
+    return ops.op("nll_loss", X=as_tensor(input), Label=as_tensor(label), Weight=weight, ignore_index=ignore_index,
+                  reduction=reduction)[0]  # fmt: skip
 
 
 def binary_cross_entropy(input: Any, label: Any, weight: Tensor | None = None, reduction: str = "mean",
