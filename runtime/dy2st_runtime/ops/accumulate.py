@@ -74,6 +74,8 @@ def _plus(x: Any, y: Any) -> Any:
         if len(x) != len(y):
             raise ShapeError(f"sum of TensorArrays of lengths {len(x)} and {len(y)}")
         return [q if p is ABSENT else p if q is ABSENT else _plus(p, q) for p, q in zip(x, y, strict=True)]
+    if x.dtype != y.dtype:
+        raise DTypeError(f"sum of {x.dtype} and {y.dtype}: the terms must have one dtype")
     if x.shape != y.shape:
         raise ShapeError(f"sum of shapes {dims.show(x.shape)} and {dims.show(y.shape)}: the terms must have one shape")
     return np.asarray(x + y)
@@ -218,7 +220,7 @@ class FillAbsent(OpDef):
     @staticmethod
     def lower(cx: Any, x: Any, like: Any, out: Any) -> None:
         if x.name not in cx.maybe_absent:
-            cx.alias(x, out)
+            cx.share(x, out)
             return
         # `only` is Like where X is absent, and absent where X is there: zeros are made only if they are needed
         only, zeros = (cx.temp(out.dtype, len(out.shape), out.kind) for _ in range(2))

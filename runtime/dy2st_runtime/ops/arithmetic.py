@@ -315,7 +315,7 @@ class Scale(Unary):
         return x * s + c if bias_after_scale else (x + c) * s
 
     @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, scale: float, **_: Any) -> tuple:
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, scale: float, **_: Any) -> tuple:  # type: ignore[override]
         return (lambda: b.scaled(douts[0], scale),)
 
 
@@ -341,5 +341,5 @@ class Increment(Unary):
         return x + k.attr(number_for("increment", "step", step, x.dtype), x.dtype)
 
     @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, step: float) -> tuple:
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, step: float) -> tuple:  # type: ignore[override]
         return (douts[0],)

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import AttributeValueError
 from . import message
 from .control import check_condition, scalar_bool
+from .fill import one_element
 from .registry import Bool, Int, OpDef, Str, Strs, TensorType, register
 
 EXCEPTIONS: dict[str, type[Exception]] = {
@@ -42,13 +43,14 @@ class Assert(OpDef):
     differentiable = False
 
     @staticmethod
-    def infer(cond: TensorType, data: list[TensorType], *, parts: list[str], specs: list[str], summarize: int) -> tuple:
+    def infer(cond: TensorType, data: list, *, parts: list[str], specs: list[str], summarize: int) -> tuple:
         check_condition(cond, "assert")
         message.check("assert", parts, specs, len(data))
         return ()
 
     @staticmethod
     def reference(cond: np.ndarray, data: list[np.ndarray], *, parts: list[str], specs: list[str], summarize: int) -> tuple:
+        Assert.infer(TensorType.of(cond), [None] * len(data), parts=parts, specs=specs, summarize=summarize)
         if not scalar_bool(cond, "an asserted condition"):
             raise AssertionError(*([message.compose(parts, specs, data)] if parts else []))
         return ()
@@ -71,7 +73,7 @@ class RaiseIf(OpDef):
     differentiable = False
 
     @staticmethod
-    def infer(cond: TensorType, data: list[TensorType], *, exception: str, parts: list[str], specs: list[str]) -> tuple:
+    def infer(cond: TensorType, data: list, *, exception: str, parts: list[str], specs: list[str]) -> tuple:
         check_condition(cond, "raise_if")
         if exception not in EXCEPTIONS:
             raise AttributeValueError(f"raise_if: {exception!r} is not one of Python's built-in exceptions")
@@ -80,6 +82,7 @@ class RaiseIf(OpDef):
 
     @staticmethod
     def reference(cond: np.ndarray, data: list[np.ndarray], *, exception: str, parts: list[str], specs: list[str]) -> tuple:
+        RaiseIf.infer(TensorType.of(cond), [None] * len(data), exception=exception, parts=parts, specs=specs)
         if scalar_bool(cond, "a condition"):
             raise EXCEPTIONS[exception](*([message.compose(parts, specs, data)] if parts else []))
         return ()
@@ -91,10 +94,8 @@ class RaiseIf(OpDef):
 
 def _fail_where(cx: Any, cond: Any, value: bool) -> None:
     with cx.kernel([cond], [], shapes=False) as (k, (c,), _):
-        for d in c.shape:
-            if not isinstance(d, int):
-                k.fail_if(d != 1)
-        k.fail_if(c[0] if value else ~c[0])
+        truth = one_element(k, c)
+        k.fail_if(truth if value else ~truth)
 
 
 @register
@@ -116,6 +117,7 @@ class Print(OpDef):
 
     @staticmethod
     def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], end: str, stderr: bool, flush: bool) -> tuple:
+        message.check("print", parts, specs, len(values))
         print(message.compose(parts, specs, values), end=end, file=sys.stderr if stderr else sys.stdout, flush=flush)
         return ()
 

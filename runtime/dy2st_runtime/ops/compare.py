@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,8 @@ class _Comparison(Binary):
 
     attrs = {"axis": Int(-1), "force_cpu": Bool(False)}
     differentiable = False
-    compare: ClassVar[Callable[[Any, Any], Any]]
+    compare: ClassVar[Any]
+    """Python's operator: it serves arrays and expressions alike."""
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, *, axis: int, force_cpu: bool = False) -> TensorType:  # type: ignore[override]
@@ -47,37 +48,37 @@ class _Comparison(Binary):
 @register
 class Equal(_Comparison):
     type = "equal"
-    compare = staticmethod(lambda x, y: x == y)
+    compare = operator.eq
 
 
 @register
 class NotEqual(_Comparison):
     type = "not_equal"
-    compare = staticmethod(lambda x, y: x != y)
+    compare = operator.ne
 
 
 @register
 class LessThan(_Comparison):
     type = "less_than"
-    compare = staticmethod(lambda x, y: x < y)
+    compare = operator.lt
 
 
 @register
 class LessEqual(_Comparison):
     type = "less_equal"
-    compare = staticmethod(lambda x, y: x <= y)
+    compare = operator.le
 
 
 @register
 class GreaterThan(_Comparison):
     type = "greater_than"
-    compare = staticmethod(lambda x, y: x > y)
+    compare = operator.gt
 
 
 @register
 class GreaterEqual(_Comparison):
     type = "greater_equal"
-    compare = staticmethod(lambda x, y: x >= y)
+    compare = operator.ge
 
 
 class _Truth:
@@ -92,7 +93,7 @@ class _Logical(_Truth, Binary):
     """A bool for each pair; both operands are evaluated (short circuit is control flow)."""
 
     differentiable = False
-    combine: ClassVar[Callable[[Any, Any], Any]]
+    combine: ClassVar[Any]
 
     @classmethod
     def array(cls, x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:  # type: ignore[override]
@@ -106,19 +107,19 @@ class _Logical(_Truth, Binary):
 @register
 class LogicalAnd(_Logical):
     type = "logical_and"
-    combine = staticmethod(lambda x, y: x & y)
+    combine = operator.and_
 
 
 @register
 class LogicalOr(_Logical):
     type = "logical_or"
-    combine = staticmethod(lambda x, y: x | y)
+    combine = operator.or_
 
 
 @register
 class LogicalXor(_Logical):
     type = "logical_xor"
-    combine = staticmethod(lambda x, y: x ^ y)
+    combine = operator.xor
 
 
 @register
@@ -140,7 +141,7 @@ class _Bitwise(Binary):
 
     accepts = BITS
     differentiable = False
-    combine: ClassVar[Callable[[Any, Any], Any]]
+    combine: ClassVar[Any]
 
     @classmethod
     def array(cls, x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:  # type: ignore[override]
@@ -154,19 +155,19 @@ class _Bitwise(Binary):
 @register
 class BitwiseAnd(_Bitwise):
     type = "bitwise_and"
-    combine = staticmethod(lambda x, y: x & y)
+    combine = operator.and_
 
 
 @register
 class BitwiseOr(_Bitwise):
     type = "bitwise_or"
-    combine = staticmethod(lambda x, y: x | y)
+    combine = operator.or_
 
 
 @register
 class BitwiseXor(_Bitwise):
     type = "bitwise_xor"
-    combine = staticmethod(lambda x, y: x ^ y)
+    combine = operator.xor
 
 
 @register

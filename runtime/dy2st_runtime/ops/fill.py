@@ -11,7 +11,7 @@ from .. import dims, dtype
 from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from . import sized
-from .registry import Attr, Bool, DType, Float, Float64s, Floats, Int, Ints, Longs, OpDef, Str, TensorType, register
+from .registry import Bool, DType, Float, Float64s, Floats, Int, Ints, Longs, OpDef, Str, TensorType, register
 
 
 def typed_value(value: float, dtype_name: str) -> float | int | bool:
@@ -138,7 +138,7 @@ class AssignValue(OpDef):
 
     type = "assign_value"
     inputs = ()
-    attrs: dict[str, Attr] = {"shape": Ints(), "dtype": DType("float32"), **_VALUES}
+    attrs = {"shape": Ints(), "dtype": DType("float32"), **_VALUES}
     differentiable = False
 
     @staticmethod
@@ -203,6 +203,14 @@ def _check_one(op: str, what: str, t: TensorType) -> None:
         dims.require_equal(d, 1, f"{op}: {what} must have one element")
 
 
+def one_element(k: Any, ref: Any) -> n.Expr:
+    """The value of a tensor of one element; the kernel fails if it has another number of them."""
+    for d in ref.shape:
+        if isinstance(d, n.Expr):
+            k.fail_if(d != 1)
+    return ref[0]
+
+
 @register
 class Range(OpDef):
     """Start, Start + Step, ... up to End, not included; empty if End lies on the wrong side. A Step of 0 raises ValueError."""
@@ -220,7 +228,7 @@ class Range(OpDef):
 
     @staticmethod
     def reference(start: np.ndarray, end: np.ndarray, step: np.ndarray) -> np.ndarray:
-        name = dtype.promote(dtype.promote(start.dtype.name, end.dtype.name), step.dtype.name)
+        name = Range.infer(*map(TensorType.of, (start, end, step))).dtype
         kind: Any = float if dtype.is_float(name) else int
         first, last, by = (kind(v.reshape(())) for v in (start, end, step))
         if by == 0:
@@ -237,7 +245,7 @@ class Range(OpDef):
     def lower(cx: Any, start: Any, end: Any, step: Any, out: Any) -> None:
         with cx.kernel([start, end, step], [out], shapes=False) as (k, refs, (o,)):
             wide = "float64" if dtype.is_float(o.dtype) else "int64"
-            first, last, by = (k.let(n.cast(r[0], wide)) for r in refs)
+            first, last, by = (k.let(n.cast(one_element(k, r), wide)) for r in refs)
             k.fail_if(by == 0)
             if wide == "int64":
                 count = -((first - last) // by)
@@ -268,6 +276,7 @@ class Linspace(OpDef):
 
     @staticmethod
     def reference(start: np.ndarray, stop: np.ndarray, num: np.ndarray, *, dtype: str) -> np.ndarray:
+        Linspace.infer(*map(TensorType.of, (start, stop, num)), dtype=dtype)
         first, last, count = float(start.reshape(())), float(stop.reshape(())), int(num.reshape(()))
         if count < 1:
             raise AttributeValueError(f"linspace needs at least one value, got Num = {count}")
@@ -279,8 +288,8 @@ class Linspace(OpDef):
     @staticmethod
     def lower(cx: Any, start: Any, stop: Any, num: Any, out: Any, *, dtype: str) -> None:
         with cx.kernel([start, stop, num], [out], shapes=False) as (k, (a, z, m), (o,)):
-            first, last = k.let(n.cast(a[0], "float64")), k.let(n.cast(z[0], "float64"))
-            count = k.let(n.cast(m[0], n.INDEX), "count")
+            first, last = (k.let(n.cast(one_element(k, r), "float64")) for r in (a, z))
+            count = k.let(n.cast(one_element(k, m), n.INDEX), "count")
             k.fail_if(count < 1)
             k.set_shape(o, [count])
             step = k.let((last - first) / n.cast(n.maximum(count - 1, 1), "float64"))
@@ -337,7 +346,7 @@ class ShapeOf(OpDef):
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any) -> None:
-        with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
+        with cx.kernel([x], [out]) as (_, (x_ref,), (o,)):
             for axis, d in enumerate(x_ref.shape):
                 o[axis] = n.cast(n.as_expr(d, n.INDEX), "int32")
 

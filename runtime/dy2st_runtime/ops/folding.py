@@ -17,7 +17,7 @@ from ..loopir.builder import KernelBuilder, TensorRef
 BLOCK = 64
 """Outputs folded at once where the innermost axis is kept: a few vector registers, and they stay in the first-level cache."""
 CHUNK = 1024
-"""Floats are summed in chunks, then the chunks' sums: the rounding error grows with the size of a chunk, not of the tensor."""
+"""Floats are summed in chunks, and the chunks' sums in float64: the rounding error grows with the size of a chunk, not of the tensor."""
 
 
 @dataclass
@@ -33,7 +33,8 @@ class Axis:
 class Fold:
     """How elements become one: `step(accumulator, element)`, starting from `start`; then `finish(accumulator, flat output index)`.
 
-    `load` makes an element of what is loaded from the input (in the accumulator's dtype) and the flat output index.
+    `load` makes an element of what is loaded from the input (in the accumulator's dtype) and the flat output index. `additive`: the step
+    is `+` and the start 0.
     """
 
     start: Any
@@ -104,27 +105,29 @@ def _rows(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, ele
     """One accumulator for each output."""
     kept = [a for a in axes if not is_one(a.kept)]
     reduced = [a for a in axes if not is_one(a.reduced)]
+    chunked = how.additive and accumulator.startswith("float") and bool(reduced)
 
     def nest(depth: int, at: Any, acc: Any, o: Any) -> None:
         if depth == len(reduced):
             acc.set(how.step(acc.get(), element(at, o)))
             return
         a, last = reduced[depth], depth == len(reduced) - 1
-        if last and how.additive and accumulator.startswith("float"):
+        if last and chunked:
             with k.loop(a.reduced, step=CHUNK) as start:
                 part = k.var(how.start, accumulator)
                 with k.loop(n.minimum(start + CHUNK, n.as_expr(a.reduced, n.INDEX)), start) as i:
                     part.set(how.step(part.get(), element(at + i * a.stride, o)))
-                acc.set(how.step(acc.get(), part.get()))
+                acc.set(acc.get() + n.cast(part.get(), "float64"))
             return
         with k.loop(a.reduced) as i:
             nest(depth + 1, at + i * a.stride if last else k.let(at + i * a.stride, "at"), acc, o)
 
     with k.parallel(product(a.kept for a in kept)) as o:
         base = k.let(_offset(o, kept), "at")
-        acc = k.var(how.start, accumulator)
+        acc = k.var(0.0, "float64") if chunked else k.var(how.start, accumulator)
         nest(0, base, acc, o)
-        out[o] = n.cast(acc.get() if how.finish is None else how.finish(acc.get(), o), out.dtype)
+        total = n.cast(acc.get(), accumulator)
+        out[o] = n.cast(total if how.finish is None else how.finish(total, o), out.dtype)
 
 
 def _columns(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, element: Element) -> None:

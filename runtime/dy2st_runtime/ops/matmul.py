@@ -215,7 +215,7 @@ class Mul(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray, *, x_num_col_dims: int, y_num_col_dims: int) -> np.ndarray:
-        t = Mul.infer(TensorType(x.dtype.name, x.shape), TensorType(y.dtype.name, y.shape), x_num_col_dims=x_num_col_dims,
+        t = Mul.infer(TensorType.of(x), TensorType.of(y), x_num_col_dims=x_num_col_dims,
                       y_num_col_dims=y_num_col_dims)  # fmt: skip
         rows, inner = int(np.prod(x.shape[:x_num_col_dims])), int(np.prod(x.shape[x_num_col_dims:]))
         columns = int(np.prod(y.shape[y_num_col_dims:]))
@@ -262,7 +262,7 @@ class Bmm(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        Bmm.infer(TensorType(x.dtype.name, x.shape), TensorType(y.dtype.name, y.shape))
+        Bmm.infer(TensorType.of(x), TensorType.of(y))
         return Matmul.reference(x, y, trans_x=False, trans_y=False)
 
     @staticmethod
@@ -293,7 +293,7 @@ class Dot(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        Dot.infer(TensorType(x.dtype.name, x.shape), TensorType(y.dtype.name, y.shape))
+        Dot.infer(TensorType.of(x), TensorType.of(y))
         wide = widened(x.dtype.name)
         total = (x.astype(wide, copy=False) * y.astype(wide, copy=False)).sum(-1)
         return np.asarray(total).astype(x.dtype)

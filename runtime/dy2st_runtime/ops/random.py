@@ -1,8 +1,9 @@
 """Random numbers, drawn from the counter-based generator of `philox`.
 
-The state is the persistable variable "@RNG@", int64 [seed, position]; each op reads it as `State` and writes it as `StateOut`, which are the
-same variable. Element i of a draw depends on the seed and on position + i only, and a draw of m elements advances the position by m. An op
-whose attribute `seed` is not 0 draws from a stream of its own, always from its beginning, and leaves the state as it is.
+The state is the persistable variable "@RNG@", int64 [seed, position]; each op reads it as `State` and writes it as `StateOut`,
+which are the same variable. Element i of a draw depends on the seed and on position + i only, and a draw of m elements advances
+the position by m. An op whose attribute `seed` is not 0 draws from a stream of its own, always from its beginning, and leaves the
+state as it is.
 """
 
 from __future__ import annotations
@@ -272,6 +273,7 @@ class Bernoulli(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, state: np.ndarray) -> tuple:
+        Bernoulli.infer(TensorType.of(x), TensorType.of(state))
         u = uniform(draw(state, 0, x.size), x.dtype.name).reshape(x.shape).astype(widened(x.dtype.name))
         return (u < x).astype(x.dtype), advanced(state, 0, x.size)
 

@@ -295,7 +295,7 @@ class ReduceAll(_Quantifier):
     type = "reduce_all"
 
     @staticmethod
-    def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
+    def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> Any:
         return x.all(axis=axes, keepdims=keep)
 
     @staticmethod
@@ -310,7 +310,7 @@ class ReduceAny(_Quantifier):
     type = "reduce_any"
 
     @staticmethod
-    def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
+    def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> Any:
         return x.any(axis=axes, keepdims=keep)
 
     @staticmethod
@@ -335,7 +335,7 @@ class LogSumExp(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, axis: list[int], keepdim: bool, reduce_all: bool) -> np.ndarray:
-        LogSumExp.infer(TensorType(x.dtype.name, x.shape), axis=axis, keepdim=keepdim, reduce_all=reduce_all)
+        LogSumExp.infer(TensorType.of(x), axis=axis, keepdim=keepdim, reduce_all=reduce_all)
         axes = axes_of(x.ndim, axis, reduce_all)
         wide = x.astype(widened(x.dtype.name), copy=False)
         top = wide.max(axis=axes, keepdims=True)
@@ -391,7 +391,7 @@ class PNorm(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> np.ndarray:
-        PNorm.infer(TensorType(x.dtype.name, x.shape), porder=porder, axis=axis, epsilon=epsilon, keepdim=keepdim, asvector=asvector)
+        PNorm.infer(TensorType.of(x), porder=porder, axis=axis, epsilon=epsilon, keepdim=keepdim, asvector=asvector)
         axes = axes_of(x.ndim, [axis], asvector)
         size = np.abs(x.astype(widened(x.dtype.name), copy=False))
         if porder == math.inf:

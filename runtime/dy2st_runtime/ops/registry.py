@@ -45,6 +45,11 @@ class TensorType:
     def rank(self) -> int:
         return len(self.shape)
 
+    @staticmethod
+    def of(array: np.ndarray) -> TensorType:
+        """The exact type of an array: with it a reference makes the checks that `infer` makes."""
+        return TensorType(array.dtype.name, array.shape)
+
     def with_shape(self, shape: Iterable[Any]) -> TensorType:
         return TensorType(self.dtype, tuple(shape), self.kind)
 

@@ -66,11 +66,10 @@ class Cumsum(OpDef):
                     at = k.let(start + (size - 1 - i if reverse else i) * inner, "at")
                     value = n.cast(x_ref[at], wide)
                     if exclusive:
-                        before = k.let(total.get())
-                        total.set(before + value)
-                        o[at] = n.cast(before, o.dtype)
-                    else:
-                        total.set(total.get() + value)
+                        value = k.let(value)
+                        o[at] = n.cast(total.get(), o.dtype)
+                    total.set(total.get() + value)
+                    if not exclusive:
                         o[at] = n.cast(total.get(), o.dtype)
 
     @staticmethod
@@ -104,7 +103,7 @@ class _ArgExtreme(OpDef):
 
     @classmethod
     def reference(cls, x: np.ndarray, *, axis: int, keepdims: bool, flatten: bool, dtype: str) -> np.ndarray:
-        t = cls.infer(TensorType(x.dtype.name, x.shape), axis=axis, keepdims=keepdims, flatten=flatten, dtype=dtype)
+        t = cls.infer(TensorType.of(x), axis=axis, keepdims=keepdims, flatten=flatten, dtype=dtype)
         find = np.argmax if cls.largest else np.argmin
         return np.asarray(find(x, None if flatten or x.ndim == 0 else axis)).astype(dtype).reshape(t.shape)
 

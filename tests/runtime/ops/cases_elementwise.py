@@ -32,7 +32,7 @@ POSITIVE = (np.abs(f32(2, 3)) + 0.5).astype(np.float32)
 UNIT = np.array([[-0.9, -0.4, 0.1], [0.3, 0.6, 0.95]], np.float32)
 EDGES = np.tile(arr([0.0, -0.0, INF, -INF, NAN, 1.0, -1.0]), 5)  # long enough for the vector loop and the rest after it
 OTHER_EDGES = np.tile(arr([NAN, 2.0, INF, 3.0, 1.0, NAN, 0.0]), 5)
-I, J = ints(2, 3), np.array([[1, -2, 3], [-4, 5, 6]])
+I, J = ints(2, 3), np.array([[1, -2, 3], [-4, 5, 6]])  # noqa: E741
 T, F = arr([True, True, False, False], "bool"), arr([True, False, True, False], "bool")
 
 
@@ -50,9 +50,10 @@ def edges(op: str, f: Any, attrs: dict[str, Any] | None = None) -> Case:
 
 
 FLOAT_PAIRS = [(A, B), (A, ROW), (COLUMN, A), (COLUMN, ROW), (A, arr(2.5)), (f32(), f32()), (f32(0, 3), ROW)]
-INT_PAIRS = [(I, J), (I, J[:1]), (ints(3, dtype=np.int32), ints(3, low=1, dtype=np.int32)), (arr([200, 7], "uint8"), arr([100, 3], "uint8")),
-             (arr([100, -7], "int8"), arr([100, 3], "int8"))]  # fmt: skip
-MIXED = [(I, A), (A, A.astype(np.float64)), (A.astype(np.float16), B.astype(np.float16)), (arr([True, False], "bool"), arr([2, 3], "int64"))]
+INT_PAIRS = [(I, J), (I, J[:1]), (ints(3, dtype=np.int32), ints(3, low=1, dtype=np.int32)),
+             (arr([200, 7], "uint8"), arr([100, 3], "uint8")), (arr([100, -7], "int8"), arr([100, 3], "int8"))]  # fmt: skip
+MIXED = [(I, A), (A, A.astype(np.float64)), (A.astype(np.float16), B.astype(np.float16)),
+         (arr([True, False], "bool"), arr([2, 3], "int64"))]  # fmt: skip
 
 
 def wrapped(f: Any) -> Any:

@@ -2,8 +2,8 @@
 
     Case("scale", {"X": A}, {"scale": 2.0}, expect=lambda x: 2 * x)
 
-A row's inputs are slot → array (a list of arrays for a `*` slot, `TensorArray` for an array of tensors, `Missing` for a value that is absent
-at run time). What is checked of each row: `test_ops.py` says it.
+A row's inputs are slot → array (a list of arrays for a `*` slot, `TensorArray` for an array of tensors, `Missing` for a value that is
+absent at run time). What is checked of each row: `test_ops.py` says it.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class Case:
         grad: slots whose gradient is checked; None: all float inputs, if the op has gradients.
         second: whether the gradient of the gradient is checked too.
         native: False for an op that has no native form to compare (it says so in its record).
+        known: slots whose sizes are always known, because the rank of the result follows from them.
         rtol: relative tolerance of native against reference and of reference against `expect`.
     """
 
@@ -66,6 +67,7 @@ class Case:
     grad: tuple[str, ...] | None = None
     second: bool = True
     native: bool = True
+    known: tuple[str, ...] = ()
     rtol: float = 1e-5
 
     @property
@@ -150,7 +152,7 @@ def input_types(case: Case, dim: Callable[[str, int, int], Any]) -> tuple[Any, .
         for i, v in enumerate([] if row is None else as_list(row)):
             t = type_of(v)
             assert t is not None
-            keep = t.kind == "array" or is_sizes(slot.name)
+            keep = t.kind == "array" or is_sizes(slot.name) or slot.name in case.known
             found.append(t if keep else t.with_shape(dim(f"{slot.name}{i}", a, d) for a, d in enumerate(t.shape)))
         types.append(found if slot.many else (found[0] if found else None))
     return tuple(types)
@@ -158,7 +160,7 @@ def input_types(case: Case, dim: Callable[[str, int, int], Any]) -> tuple[Any, .
 
 def is_sizes(slot: str) -> bool:
     """Whether the input holds sizes or bounds: how many there are decides the rank, so that is always known."""
-    return any(word in slot for word in ("Shape", "Starts", "Ends", "Steps", "State"))
+    return any(word in slot for word in ("Shape", "Starts", "Ends", "Steps", "Strides", "Times", "Shifts", "State"))
 
 
 def evaluate(e: Any, sizes: dict[tuple[str, int], int]) -> Any:
@@ -229,7 +231,7 @@ def build(case: Case, open_dims: bool) -> Built:
         for i, value in enumerate([] if row is None else as_list(row)):
             t = type_of(value)
             assert t is not None
-            keep = not open_dims or is_sizes(slot.name)
+            keep = not open_dims or is_sizes(slot.name) or slot.name in case.known
             shape = dims.to_static(t.shape) if keep else (-1,) * t.rank
             if slot.name in updated:
                 name = RNG if slot.name == "State" else f"state_{slot.name}_{i}"
