@@ -18,6 +18,7 @@ from ..ir.visit import clone_ops, declare_like, free_names
 from ..ops.control import join_types
 from . import remat
 from .branch import make_absent
+from .past import PastLists
 from .sweep import Builder, Sweep
 
 K = TypeVar("K")
@@ -76,10 +77,9 @@ def differentiate_loop(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
         unsure |= less_sure | grown
     if not body.before and not body.captured:
         return
-    remat.materialize(
-        sweep, op, body.block, body.copies, body.forward, body.step, [*body.before.values(), *body.captured.values()]
-    )
-    _append(sweep, op, body, seeds)
+    yielded = [*body.before.values(), *body.captured.values()]
+    past = remat.materialize(sweep, op, body.block, body.copies, body.forward, body.step, yielded)
+    _append(sweep, op, body, seeds, past)
 
 
 def _build_body(sweep: Sweep, op: Operator, indices: list[int], unsure: set[int]) -> Body:
@@ -136,7 +136,7 @@ def _inner_pairs(old: Operator, new: Operator) -> Iterator[tuple[str, str]]:
             yield from _inner_pairs(a, b)
 
 
-def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | None]) -> None:
+def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | None], past: PastLists) -> None:
     """The backward loop: counts down, carries the gradients of the state and the sums for the captured names."""
     b, block = sweep.b, body.block
     inner = Builder(block, sweep.state, op.location)
@@ -155,6 +155,10 @@ def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | 
         params.append(total)
         initial.append(make_absent(b, total))
         results.append(inner.op("sum", X=[total, gradient]))
+    for i, after, before in past.carried:
+        params.append(after)
+        initial.append(sweep.var(op.output("Out")[i]))
+        results.append(before)
     for k, (param, start, result) in enumerate(zip(params, initial, results, strict=True)):
         param.shape = dims.to_static(
             join_types(join_types(param.type, start.type, param.name), result.type, param.name).shape
@@ -171,7 +175,7 @@ def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | 
         x = op.input("X")[i]
         if sweep.active(x):
             sweep.add(x, out)
-    for name, out in zip(body.captured, outs[1 + len(body.state):], strict=True):  # fmt: skip
+    for name, out in zip(body.captured, outs[1 + len(body.state) :], strict=False):
         sweep.add(name, out)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..errors import GradientError
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import has_effect, reads
 from ..ops import registry
 from ..ops.elementwise import Elementwise
+from .past import RNG, PastLists, draws, reads_entries, replay
 from .sweep import Builder, Sweep
 
 CHEAP = frozenset({
@@ -20,7 +20,7 @@ CHEAP = frozenset({
 
 
 def is_cheap(op: Operator) -> bool:
-    """The policy: whether to compute an op's result again rather than to save it, where its inputs are at hand."""
+    """The policy: whether an op's result is computed again rather than saved, where its inputs are at hand."""
     record = op.record
     if has_effect(op) or op.blocks:
         return False
@@ -28,7 +28,10 @@ def is_cheap(op: Operator) -> bool:
 
 
 def choose(
-    copies: Sequence[Operator], needed: Iterable[str], can_save: Callable[[str], bool]
+    copies: Sequence[Operator],
+    needed: Iterable[str],
+    can_save: Callable[[str], bool],
+    cheap: Callable[[Operator], bool],
 ) -> tuple[set[int], list[str]]:
     """Splits what is needed of an iteration.
 
@@ -36,6 +39,7 @@ def choose(
         copies: the ops of the iteration, in order.
         needed: the names that are needed in the end; those that no op defines are params, or come from outside.
         can_save: whether a name may be saved; True for params, False for names from outside.
+        cheap: whether to compute an op again rather than to save its results, if its inputs are at hand.
 
     Returns:
         the ids of the ops to compute again, and the names to save. An op whose result cannot be saved (an array, an
@@ -61,7 +65,7 @@ def choose(
     lazily: set[int] = set()
     for op in copies:
         available = all(n in save or n in at_hand or not (n in defined or can_save(n)) for n in reads(op))
-        if id(op) in again or (is_cheap(op) and available):
+        if id(op) in again or (cheap(op) and available):
             at_hand.update(op.output_names)
             lazily.add(id(op))
             for name in op.output_names:
@@ -77,7 +81,7 @@ def choose(
 
 
 def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Operator], forward: dict[str, str],
-                step: Variable, results: Sequence[Variable]) -> None:  # fmt: skip
+                step: Variable, results: Sequence[Variable]) -> PastLists:  # fmt: skip
     """Puts at the head of a backward body what it needs of the forward iteration, and drops the other copies.
 
     Args:
@@ -88,32 +92,61 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
         forward: name in the forward body → name in the copy.
         step: the iteration.
         results: gradients that the body yields.
+
+    Returns:
+        the lists that the backward loop has to carry.
     """
+    source: Block = op.attrs["body_block"]
     end = next((i + 1 for i, other in enumerate(block.ops) if copies and other is copies[-1]), 0)
     head, walk = block.ops[:end], block.ops[end:]
     original = {copy: name for name, copy in forward.items() if copy in block.vars}
-    needed = dict.fromkeys(n for other in walk for n in reads(other))
-    needed.update(dict.fromkeys(v.name for v in results))
     defined = {name for other in head for name in other.output_names}
-    hidden = {name for name in needed if name in defined or name in original}
-    kept, save = choose(head, hidden, lambda name: name in original and block.vars[name].kind == "dense")
-    for name in hidden:
-        if name in original and block.vars[name].kind == "array" and name not in defined:
-            raise GradientError(f"the gradient needs the list {original[name]!r} as it was in each iteration",
-                                location=op.location, hint="read the list after the loop")  # fmt: skip
-    for other in head:
-        if id(other) not in kept:
-            for name in other.output_names:
-                if name not in save:
-                    block.vars.pop(name, None)
-    block.ops[:] = [other for other in head if id(other) in kept] + walk
-    for copy in original:
-        if copy not in defined and copy not in save:
-            del block.vars[copy]
+    needed = [n for other in walk for n in reads(other)] + [v.name for v in results]
+    needed = [name for name in dict.fromkeys(needed) if name in defined or name in original]
+    past = PastLists(sweep, op, block, step)
+
+    def can_save(name: str) -> bool:
+        return name in original and block.vars[name].kind == "dense"
+
+    def cheap(other: Operator) -> bool:
+        return is_cheap(other) and (past.exact or not reads_entries(other))
+
+    again, save = choose(head, needed, can_save, cheap)
+    kept = [other for other in head if id(other) in again]
+    used = {*needed, *(name for other in kept for name in reads(other))}
+    lists = [name for name in original if name in used and name not in defined and not can_save(name)]
+    past.check(kept, bool(lists))
+    at_hand = {*save, *lists, *(name for other in kept for name in other.output_names)}
+    for name in [*original, *defined]:
+        if name not in at_hand:
+            block.vars.pop(name, None)
+    twins = {id(copy): source.ops[i] for i, copy in enumerate(copies)}
+    block.ops[:] = [o for other in kept for o in _again(sweep, op, block, other, twins.get(id(other)), step)] + walk
+    for name in lists:
+        length = _insert(sweep, source, None, "lod_array_length", X=source.var(original[name]))
+        past.recover(original[name], block.vars[name], _saved(sweep, op, length.name))
     b = Builder(block, sweep.state, op.location, index=0)
     for name in save:
         array = _saved(sweep, op, original[name])
         b.apply(registry.get("read_from_array"), (array, step), {}, {"Out": [name]})
+    return past
+
+
+def _again(
+    sweep: Sweep, op: Operator, block: Block, copy: Operator, twin: Operator | None, step: Variable
+) -> list[Operator]:
+    """What runs a kept copy; with the random state of the forward iteration if it draws. `twin` is the op it copies."""
+    if not draws(copy):
+        return [copy]
+    source: Block = op.attrs["body_block"]
+    state = _insert(sweep, source, twin, "rng_snapshot", State=source.var(RNG))
+    return replay(sweep, block, copy, _saved(sweep, op, state.name), step)
+
+
+def _insert(sweep: Sweep, block: Block, before: Operator | None, op_type: str, **slots: Variable) -> Variable:
+    """A new op of the forward body, before another or at its begin."""
+    at = next((i for i, other in enumerate(block.ops) if other is before), 0)
+    return Builder(block, sweep.state, before.location if before else None, index=at).op(op_type, **slots)
 
 
 def _saved(sweep: Sweep, op: Operator, name: str) -> Variable:

@@ -58,3 +58,5 @@ def _loop(op: Operator, found: set[str]) -> None:
                 found.update((param, tested, out))
         mark_absent(test.ops, found)
         mark_absent(body.ops, found)
+        # an entry may be absent: what is read from the array then is
+        found.update(out for out, name in zip(op.output("Saved"), op.attrs["saved"], strict=True) if name in found)

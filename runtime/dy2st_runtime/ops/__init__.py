@@ -25,6 +25,7 @@ from . import nll_loss as nll_loss
 from . import pad as pad
 from . import pool as pool
 from . import random as random
+from . import random_state as random_state
 from . import reduce as reduce
 from . import row_norm as row_norm
 from . import row_norm_grad as row_norm_grad
