@@ -31,6 +31,9 @@ def _is_float(dtype: str) -> bool:
     return dtype.startswith("float")
 
 
+_REFLECTED = ("+", "-", "*", "//", "%")
+
+
 class Expr:
     """A scalar value."""
 
@@ -53,6 +56,8 @@ class Expr:
         return show_expr(self)
 
     def _bin(self, op: str, other: Any, reverse: bool = False) -> Expr:
+        if op in _REFLECTED and not isinstance(other, (Expr, bool, int, float, np.generic)):
+            return NotImplemented  # an open dim (dims.Unknown) says what arithmetic with it gives
         other = as_expr(other)
         return binary(op, other, self) if reverse else binary(op, self, other)
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import dims
 from ..errors import DTypeError, OutOfRangeError
 from ..loopir import nodes as n
-from .control import join_types
+from .control import ABSENT, join_types
 from .registry import DType, Ints, OpDef, TensorType, register
 
 
@@ -32,9 +32,24 @@ def _joined(op: str, array: TensorType, x: TensorType) -> TensorType:
     return array_of(join_types(entry_type(op, array), x, f"an entry of the list ({op})"))
 
 
+def entries(op: str, array: Any, x: np.ndarray) -> list:
+    """A copy of an array that is to get x as an entry; DTypeError or ShapeError if x does not fit."""
+    if not isinstance(array, list):
+        raise DTypeError(f"{op} takes a TensorArray, got {_type(array)}")
+    for other in array[:1]:
+        if other is not ABSENT:
+            _joined(op, array_of(_type(other)), _type(x))
+    return list(array)
+
+
+def _type(x: np.ndarray) -> TensorType:
+    return TensorType(x.dtype.name, x.shape)
+
+
 def place(index: Any, length: int, *, end: bool = False) -> int:
     """An index as 0 <= index < length (<= length, with `end`); OutOfRangeError otherwise."""
-    i = int(np.asarray(index).reshape(()))
+    _check_index("a list", _type(index))
+    i = int(index.reshape(()))
     if not -length <= i < length + int(end):
         raise OutOfRangeError(f"index {i} is out of range for a list with {length} entries")
     return i + length if i < 0 else i
@@ -92,7 +107,7 @@ class WriteToArray(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray, array: list | None) -> list:
-        out = list(array or ())
+        out = entries("write_to_array", array or [], x)
         i = place(index, len(out), end=True)
         out[i : i + 1] = [x]
         return out
@@ -172,7 +187,7 @@ class ArraySet(OpDef):
 
     @staticmethod
     def reference(array: list, x: np.ndarray, index: np.ndarray) -> list:
-        out = list(array)
+        out = entries("array_set", array, x)
         out[place(index, len(out))] = x
         return out
 
@@ -208,7 +223,7 @@ class ArrayAppend(OpDef):
 
     @staticmethod
     def reference(array: list, x: np.ndarray) -> list:
-        return [*array, x]
+        return [*entries("array_append", array, x), x]
 
     @staticmethod
     def lower(cx: Any, array: Any, x: Any, out: Any) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 
 from .. import dims
 from ..errors import AttributeValueError, OutOfRangeError
@@ -151,9 +150,9 @@ def read_type(op: str) -> Any:
     return lambda what, attr, tensor, each: sizes.inferred(op, what, attr, tensor, each)
 
 
-def read_array(what: str, attr: Sequence[int], tensor: np.ndarray | None, each: Sequence[np.ndarray]) -> list[int]:
+def read_array(op: str) -> Any:
     """How `Bounds.of` reads arrays."""
-    return sizes.values(attr, tensor, each)
+    return lambda what, attr, tensor, each: sizes.values(op, what, attr, tensor, each)
 
 
 def read_kernel(k: Any, count_: int) -> Any:

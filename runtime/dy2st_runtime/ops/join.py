@@ -117,6 +117,7 @@ class SplitAs(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, like: list[np.ndarray], *, axis: int) -> tuple:
+        SplitAs.infer(TensorType("", x.shape), [TensorType("", t.shape) for t in like], axis=axis)
         return (np.split(x, np.cumsum([t.shape[axis] for t in like])[:-1], axis),)
 
     @staticmethod
@@ -156,7 +157,9 @@ class Split(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, each: list, *, num: int, sections: list[int], axis: int) -> tuple:
-        parts = _sections(x.shape[dims.normalize_axis(axis, x.ndim)], num, sizes.values(sections, None, each))
+        parts = _sections(
+            x.shape[dims.normalize_axis(axis, x.ndim)], num, sizes.values("split", "sections", sections, None, each)
+        )
         return (np.split(x, np.cumsum(parts)[:-1], axis),)
 
     @staticmethod

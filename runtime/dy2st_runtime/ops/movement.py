@@ -78,7 +78,7 @@ class Expand(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, shape_t: Any, each: list, *, shape: list[int]) -> np.ndarray:
-        return np.broadcast_to(x, _expanded(x.shape, sizes.values(shape, shape_t, each))).copy()
+        return np.broadcast_to(x, _expanded(x.shape, sizes.values("expand_v2", "Shape", shape, shape_t, each))).copy()
 
     @staticmethod
     def lower(cx: Any, x: Any, shape_t: Any, each: list, out: Any, *, shape: list[int]) -> None:
@@ -160,7 +160,7 @@ class Tile(_Tiled):
 
     @staticmethod
     def reference(x: np.ndarray, times_t: Any, each: list, *, repeat_times: list[int]) -> np.ndarray:
-        return np.tile(x, _checked(sizes.values(repeat_times, times_t, each)))
+        return np.tile(x, _checked(sizes.values("tile", "RepeatTimes", repeat_times, times_t, each)))
 
     @staticmethod
     def lower(cx: Any, x: Any, times_t: Any, each: list, out: Any, *, repeat_times: list[int]) -> None:
@@ -204,7 +204,7 @@ class TileGrad(_Tiled):
 
     @staticmethod
     def reference(x: np.ndarray, times_t: Any, each: list, dout: np.ndarray, *, repeat_times: list[int]) -> np.ndarray:
-        own, times = _Tiled.aligned(x.shape, sizes.values(repeat_times, times_t, each))
+        own, times = _Tiled.aligned(x.shape, sizes.values("tile_grad", "RepeatTimes", repeat_times, times_t, each))
         parts = dout.reshape([v for pair in zip(times, own, strict=True) for v in pair])
         return parts.sum(tuple(range(0, parts.ndim, 2)), dtype=dout.dtype).reshape(x.shape)
 
@@ -298,7 +298,12 @@ class Roll(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, shifts_t: Any, *, shifts: list[int], axis: list[int]) -> np.ndarray:
-        Roll.infer(TensorType("", x.shape), None, shifts=(by := sizes.values(shifts, shifts_t)), axis=axis)
+        Roll.infer(
+            TensorType("", x.shape),
+            None,
+            shifts=(by := sizes.values("roll", "ShiftsTensor", shifts, shifts_t)),
+            axis=axis,
+        )
         return np.roll(x, by, axis) if axis else np.roll(x, by[0])
 
     @staticmethod

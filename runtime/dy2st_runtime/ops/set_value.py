@@ -59,12 +59,14 @@ class SetValue(OpDef):
     @staticmethod
     def infer(x: TensorType, value: TensorType | None, *lists: Any, **attrs: Any) -> TensorType:
         target = SetValue._bounds(read_type("set_value"), x.rank, lists, attrs).result(x.shape)
+        if value is None:
+            numbers(attrs)
         check_fits(attrs["shape"] if value is None else value.shape, with_none(target, attrs["none_axes"]))
         return x
 
     @staticmethod
     def reference(x: np.ndarray, value: np.ndarray | None, *lists: Any, **attrs: Any) -> np.ndarray:
-        key = SetValue._bounds(read_array, x.ndim, lists, attrs).key(x.shape)
+        key = SetValue._bounds(read_array("set_value"), x.ndim, lists, attrs).key(x.shape)
         out = x.copy()
         target = out[key]
         shape = with_none(target.shape, attrs["none_axes"])

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dims
 from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
-from . import sizes
+from . import nests, sizes
 from .registry import Int, Ints, OpDef, TensorType, register
 
 
@@ -52,7 +52,7 @@ class Reshape(View):
 
     @staticmethod
     def reference(x: np.ndarray, shape_t: Any, each: list, *, shape: list[int]) -> tuple:
-        return x.reshape(_reshaped(x.shape, sizes.values(shape, shape_t, each))), None
+        return x.reshape(_reshaped(x.shape, sizes.values("reshape2", "Shape", shape, shape_t, each))), None
 
     @staticmethod
     def lower(cx: Any, x: Any, shape_t: Any, each: list, out: Any, xshape: Any, *, shape: list[int]) -> None:  # type: ignore[override]
@@ -100,8 +100,6 @@ def _reshaped(old: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims
 def _quotient(source: list[dims.Dim], given: dims.Dim, message: str) -> dims.Dim:
     if not dims.known(given):
         return dims.UNKNOWN if isinstance(given, dims.Unknown) else dims.product(source) // given
-    if given == 0:
-        raise ShapeError(f"{message}: -1 is ambiguous beside a dim of size 0")
     fixed = dims.product([d for d in source if dims.known(d)])
     open_ = [d for d in source if not dims.known(d)]
     if open_ and fixed % given == 0:
@@ -113,30 +111,28 @@ def _quotient(source: list[dims.Dim], given: dims.Dim, message: str) -> dims.Dim
 
 def _native_dims(k: Any, x: Any, wanted: Sequence[int], dynamic: Sequence[n.Expr | None]) -> list[Any]:
     """The same computed by a kernel, with the checks; `dynamic` holds the values that tensors give (else None)."""
-    total = n.as_expr(x.size)
-    given: list[Any] = []
+    out: list[Any] = []
+    # the elements of the dims that are not kept, those of the given dims that are not kept, the number of -1
+    free, given, rests = n.as_expr(1), n.as_expr(1), n.as_expr(0)
     for i, (d, e) in enumerate(zip(wanted, dynamic, strict=True)):
-        if e is not None:
-            given.append(k.let(n.select(e == 0, x.shape[i], e)) if i < x.rank else e)
+        own = n.as_expr(x.shape[i]) if i < x.rank else None
+        value = e if e is not None else n.as_expr(d) if d in (0, -1) else k.attr(d)
+        keep, rest = value == 0, value == -1
+        if e is None:
+            keep, rest = n.as_expr(d == 0), n.as_expr(d == -1)
+        k.fail_if((value < -1) | keep if own is None else value < -1)
+        if own is not None:
+            free = free * n.select(keep, 1, own)
+            out.append(k.let(n.select(keep, own, value)))
         else:
-            given.append(x.shape[i] if d == 0 else d if d == -1 else k.attr(d))
-    left = [n.select(g == -1, 1, 0) if isinstance(g, n.Expr) else int(g == -1) for g in given]
-    count = k.let(n.as_expr(sum(left[1:], start=left[0]) if left else 0))
-    fixed: Any = n.as_expr(1)
-    for g in given:
-        if isinstance(g, n.Expr):
-            fixed = fixed * n.select(g == -1, 1, g)
-        elif g != -1:
-            fixed = fixed * g
-    fixed = k.let(fixed)
-    k.fail_if((count > 1) | ((count == 1) & (fixed <= 0)))
-    rest = k.let(total // n.maximum(fixed, 1))
-    out = [k.let(n.select(g == -1, rest, g)) if isinstance(g, n.Expr) else rest if g == -1 else g for g in given]
-    for d in out:
-        if isinstance(d, n.Expr):
-            k.fail_if(d < 0)
-    k.fail_if(n.as_expr(dims.product(out)) != total)
-    return out
+            out.append(value)
+        given = given * n.select(keep | rest, 1, value)
+        rests = rests + n.select(rest, 1, 0)
+    free = k.let(free * nests.span(x.shape[len(wanted) :]))
+    given, rests = k.let(given), k.let(rests)
+    size = k.let(free // n.maximum(given, 1))
+    k.fail_if((rests > 1) | (n.select(rests == 1, size * given, given) != free))
+    return [k.let(n.select(d == -1, size, d)) for d in out]
 
 
 @register
@@ -159,6 +155,7 @@ class ReshapeAs(View):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        ReshapeAs.infer(TensorType("", x.shape), TensorType("", y.shape))
         return x.reshape(y.shape)
 
     @staticmethod

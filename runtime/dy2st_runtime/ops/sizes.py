@@ -21,9 +21,7 @@ def inferred(
     op: str, what: str, attr: Sequence[int], tensor: TensorType | None, each: Sequence[TensorType] = ()
 ) -> list[dims.Dim]:
     """The values as far as they are known when types are inferred; UNKNOWN where tensors give them."""
-    for t in [*([] if tensor is None else [tensor]), *each]:
-        if t.dtype not in ("int32", "int64"):
-            raise DTypeError(f"{op}: {what} must be int32 or int64, got {t.dtype}")
+    _check(op, what, tensor, each)
     if each:
         given = attr if len(attr) == len(each) else [-1] * len(each)
         return [dims.UNKNOWN if v == -1 else v for v in given]
@@ -37,8 +35,17 @@ def inferred(
     return [dims.UNKNOWN] * (tensor.shape[0] if tensor.rank else 1)
 
 
-def values(attr: Sequence[int], tensor: np.ndarray | None, each: Sequence[np.ndarray] = ()) -> list[int]:
+def _check(op: str, what: str, tensor: Any, each: Sequence[Any]) -> None:
+    for t in [*([] if tensor is None else [tensor]), *each]:
+        if str(t.dtype) not in ("int32", "int64"):
+            raise DTypeError(f"{op}: {what} must be int32 or int64, got {t.dtype}")
+
+
+def values(
+    op: str, what: str, attr: Sequence[int], tensor: np.ndarray | None, each: Sequence[np.ndarray] = ()
+) -> list[int]:
     """The values themselves, for the reference."""
+    _check(op, what, tensor, each)
     if len(each):
         return [int(np.asarray(t).reshape(-1)[0]) for t in each]
     return [int(v) for v in (attr if tensor is None else np.asarray(tensor).reshape(-1))]

@@ -43,7 +43,7 @@ class _Slicing(OpDef):
 
     @classmethod
     def key(cls, x: np.ndarray, tensors: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
-        return cls.bounds(read_array, x.ndim, tensors, attrs).key(x.shape)
+        return cls.bounds(read_array(cls.type), x.ndim, tensors, attrs).key(x.shape)
 
     @classmethod
     def native(cls, k: Any, x: Any, tensors: Any, refs: Any, attrs: dict[str, Any]) -> tuple[list[Any], list[Any], Any]:

@@ -172,7 +172,7 @@ class TopK(OpDef):
 
     @staticmethod
     def infer(x: TensorType, k_t: TensorType | None, *, k: int, axis: int, largest: bool, sorted: bool) -> tuple:
-        (count,) = sizes.inferred("top_k_v2", "K", [k], k_t)
+        count: dims.Dim = k if k_t is None else dims.UNKNOWN
         axis = dims.normalize_axis(axis, x.rank)
         if dims.known(count) and dims.known(x.shape[axis]):
             _check_k(count, axis, x.shape[axis])
@@ -182,7 +182,7 @@ class TopK(OpDef):
     @staticmethod
     def reference(x: np.ndarray, k_t: Any, *, k: int, axis: int, largest: bool, sorted: bool) -> tuple:
         axis = dims.normalize_axis(axis, x.ndim)
-        (count,) = sizes.values([k], k_t)
+        (count,) = sizes.values("top_k_v2", "K", [k], k_t)
         _check_k(count, axis, x.shape[axis])
         indices = order(x, axis, largest).take(range(count), axis).astype(np.int64, copy=False)
         return np.take_along_axis(x, indices, axis), indices
