@@ -14,6 +14,7 @@ from dy2st.transpiler.passes.continue_stmt import ContinueStmt
 from dy2st.transpiler.passes.declarations import Declarations
 from dy2st.transpiler.passes.early_return import EarlyReturn
 from dy2st.transpiler.passes.for_stmt import ForStmt
+from dy2st.transpiler.passes.handler_names import HandlerNames
 from dy2st.transpiler.passes.if_expr import IfExpr
 from dy2st.transpiler.passes.if_stmt import IfStmt
 from dy2st.transpiler.passes.list_mutation import ListMutation
@@ -32,6 +33,8 @@ PIPELINE: tuple[type[Pass], ...] = (
     Annotations,
     # Makes statements of expressions, so before everything that looks at control flow.
     Walrus,
+    # Makes names undefined, which the next pass has to know.
+    HandlerNames,
     # Needs the user's own control flow: after `break` has become a flag, `while True: x = 1; break`
     # looks as if it might not set x.
     UndefinedReads,

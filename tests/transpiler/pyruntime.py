@@ -25,7 +25,7 @@ class PyRuntime:
     def ldu(self, thunk, name):
         try:
             return thunk()
-        except (AttributeError, UnboundLocalError, KeyError, IndexError):
+        except (AttributeError, NameError, KeyError, IndexError):
             return Undefined(name)
 
     def if_stmt(self, test, body, orelse, get_state, set_state, names):

@@ -137,6 +137,8 @@ class _Builder:
             self.leave(len(self.loops), target)
         elif isinstance(node, gast.Delete):
             point.unbinds = [t.id for t in node.targets if isinstance(t, gast.Name)]
+        elif getattr(node, "unbinds", False):  # `x = _dy.Undefined('x')` in the place of a del
+            point.unbinds = [t.id for t in node.targets]
 
     def leave(self, depth: int, target: Node) -> None:
         """Jumps out: through the innermost `finally` on the way, if there is one."""

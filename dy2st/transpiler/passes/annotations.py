@@ -6,7 +6,7 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.analysis.activity import Activity
 from dy2st.transpiler.manager import Pass
 
@@ -40,8 +40,8 @@ class Annotations(Pass):
         else:
             # The annotation alone makes the name a local variable, one without a value.
             new = nodes.undefined(node.target.id)
-        new.origin = getattr(node, "origin", None)
-        return new
+            new.unbinds = True
+        return origin.inherit(new, node)
 
 
 def _evaluated(target: gast.AST) -> gast.AST:

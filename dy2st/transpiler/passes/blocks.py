@@ -20,8 +20,9 @@ class Accessors:
 
     def __init__(self, at: gast.AST, state: State, namer: Namer):
         getter, setter = namer.fresh("get_state"), namer.fresh("set_state")
-        values: list[gast.AST] = [nodes.name(n) for n in state.names]
-        values += [nodes.dy("ldu", nodes.thunk(nodes.load(a)), nodes.constant(t)) for t, a in state.attributes.items()]
+        # Locals are always bound, if only to an Undefined; a global or an attribute may not be there.
+        values = [_if_there(n, nodes.name(n)) if n in state.globals else nodes.name(n) for n in state.names]
+        values += [_if_there(text, nodes.load(node)) for text, node in state.attributes.items()]
         targets: list[gast.AST] = [nodes.store(n) for n in state.names]
         targets += [nodes.with_context(nodes.load(a), gast.Store) for a in state.attributes.values()]
         body: list = declare(at, state, state.names)
@@ -33,6 +34,10 @@ class Accessors:
         ]
         names = nodes.tuple_of([nodes.constant(t) for t in state.texts])
         self.arguments = [nodes.name(getter), nodes.name(setter), names]
+
+
+def _if_there(text: str, node: gast.AST) -> gast.AST:
+    return nodes.dy("ldu", nodes.thunk(node), nodes.constant(text))
 
 
 def declare(at: gast.AST, state: State, names: list[str]) -> list:

@@ -78,6 +78,11 @@ class UndefinedReads(Pass):
             return _checked(node)
         return node
 
+    def visit_Assign(self, node: gast.Assign) -> Any:
+        # From here on an `Undefined` counts as a value: variables are bound at all times.
+        node.unbinds = False
+        return self.generic_visit(node)
+
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         self.generic_visit(node)
         if node.target not in self.unsafe:
@@ -93,9 +98,7 @@ class UndefinedReads(Pass):
                 result += statements("_dy.ld(x, text)\nx = _dy.Undefined(text)", at=target, x=target.id,
                                      text=nodes.constant(target.id))
             else:
-                one = gast.Delete([self.visit(target)])
-                one.origin = getattr(node, "origin", None)
-                result.append(one)
+                result += statements("del target", at=node, target=self.visit(target))
         return result
 
     def _owns(self, name: str) -> bool:
