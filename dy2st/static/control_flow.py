@@ -226,7 +226,7 @@ def _value(leaf: Any, like: Any, what: str, here: Location | None) -> Tensor:
 def _as_list(result: Any, like: list[Any]) -> list[Any]:
     if isinstance(result, (list, tuple)) and len(result) == len(like):
         return list(result)
-    if len(like) == 1:
+    if len(like) == 1 and isinstance(result, (list, tuple)) == isinstance(like[0], (list, tuple)):
         return [result]
     count = len(result) if isinstance(result, (list, tuple)) else 1
     raise ShapeError(f"the body of while_loop returns {count} values, it takes {len(like)}", location=user_location(2))

@@ -62,7 +62,8 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None,
 
     Args:
         targets: a variable, or a list.
-        inputs: a variable, or a list: data, parameters, or intermediate values of the program.
+        inputs: a variable, or a list: data, parameters, or intermediate values of the program. Data has
+            `stop_gradient=True`; set it to False before it is used.
         target_gradients: what flows into each target; default: ones.
         no_grad_set: variables, or their names, that no gradient flows through.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
 from .. import unique_name
 from ..errors import ModeError, ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
+from ..nn.param_attr import ParamAttr
 from ..nn.parameter import make_parameter
 from ..tensor import Tensor, creation
 from ..tensor.location import user_location
@@ -67,8 +69,11 @@ def create_parameter(shape: Sequence[int], dtype: Any = None, name: str | None =
         is_bias: whether it starts from zeros by default.
         default_initializer: used if `attr` names none.
     """
-    attr = name if attr is None and name is not None else attr
-    return make_parameter(shape, attr, dtype, is_bias, default_initializer)
+    attr = ParamAttr.of(attr)
+    if attr is not None and attr.name is None and name is not None:
+        attr = copy.copy(attr)
+        attr.name = name
+    return make_parameter(shape, False if attr is None else attr, dtype, is_bias, default_initializer)
 
 
 def create_global_var(shape: Sequence[int], value: float, dtype: Any, persistable: bool = False,

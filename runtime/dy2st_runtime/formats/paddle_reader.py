@@ -19,11 +19,7 @@ from . import paddle_attrs, paddle_compat
 from .paddle_compat import PaddleOp
 from .paddle_control import ControlReader
 from .paddle_structure import Key, Structure, declare, declared_type, is_array, is_tensor, single
-
-RNG = "@RNG@"
-"""The persistable state of the random generator. PaddlePaddle's random ops do not name theirs."""
-DIGEST = "dy2st.params"
-"""Attribute of the first `fetch` op: the digest of the parameter file that was saved with the program."""
+from .paddle_writer import DIGEST, RNG
 
 
 class Frame:

@@ -28,7 +28,9 @@ from .paddle_structure import MAX_NESTING
 VERSION = 2006002
 """What files say: PaddlePaddle 2.6.2, whose form this is."""
 RNG = "@RNG@"
+"""The state of the random generator is not written: PaddlePaddle's random ops do not name theirs."""
 DIGEST = "dy2st.params"
+"""Attribute of the first `fetch` op: the digest of the parameter file that is saved with the program."""
 
 
 def describe_variable(v: Variable) -> Any:
@@ -68,7 +70,7 @@ class Writer:
                 raise FormatError(f"the program has no variable {name!r} to feed or to fetch")
         out = BlockWriter(self, None, -1)
         for v in block.vars.values():
-            if v.persistable or v.is_data:
+            if (v.persistable or v.is_data) and v.name != RNG:
                 out.declare(v)
         for col, name in enumerate(feed_names):
             out.column("feed", col, name)
@@ -238,7 +240,7 @@ class BlockWriter:
             )
 
     def captured(self, branch: Block, names: dict[str, str]) -> list[str]:
-        return list(dict.fromkeys(names.get(n, n) for n in free_names(branch)))
+        return list(dict.fromkeys(names.get(n, n) for n in free_names(branch) if n != RNG))
 
     def while_loop(self, op: Operator, block: Block, names: dict[str, str]) -> None:
         """The outputs are the loop's state: assigned before, tested before and at the end of each iteration."""
