@@ -9,6 +9,7 @@ from .cse import cse
 from .dce import dce
 from .fold import fold
 from .fuse import fuse
+from .hoist import hoist
 from .manager import Pass, PassManager
 from .shapes import Shapes, symbolic_shapes
 from .simplify import simplify
@@ -19,6 +20,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("dce", dce),  # early: what nobody needs costs the others time
     ("fold", fold),
     ("simplify", simplify),
+    ("hoist", hoist),  # before cse: constants of several loops become one
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
