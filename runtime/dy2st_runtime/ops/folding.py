@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..loopir import nodes as n
-from ..loopir.builder import KernelBuilder, TensorRef
+from ..loopir.builder import KernelBuilder, TensorRef, VarRef
 
 BLOCK = 64
 """Outputs folded at once where the innermost axis is kept: a few vector registers, and they stay in the first-level cache."""
+LANES = 16
+"""Accumulators of a fold along memory that is not a sum."""
 CHUNK = 1024
 """Floats are summed in chunks, and the chunks' sums in float64: the rounding error grows with the size of a chunk, not of the tensor."""
 
@@ -119,6 +121,9 @@ def _rows(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, ele
                     part.set(how.step(part.get(), element(at + i * a.stride, o)))
                 acc.set(acc.get() + n.cast(part.get(), "float64"))
             return
+        if last and is_one(a.stride):
+            fold_run(k, a.reduced, at, acc, how, lambda place: element(place, o))
+            return
         with k.loop(a.reduced) as i:
             nest(depth + 1, at + i * a.stride if last else k.let(at + i * a.stride, "at"), acc, o)
 
@@ -128,6 +133,20 @@ def _rows(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, ele
         nest(0, base, acc, o)
         total = n.cast(acc.get(), accumulator)
         out[o] = n.cast(total if how.finish is None else how.finish(total, o), out.dtype)
+
+
+def fold_run(k: KernelBuilder, size: Any, at: Any, acc: VarRef, how: Fold, element: Callable[[Any], n.Expr]) -> None:
+    """Folds a run of neighbours into `acc`, in several accumulators at once: a maximum that minds NaN is no reduction that LLVM knows, so
+    one accumulator would be one chain of dependent steps."""
+    lanes = [k.var(how.start, acc.dtype, "lane") for _ in range(LANES)]
+    full = k.let(n.as_expr(size, n.INDEX) // LANES * LANES, "full")
+    with k.loop(full, step=LANES) as i:
+        for j, lane in enumerate(lanes):
+            lane.set(how.step(lane.get(), k.let(element(at + i + j))))
+    for lane in lanes:
+        acc.set(how.step(acc.get(), lane.get()))
+    with k.loop(size, full) as i:
+        acc.set(how.step(acc.get(), k.let(element(at + i))))
 
 
 def _columns(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, element: Element) -> None:

@@ -10,7 +10,7 @@ from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import folding
-from .arithmetic import NUMBERS
+from .arithmetic import NUMBERS, larger, smaller
 from .elementwise import widened
 from .registry import Bool, DType, Int, Long, OpDef, TensorType, register
 
@@ -57,8 +57,12 @@ class Cumsum(OpDef):
     def lower(cx: Any, x: Any, out: Any, *, axis: int, flatten: bool, exclusive: bool, reverse: bool) -> None:
         with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
             shape = [x_ref.size] if flatten or x_ref.rank == 0 else x_ref.shape
-            _, size, inner = folding.three(k, shape, axis % len(shape))
+            axis %= len(shape)
+            outer, size, inner = folding.three(k, shape, axis)
             wide = widened(o.dtype)
+            if axis < len(shape) - 1 and wide == o.dtype:
+                _scan_rows(k, x_ref, o, outer, size, inner, exclusive, reverse)
+                return
             with k.parallel(n.as_expr(x_ref.size) // n.maximum(size, 1)) as line:
                 start = k.let(line // inner * size * inner + line % inner, "start")
                 total = k.var(n.cast(0, wide), wide)
@@ -81,6 +85,21 @@ class Cumsum(OpDef):
             return reshape_like(b, back, x) if flatten or not x.shape else back
 
         return (of_x,)
+
+
+def _scan_rows(k: Any, x: Any, out: Any, outer: n.Expr, size: n.Expr, inner: n.Expr, exclusive: bool, reverse: bool) -> None:
+    """A scan across rows: each row is the one before plus a row of x, so the inner loop runs along memory."""
+    blocks = k.let((inner + (folding.BLOCK - 1)) // folding.BLOCK, "blocks")
+    with k.parallel(outer * blocks) as b:
+        start = k.let(b // blocks * size * inner + b % blocks * folding.BLOCK, "start")
+        width = k.let(n.minimum(inner - b % blocks * folding.BLOCK, n.as_expr(folding.BLOCK, n.INDEX)), "width")
+        with k.loop(size) as i:
+            row = k.let(start + (size - 1 - i if reverse else i) * inner, "row")
+            before = k.let(row + inner if reverse else row - inner, "before")
+            with k.when(i == 0), k.loop(width) as c:
+                out[row + c] = n.cast(0, out.dtype) if exclusive else n.cast(x[row + c], out.dtype)
+            with k.otherwise(), k.loop(width) as c:
+                out[row + c] = out[before + c] + n.cast(x[(before if exclusive else row) + c], out.dtype)
 
 
 class _ArgExtreme(OpDef):
@@ -114,21 +133,37 @@ class _ArgExtreme(OpDef):
             outer, size, inner = folding.three(k, shape, axis % len(shape))
             with k.parallel(outer * inner) as line:
                 start = k.let(line // inner * size * inner + line % inner, "start")
-                best, place = k.var(x_ref[start], x_ref.dtype), k.var(0, n.INDEX)
-                with k.loop(size, 1) as i:
-                    value = k.let(x_ref[start + i * inner])
-                    better = value > best.get() if cls.largest else value < best.get()
-                    if _is_real(x_ref.dtype):
-                        # the first NaN wins: nothing is better than it
-                        better = (better | (value != value)) & ~(best.get() != best.get())
-                    with k.when(better):
-                        best.set(value)
-                        place.set(i)
-                o[line] = n.cast(place.get(), o.dtype)
+                find = _first_extreme if isinstance(inner, n.Const) else _first_extreme_strided
+                o[line] = n.cast(find(k, x_ref, start, size, inner, cls.largest), o.dtype)
 
 
-def _is_real(name: str) -> bool:
-    return dtype.is_float(name)  # in `lower` the attribute hides the module
+def _first_extreme_strided(k: Any, x: Any, start: n.Expr, size: n.Expr, step: n.Expr, largest: bool) -> n.Expr:
+    """Where the extreme of elements `step` apart is, in one pass."""
+    best, place = k.var(x[start], x.dtype), k.var(0, n.INDEX)
+    with k.loop(size, 1) as i:
+        value = k.let(x[start + i * step])
+        better = value > best.get() if largest else value < best.get()
+        if dtype.is_float(x.dtype):
+            # the first NaN wins: nothing is better than it
+            better = (better | (value != value)) & (best.get() == best.get())
+        with k.when(better):
+            best.set(value)
+            place.set(i)
+    return place.get()
+
+
+def _first_extreme(k: Any, x: Any, start: n.Expr, size: n.Expr, step: n.Expr, largest: bool) -> n.Expr:
+    """Where the extreme of neighbours is: first its value, then the first place that has it; both loops vectorize."""
+    better = larger if largest else smaller
+    best = k.var(x[start], x.dtype)
+    folding.fold_run(k, size, start, best, folding.Fold(x[start], better), lambda at: x[at])
+    found = best.get()
+    place = k.var(size, n.INDEX)
+    with k.loop(size) as i:
+        value = k.let(x[start + i])
+        same = (value == found) | ((value != value) & (found != found)) if dtype.is_float(x.dtype) else value == found
+        place.set(n.minimum(place.get(), n.select(same, i, size)))
+    return place.get()
 
 
 @register
