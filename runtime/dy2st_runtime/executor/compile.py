@@ -6,6 +6,7 @@ only, so it can be kept on disk and linked into any process (`link`).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -25,6 +26,7 @@ from numba.core.cpu_options import FastMathOptions
 from ..errors import CompileError
 from . import arrays, mathlib, native
 from .cache import ObjectCache
+from .worker import Worker, worthwhile
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
@@ -58,8 +60,7 @@ def _library_hash() -> str:
     return digest.hexdigest()
 
 
-@functools.cache
-def _machine() -> llvm.TargetMachine:
+def _new_machine() -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     # static: position-independent objects share one global offset table in MCJIT, and all but the first would use a wrong one
@@ -73,12 +74,18 @@ def _machine() -> llvm.TargetMachine:
     )
 
 
+@functools.cache
+def _machine() -> llvm.TargetMachine:
+    """The machine that emits objects. An engine needs one of its own, as it takes possession."""
+    return _new_machine()
+
+
 class Linker:
     """One LLVM engine for all kernels of the process."""
 
     def __init__(self) -> None:
         backing = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
-        self.engine = llvm.create_mcjit_compiler(backing, _machine())
+        self.engine = llvm.create_mcjit_compiler(backing, _new_machine())
 
     def link(self, objects: dict[str, bytes]) -> dict[str, int]:
         """Adds object files, each defining the symbol of its key; returns the addresses."""
@@ -121,21 +128,30 @@ class KernelCompiler:
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
-            objects: dict[str, bytes] = {}
-            for symbol, source in wanted.items():
-                data = self.cache.get(symbol)
-                if data is None:
-                    start = time.perf_counter()
-                    data = compile_object(source, symbol)
-                    self.seconds += time.perf_counter() - start
-                    self.compiled += 1
-                    self.cache.put(symbol, data)
-                else:
-                    self.loaded += 1
-                objects[symbol] = data
+            objects = {symbol: data for symbol in wanted if (data := self.cache.get(symbol)) is not None}
+            self.loaded += len(objects)
+            objects.update(self._compile([(y, s) for y, s in wanted.items() if y not in objects]))
             if objects:
                 self._addresses.update(self._linker.link(objects))
             return [self._addresses[y] for y in symbols]
+
+    def _compile(self, kernels: list[tuple[str, str]]) -> dict[str, bytes]:
+        """Compiles sources, with a second process at the other end of the list where that pays."""
+        start = time.perf_counter()
+        objects: dict[str, bytes] = {}
+        with contextlib.ExitStack() as stack:
+            if worthwhile(len(kernels), self.cache):
+                assert self.cache.folder is not None
+                stack.enter_context(Worker(self.cache.folder.parent, kernels[::-1]))
+            for symbol, source in kernels:
+                data = self.cache.get(symbol)
+                if data is None:
+                    data = compile_object(source, symbol)
+                    self.cache.put(symbol, data)
+                objects[symbol] = data
+        self.compiled += len(kernels)
+        self.seconds += time.perf_counter() - start
+        return objects
 
 
 def compile_object(source: str, symbol: str) -> bytes:

@@ -33,8 +33,14 @@ class Made:
             blocks.append(block)
         return self.b.cond(pred, true_block=blocks[0], false_block=blocks[1])
 
-    def loop(self, test: Callable[..., Variable], body: Callable[..., list[Variable]], xs: Sequence[Variable],
-             shapes: Sequence[Sequence[int]] | None = None, saved: Sequence[int] = ()) -> tuple[list[Variable], list[Variable]]:  # fmt: skip
+    def loop(
+        self,
+        test: Callable[..., Variable],
+        body: Callable[..., list[Variable]],
+        xs: Sequence[Variable],
+        shapes: Sequence[Sequence[int]] | None = None,
+        saved: Sequence[int] = (),
+    ) -> tuple[list[Variable], list[Variable]]:
         blocks = []
         for fn in (test, body):
             block = self.b.sub_block()

@@ -1,0 +1,137 @@
+"""The compile cache: what is damaged or foreign is built anew, many processes may share it; the second compiling process."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dy2st_runtime import config
+from dy2st_runtime.codegen import cpu
+from dy2st_runtime.executor import worker
+from dy2st_runtime.executor.cache import ObjectCache, default_folder
+from dy2st_runtime.executor.compile import KernelCompiler
+from dy2st_runtime.loopir import nodes as n
+from dy2st_runtime.loopir.builder import KernelBuilder
+
+
+def source(fn: str) -> str:
+    k = KernelBuilder(fn)
+    x, y = k.input("x", "float64", 1), k.output("y", "float64", 1)
+    k.set_shape(y, x.shape)
+    with k.parallel(x.size) as i:
+        y[i] = n.call(fn, x[i])
+    return cpu.render(k.kernel)
+
+
+def test_a_second_compiler_loads_what_the_first_compiled(tmp_path: Path) -> None:
+    first, second = KernelCompiler(ObjectCache(tmp_path)), KernelCompiler(ObjectCache(tmp_path))
+    first.addresses([source("sin"), source("cos"), source("sin")])
+    assert (first.compiled, first.loaded) == (2, 0)
+    second.addresses([source("cos"), source("sin")])
+    assert (second.compiled, second.loaded) == (0, 2)
+    second.addresses([source("cos")])
+    assert (second.compiled, second.loaded) == (0, 2)  # in memory by now
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "other key", "text"])
+def test_a_damaged_entry_is_built_anew(tmp_path: Path, damage: str) -> None:
+    cache = ObjectCache(tmp_path)
+    KernelCompiler(cache).addresses([source("sin"), source("cos")])
+    paths = sorted(cache.folder.iterdir()) if cache.folder else []
+    data = paths[0].read_bytes()
+    flipped = data[:-1] + bytes([data[-1] ^ 1])
+    made = {
+        "truncated": data[:-40],
+        "flipped": flipped,
+        "empty": b"",
+        "other key": paths[1].read_bytes(),
+        "text": b"no object",
+    }
+    paths[0].write_bytes(made[damage])
+    again = KernelCompiler(ObjectCache(tmp_path))
+    again.addresses([source("sin"), source("cos")])
+    assert (again.compiled, again.loaded) == (1, 1)
+    third = KernelCompiler(ObjectCache(tmp_path))
+    third.addresses([source("sin"), source("cos")])
+    assert (third.compiled, third.loaded) == (0, 2)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_folder_that_others_can_write_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects").chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="can be written by others"):
+        cache = ObjectCache(tmp_path)
+    compiler = KernelCompiler(cache)
+    compiler.addresses([source("sin")])
+    assert compiler.compiled == 1
+    assert not list((tmp_path / "objects").iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_the_folder_is_private_and_a_writable_entry_is_ignored(tmp_path: Path) -> None:
+    cache = ObjectCache(tmp_path)
+    assert cache.folder is not None
+    assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o700
+    cache.put("k_x", b"payload")
+    assert cache.get("k_x") == b"payload"
+    (cache.folder / "k_x.o").chmod(0o666)
+    assert cache.get("k_x") is None
+
+
+def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ObjectCache(tmp_path)
+
+    def no_space(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", no_space)
+    with pytest.warns(RuntimeWarning, match="cannot write its compile cache"):
+        cache.put("k_x", b"payload")
+    assert cache.folder is not None
+    assert not list(cache.folder.iterdir())
+
+
+def test_switches(tmp_path: Path) -> None:
+    with config.CACHE_DIR.override(str(tmp_path)):
+        assert default_folder() == tmp_path
+    with config.NO_CACHE.override(True):
+        assert ObjectCache(tmp_path).folder is None
+
+
+def test_many_processes_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from dy2st_runtime.executor.cache import ObjectCache\n"
+        "cache = ObjectCache(Path(sys.argv[1]))\n"
+        "for i in range(300):\n"
+        "    cache.put('k', bytes(range(256)) * 40); found = cache.get('k')\n"
+        "    assert found == bytes(range(256)) * 40, found\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(4)]
+    assert [p.wait() for p in running] == [0] * 4
+    assert [p.name for p in (tmp_path / "objects").iterdir()] == ["k.o"]
+
+
+def test_the_worker_compiles_into_the_cache(tmp_path: Path) -> None:
+    text = source("tan")
+    symbol = KernelCompiler(ObjectCache(tmp_path)).symbol(text)
+    process = worker.Worker(tmp_path, [(symbol, text)])
+    process._process.wait(timeout=120)
+    cache = ObjectCache(tmp_path)
+    assert cache.get(symbol) is not None
+    compiler = KernelCompiler(cache)
+    compiler.addresses([text])
+    assert (compiler.compiled, compiler.loaded) == (0, 1)
+    with process:
+        pass  # a worker that has ended is no problem
+
+
+def test_a_worker_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "AT_LEAST", 1)
+    monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python starts with this
+    compiler = KernelCompiler(ObjectCache(tmp_path))
+    assert len(compiler.addresses([source("sin"), source("cos")])) == 2
