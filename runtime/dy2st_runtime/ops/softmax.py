@@ -20,6 +20,11 @@ def float_type(op: str, x: TensorType) -> None:
         raise DTypeError(f"{op} takes a floating-point tensor, got {x.dtype}", hint="cast it to float32 first")
 
 
+def lanes_of(x: np.ndarray) -> np.ndarray:
+    """x in the dtype of computation, with at least one axis: a 0-d tensor is a lane of one element."""
+    return np.atleast_1d(x).astype(images.compute_dtype(x.dtype.name), copy=False)
+
+
 class Lanes:
     """A tensor in a kernel seen as [outer, size, inner] around one axis; the elements of a lane differ in that axis
     only."""
@@ -112,11 +117,9 @@ class Softmax(SoftmaxBase):
 
     @staticmethod
     def reference(x: np.ndarray, *, axis: int) -> np.ndarray:
-        compute = x.astype(images.compute_dtype(x.dtype.name), copy=False)
-        if not x.ndim:
-            return np.ones_like(x)
-        e = np.exp(compute - compute.max(axis, keepdims=True, initial=-np.inf))
-        return (e / e.sum(axis, keepdims=True)).astype(x.dtype, copy=False)
+        lane = lanes_of(x)
+        e = np.exp(lane - lane.max(axis, keepdims=True, initial=-np.inf))
+        return (e / e.sum(axis, keepdims=True)).reshape(x.shape).astype(x.dtype, copy=False)
 
     @classmethod
     def prepare(cls, k: Any, total: n.Expr) -> n.Expr:
@@ -142,11 +145,10 @@ class LogSoftmax(SoftmaxBase):
 
     @staticmethod
     def reference(x: np.ndarray, *, axis: int) -> np.ndarray:
-        compute = x.astype(images.compute_dtype(x.dtype.name), copy=False)
-        if not x.ndim:
-            return np.zeros_like(x)
-        shifted = compute - compute.max(axis, keepdims=True, initial=-np.inf)
-        return (shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))).astype(x.dtype, copy=False)
+        lane = lanes_of(x)
+        shifted = lane - lane.max(axis, keepdims=True, initial=-np.inf)
+        out = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+        return out.reshape(x.shape).astype(x.dtype, copy=False)
 
     @classmethod
     def prepare(cls, k: Any, total: n.Expr) -> n.Expr:
@@ -187,11 +189,9 @@ class SoftmaxGrad(LaneGrad):
 
     @staticmethod
     def reference(y: np.ndarray, dy: np.ndarray, *, axis: int) -> np.ndarray:
-        if not y.ndim:
-            return np.zeros_like(y)
-        name = images.compute_dtype(y.dtype.name)
-        out, grad = y.astype(name, copy=False), dy.astype(name, copy=False)
-        return ((grad - (grad * out).sum(axis, keepdims=True)) * out).astype(y.dtype, copy=False)
+        out, grad = lanes_of(y), lanes_of(dy)
+        dx = (grad - (grad * out).sum(axis, keepdims=True)) * out
+        return dx.reshape(y.shape).astype(y.dtype, copy=False)
 
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:
@@ -226,11 +226,8 @@ class LogSoftmaxGrad(LaneGrad):
 
     @staticmethod
     def reference(y: np.ndarray, dy: np.ndarray, *, axis: int) -> np.ndarray:
-        if not y.ndim:
-            return np.zeros_like(y)
-        name = images.compute_dtype(y.dtype.name)
-        out, grad = y.astype(name, copy=False), dy.astype(name, copy=False)
-        return (grad - np.exp(out) * grad.sum(axis, keepdims=True)).astype(y.dtype, copy=False)
+        out, grad = lanes_of(y), lanes_of(dy)
+        return (grad - np.exp(out) * grad.sum(axis, keepdims=True)).reshape(y.shape).astype(y.dtype, copy=False)
 
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:

@@ -36,10 +36,15 @@ class Update(CheckedOp):
     formula: ClassVar[Callable[..., Any]]
 
     @classmethod
+    def check(cls, ins: dict[str, TensorType | None], attrs: dict[str, Any]) -> None:
+        """Raises AttributeValueError for attributes that do not fit the inputs."""
+
+    @classmethod
     def infer(cls, *ins: TensorType | None, **attrs: Any) -> tuple:
         found = dict(zip((s.name for s in cls.input_slots), ins, strict=True))
         param = found["Param"]
         assert param is not None
+        cls.check(found, attrs)
         if param.dtype not in dtype.FLOATS:
             raise DTypeError(f"{cls.type} updates floating-point parameters, got {param.dtype}")
         for name, t in found.items():
@@ -175,14 +180,19 @@ class Momentum(Update):
     }
     inplace = {"ParamOut": "Param", "VelocityOut": "Velocity"}
 
+    @classmethod
+    def check(cls, ins: dict[str, TensorType | None], attrs: dict[str, Any]) -> None:
+        method = attrs["regularization_method"]
+        if method not in ("", "l2_decay"):
+            raise AttributeValueError(
+                f"momentum: regularization_method {method!r} is unknown", hint="use 'l2_decay' or ''"
+            )
+
     @staticmethod
     def formula(m: Any, v: dict[str, Any], a: dict[str, Any]) -> dict[str, Any]:
         grad = v["Grad"] * a["rescale_grad"]
         if a["regularization_method"] == "l2_decay":
             grad = grad + a["regularization_coeff"] * v["Param"]
-        elif a["regularization_method"]:
-            raise AttributeValueError(f"momentum: regularization_method {a['regularization_method']!r} is unknown",
-                                      hint="use 'l2_decay' or ''")  # fmt: skip
         grad = m.let(grad)
         velocity = m.let(a["mu"] * v["Velocity"] + grad)
         step = grad + a["mu"] * velocity if a["use_nesterov"] else velocity
@@ -338,14 +348,17 @@ class RMSProp(Update):
         "MeanGradOut": "MeanGrad",
     }
 
+    @classmethod
+    def check(cls, ins: dict[str, TensorType | None], attrs: dict[str, Any]) -> None:
+        if attrs["centered"] and ins["MeanGrad"] is None:
+            raise AttributeValueError("rmsprop: centered needs MeanGrad")
+
     @staticmethod
     def formula(m: Any, v: dict[str, Any], a: dict[str, Any]) -> dict[str, Any]:
         decay, grad = a["decay"], v["Grad"]
         square = m.let(decay * v["MeanSquare"] + (1.0 - decay) * (grad * grad))
         spread, mean = square, v["MeanGrad"]
         if a["centered"]:
-            if mean is None:
-                raise AttributeValueError("rmsprop: centered needs MeanGrad")
             mean = m.let(decay * mean + (1.0 - decay) * grad)
             spread = square - mean * mean
         step = v["LearningRate"] * grad / m.sqrt(spread + a["epsilon"])
