@@ -49,8 +49,10 @@ from .tensor.api import assign as assign
 from .tensor.api import atan as atan
 from .tensor.api import bernoulli as bernoulli
 from .tensor.api import bitwise_and as bitwise_and
+from .tensor.api import bitwise_left_shift as bitwise_left_shift
 from .tensor.api import bitwise_not as bitwise_not
 from .tensor.api import bitwise_or as bitwise_or
+from .tensor.api import bitwise_right_shift as bitwise_right_shift
 from .tensor.api import bitwise_xor as bitwise_xor
 from .tensor.api import bmm as bmm
 from .tensor.api import broadcast_tensors as broadcast_tensors

@@ -43,8 +43,10 @@ from .linalg import mv as mv
 from .linalg import outer as outer
 from .logic import allclose as allclose
 from .logic import bitwise_and as bitwise_and
+from .logic import bitwise_left_shift as bitwise_left_shift
 from .logic import bitwise_not as bitwise_not
 from .logic import bitwise_or as bitwise_or
+from .logic import bitwise_right_shift as bitwise_right_shift
 from .logic import bitwise_xor as bitwise_xor
 from .logic import equal as equal
 from .logic import equal_all as equal_all

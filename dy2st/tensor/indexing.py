@@ -52,7 +52,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
     value = as_tensor(value, x.dtype)
-    mask = _item(index)
+    mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    mask = mask if isinstance(mask, tuple) else _item(mask)
     if isinstance(mask, Tensor) and mask.dtype == "bool" and 0 < mask.ndim <= x.ndim and value.ndim == 0:
         # one value under one mask: nothing depends on how many elements are true
         _check_mask(mask, sizes(x))

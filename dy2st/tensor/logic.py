@@ -104,6 +104,22 @@ def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> T
     return unary("bitwise_not", x)
 
 
+def bitwise_left_shift(x: Any, y: Any, is_arithmetic: bool = True, out: Tensor | None = None,
+                       name: str | None = None) -> Tensor:  # fmt: skip
+    """x << y of integers, broadcast.
+
+    >>> bitwise_left_shift(Tensor([1, 3]), 2).numpy()
+    array([ 4, 12])
+    """
+    return binary("bitwise_left_shift", x, y)
+
+
+def bitwise_right_shift(x: Any, y: Any, is_arithmetic: bool = True, out: Tensor | None = None,
+                        name: str | None = None) -> Tensor:  # fmt: skip
+    """x >> y of integers, broadcast; the sign stays."""
+    return binary("bitwise_right_shift", x, y)
+
+
 def isclose(x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False,
             name: str | None = None) -> Tensor:  # fmt: skip
     """|x - y| <= atol + rtol * |y|, element by element; equal infinities are close.

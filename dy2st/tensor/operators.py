@@ -12,7 +12,7 @@ from dy2st_runtime.ops.control import scalar_bool
 
 from ..errors import DTypeError, InplaceError, ShapeError, with_location
 from ..framework.dtype import convert_dtype
-from . import attribute, autograd, dispatch, indexing, logic, math, printing, promotion
+from . import attribute, autograd, dispatch, indexing, linalg, logic, math, printing, promotion
 from .dispatch import ops
 from .location import user_location
 from .tensor import Parameter, Tensor, to_array
@@ -46,6 +46,9 @@ _BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "and": logic.bitwise_and,
     "or": logic.bitwise_or,
     "xor": logic.bitwise_xor,
+    "lshift": logic.bitwise_left_shift,
+    "rshift": logic.bitwise_right_shift,
+    "matmul": linalg.matmul,
 }
 _COMPARE: dict[str, Callable[[Any, Any], Tensor]] = {
     "lt": logic.less_than,

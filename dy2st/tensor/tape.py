@@ -221,5 +221,7 @@ def edge_of(t: Tensor) -> Edge | None:
 def snapshot(t: Tensor) -> Tensor:
     """A tensor with the value and the origin that `t` has now, whatever happens to `t` later."""
     s = Tensor.wrap(t._value, t._stop)
+    if not t._stop and t._node is None:
+        leaf_node(t)  # so that gradients reach t, not the snapshot
     s._node, s._index = t._node, t._index
     return s
