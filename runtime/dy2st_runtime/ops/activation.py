@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from ..loopir import nodes as n
+from . import special
 from .arithmetic import NUMBERS
 from .elementwise import FloatUnary, Unary
 from .registry import Bool, Float, register

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
 
 from .. import dtype
 from ..loopir import nodes as n
+from . import special
 from .arithmetic import NUMBERS, power, power_of_integer
 from .elementwise import FloatUnary, Unary
 from .registry import DType, Float, register
