@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+
+from dy2st_runtime import config
+from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import loader, nodes
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.pipeline import PIPELINE
 from dy2st.transpiler.source import get_source
-from dy2st_runtime import config
-from dy2st_runtime.errors import Location
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,10 @@ def _position(code: types.CodeType, instruction: int) -> tuple[int, int, int, in
     """Line, column, end line and end column of an instruction; Python 3.10 knows lines only."""
     if not hasattr(code, "co_positions") or instruction < 0:
         return None
-    entries: Iterator[Any] = itertools.islice(code.co_positions(), instruction // 2, None)
-    start, end, col, end_col = next(entries, (None, None, None, None))
-    return None if None in (start, end, col, end_col) else (start, col, end, end_col)
+    start, end, col, end_col = next(itertools.islice(code.co_positions(), instruction // 2, None))
+    if start is None or end is None or col is None or end_col is None:
+        return None
+    return start, col, end, end_col
 
 
 def _side_by_side(code: str, filename: str) -> str:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gast
+from dy2st_runtime import config
+from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.origin import SourceMap
 from dy2st.transpiler.printer import print_tree
 from dy2st.transpiler.source import Source
-from dy2st_runtime import config
-from dy2st_runtime.errors import Location
 
 _FACTORY = "_dy_factory"
 

@@ -6,12 +6,12 @@ import sys
 from typing import Any, ClassVar, TypeVar
 
 import gast
+from dy2st_runtime import config
 
 from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.names import Namer, identifiers
 from dy2st.transpiler.printer import show
-from dy2st_runtime import config
 
 A = TypeVar("A", bound="Analysis")
 

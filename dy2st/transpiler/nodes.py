@@ -204,7 +204,6 @@ def blocks(statement: gast.AST) -> list[list]:
 
 def split_docstring(body: list) -> tuple[list, list]:
     """The docstring as a list of none or one statement, and the rest."""
-    if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):
-        if isinstance(body[0].value.value, str):
-            return body[:1], body[1:]
-    return [], body
+    first = body[0].value if body and isinstance(body[0], gast.Expr) else None
+    count = int(isinstance(first, gast.Constant) and isinstance(first.value, str))
+    return body[:count], body[count:]

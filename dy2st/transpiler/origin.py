@@ -6,9 +6,9 @@ import bisect
 from collections.abc import Iterator, Sequence
 
 import gast
+from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
-from dy2st_runtime.errors import Location
 
 
 def of(node: gast.AST) -> Location | None:

@@ -86,4 +86,4 @@ def equal(a: object, b: object) -> bool:
 
 def _same_constant(a: object, b: object) -> bool:
     # repr tells -0.0 from 0.0 and lets nan equal itself.
-    return type(a) is type(b) and (a == b and repr(a) == repr(b) or repr(a) == repr(b))
+    return type(a) is type(b) and ((a == b and repr(a) == repr(b)) or repr(a) == repr(b))

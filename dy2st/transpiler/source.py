@@ -12,10 +12,10 @@ import types
 from dataclasses import dataclass
 
 import gast
+from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.errors import ConversionError
-from dy2st_runtime.errors import Location
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from dy2st_runtime import config
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -4,8 +4,9 @@ import contextlib
 import copy
 import io
 
-from dy2st.transpiler import convert, is_generated
 from pyruntime import PyRuntime
+
+from dy2st.transpiler import convert, is_generated
 
 
 def observe(function, args, kwargs):

@@ -3,6 +3,8 @@
 PYTEST_DONT_REWRITE: the functions here contain asserts whose messages are compared.
 """
 
+# ruff: noqa: B006, B007, B018, B023, B905, F821, F841, SIM201
+
 import contextlib
 
 import pytest
@@ -215,7 +217,7 @@ def carried_over(xs):
 def used_before_set_in_loop(xs):
     for x in xs:
         if x > 2:
-            print(t)  # noqa: F821
+            print(t)
         t = x
 
 
@@ -329,7 +331,7 @@ def f_(name, value):
 
 
 def order(a, b, c):
-    x = f_("a", a) and f_("b", b) or f_("c", c)
+    x = (f_("a", a) and f_("b", b)) or f_("c", c)
     y = f_("a", a) if f_("c", c) else f_("b", b)
     z = f_("1", a) < f_("2", b) <= f_("3", c) != f_("4", a)
     w = not f_("n", a)
@@ -519,7 +521,7 @@ def handler_name(x):
             return str(e)
         print(e)
     try:
-        return e  # noqa: F821
+        return e
     except NameError:
         return "gone"
 
@@ -637,7 +639,7 @@ def inner_functions(n):
             return k
         return fib(k - 1) + fib(k - 2)
 
-    def default(a, b=n if n > 2 else -n, *, c=[]):  # noqa: B006
+    def default(a, b=n if n > 2 else -n, *, c=[]):
         while a > 0:
             a -= 1
             c.append(a)

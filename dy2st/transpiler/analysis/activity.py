@@ -13,9 +13,10 @@ from dy2st.transpiler.names import qualified, unwrap
 
 # Methods that change a container in place. Names like `add` and `sort` are not here: they are as likely
 # functions of a module.
-MUTATORS = frozenset(
-    "append extend insert pop clear remove update setdefault popitem discard appendleft popleft extendleft".split()
-)
+MUTATORS = {
+    *("append", "appendleft", "clear", "discard", "extend", "extendleft", "insert"),
+    *("pop", "popitem", "popleft", "remove", "setdefault", "update"),
+}
 
 
 class Effects:
@@ -299,7 +300,7 @@ class FunctionScope:
             elif isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef)):
                 inner.append(child)
             elif isinstance(child, gast.ClassDef):
-                inner += [c for c in class_functions_of(child)]
+                inner += class_functions_of(child)
             elif isinstance(child, gast.AnnAssign) and isinstance(child.target, gast.Name):
                 annotated.append(child.target.id)
         self.globals = list(declared[gast.Global])

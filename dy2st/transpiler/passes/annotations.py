@@ -24,8 +24,13 @@ class Annotations(Pass):
 
     requires = (Activity,)
 
+    def run(self, tree: gast.AST) -> gast.AST:
+        self.bound: list[str] = []
+        return self.visit(tree)
+
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        outer, self.bound = getattr(self, "bound", None), self.analysis(Activity).scope(node).effects.bound()
+        outer = self.bound
+        self.bound = self.analysis(Activity).scope(node).effects.bound()
         super().visit_FunctionDef(node)
         self.bound = outer
         return node

@@ -46,12 +46,11 @@ class CheckUnsupported(Pass):
         return node
 
     def visit_Call(self, node: gast.Call) -> Any:
-        if isinstance(node.func, gast.Name) and len(node.args) in _FRAME_READERS.get(node.func.id, ()):
-            if not node.keywords:
-                what = node.func.id
-                raise self.context.error(
-                    node,
-                    f"'{what}' reads the variables of the running function, which a converted function keeps elsewhere",
-                    "name the variables" if len(node.args) == 0 else f"pass the namespace to '{what}' explicitly",
-                )
+        what = node.func.id if isinstance(node.func, gast.Name) and not node.keywords else ""
+        if len(node.args) in _FRAME_READERS.get(what, ()):
+            raise self.context.error(
+                node,
+                f"'{what}' reads the variables of the running function, which a converted function keeps elsewhere",
+                f"pass the namespace to '{what}' explicitly" if node.args else "name the variables",
+            )
         return self.generic_visit(node)

@@ -6,7 +6,6 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler import nodes
 from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.passes.exits import ExitLowering, contains
 from dy2st.transpiler.templates import statements

@@ -6,7 +6,7 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.manager import Pass
 
 
@@ -22,12 +22,17 @@ class Declarations(Pass):
             x = 1
     """
 
+    def run(self, tree: gast.AST) -> gast.AST:
+        self.found: dict[type, dict[str, None]] = {}
+        return self.visit(tree)
+
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        outer, self.found = getattr(self, "found", None), {gast.Global: {}, gast.Nonlocal: {}}
+        outer = self.found
+        self.found = {gast.Global: {}, gast.Nonlocal: {}}
         super().visit_FunctionDef(node)
         head = [kind(list(names)) for kind, names in self.found.items() if names]
         for declaration in head:
-            declaration.origin = getattr(node, "origin", None)
+            origin.inherit(declaration, node)
         docstring, rest = nodes.split_docstring(node.body)
         node.body = [*docstring, *head, *rest]
         self.found = outer

@@ -72,7 +72,7 @@ class EarlyReturn(Pass):
         body = lowering.lower(rest, last=True)
         start = statements("flag = False", at=node, flag=flag) if lowering.guards else []
         end = statements("return value", at=node, value=value) if value is not None else []
-        node.body = [*docstring, *start, *body, *end]
+        node.body = [*docstring, *start, *body, *end] or statements("pass", at=node)
 
 
 def _returns_early(body: list) -> bool:

@@ -22,9 +22,8 @@ def always_leaves(block: list) -> bool:
     for statement in block:
         if isinstance(statement, _JUMPS):
             return True
-        if isinstance(statement, gast.If) and statement.orelse:
-            if always_leaves(statement.body) and always_leaves(statement.orelse):
-                return True
+        if isinstance(statement, gast.If) and always_leaves(statement.body) and always_leaves(statement.orelse):
+            return True
     return False
 
 

@@ -70,13 +70,14 @@ class SubscriptAssign(MutationPass):
         result: list = []
         for target in node.targets:
             if _convertible(target):
-                key = _key(target.slice)
-                result += self.update(
-                    node, target.value, lambda base, key=key: expression("_dy.delitem(b, k)", at=node, b=base, k=key)
-                )
+                result += self._delitem(node, target)
             else:
                 result += statements("del target", at=node, target=target)
         return result
+
+    def _delitem(self, at: gast.AST, target: gast.Subscript) -> list:
+        key = _key(target.slice)
+        return self.update(at, target.value, lambda base: expression("_dy.delitem(base, key)", at=at, base=base, key=key))
 
     def visit_For(self, node: gast.For) -> Any:
         if _items(node.target):

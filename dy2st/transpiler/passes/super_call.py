@@ -20,8 +20,13 @@ class SuperCall(Pass):
         return super(__class__, self).forward(x)
     """
 
+    def run(self, tree: gast.AST) -> gast.AST:
+        self.first: gast.Name | None = None
+        return self.visit(tree)
+
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        outer, self.first = getattr(self, "first", None), next(iter(nodes.parameters(node.args)), None)
+        outer = self.first
+        self.first = next(iter(nodes.parameters(node.args)), None)
         super().visit_FunctionDef(node)
         self.first = outer
         return node

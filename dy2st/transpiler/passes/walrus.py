@@ -53,11 +53,11 @@ class Walrus(Pass):
 
     def _reject_elsewhere(self, node: gast.AST, field: str, linear: _Linear) -> None:
         """Other expressions of the statement are evaluated too late to be moved before it."""
-        blocks = {id(b) for block in nodes.blocks(node) for b in block}
         for child in nodes.children(node):
-            if child is not getattr(node, field) and id(child) not in blocks and not isinstance(child, gast.stmt):
-                if linear.conditional(child):
-                    raise self.context.error(node, "':=' in a part that may not be evaluated", _HINT)
+            if child is getattr(node, field) or isinstance(child, (gast.stmt, gast.match_case)):
+                continue
+            if linear.conditional(child):
+                raise self.context.error(node, "':=' in a part that may not be evaluated", _HINT)
 
     def visit_While(self, node: gast.While) -> Any:
         linear = _Linear(self, node)
