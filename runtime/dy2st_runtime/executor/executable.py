@@ -196,7 +196,7 @@ class Session:
         elif v.kind == "array":
             self.frame.bind_list(d, value)
         else:
-            self.frame.bind(d, np.require(check_feed(v, value), requirements=("C", "A")))
+            self.frame.bind(d, np.require(check_feed(v, value), v.dtype, ("C", "A")))
 
     def _bind_state(self) -> None:
         plan, block = self.executable.plan, self.executable.program.global_block()
@@ -210,8 +210,8 @@ class Session:
                 array = self._rng = array.copy()  # a run that fails must not advance the generator
             else:
                 v = block.var(name)
-                if array.dtype.name != v.dtype or not (array.flags.c_contiguous and array.flags.aligned):
-                    array = self.state[name] = np.require(array, v.dtype, ("C", "A", "W"))
+                # kernels read plain memory, and an optimizer step writes it
+                array = self.state[name] = np.require(array, v.dtype, ("C", "A", "W"))
                 if len(array.shape) != len(v.shape) or any(
                     s not in (-1, n) for s, n in zip(v.shape, array.shape, strict=True)
                 ):

@@ -243,3 +243,20 @@ def m_op(name: str):  # type: ignore[no-untyped-def]
     from dy2st_runtime.ops import registry
 
     return registry.get(name)
+
+
+@pytest.mark.parametrize("make", [lambda a: a[::-1], lambda a: a.astype(">f4"), lambda a: np.asfortranarray(a)])
+def test_feeds_and_state_of_any_layout(make) -> None:  # type: ignore[no-untyped-def]
+    m = Made()
+    block = m.program.global_block()
+    w = block.create_var("w", "float32", [3, 2], persistable=True)
+    x = m.data("x", [3, 2])
+    m.b.apply(m_op("assign"), (m.b.add(w, x),), {}, {"Out": ["w"]})
+    exe = Executable(m.program, m.feeds, [])
+    given = np.arange(6, dtype="f").reshape(3, 2)
+    array = make(given)
+    array.flags.writeable = False
+    state = {"w": array}
+    exe.run([array], state)
+    np.testing.assert_array_equal(state["w"], 2 * array)
+    np.testing.assert_array_equal(given, np.arange(6, dtype="f").reshape(3, 2))
