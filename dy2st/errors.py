@@ -45,3 +45,15 @@ class ModeError(Dy2stError, RuntimeError):
     """A function of the static mode is called in dynamic mode, or the other way round."""
 
     code = "D2S104"
+
+
+class StructureError(Dy2stError, TypeError):
+    """A variable is of different kinds, or differently nested, on two paths of a staged branch or loop."""
+
+    code = "D2S105"
+
+
+class LeakError(Dy2stError, RuntimeError):
+    """A tensor computed inside a staged branch or loop is used outside of it, where it may not exist."""
+
+    code = "D2S106"

@@ -1,0 +1,45 @@
+"""What transformed code calls, under the name `_dy`.
+
+Each function is plain Python on Python values. On symbolic tensors it writes ops, with blocks for branches and loop bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .calls import call as call
+from .for_stmt import for_stmt as for_stmt
+from .if_stmt import if_expr as if_expr
+from .if_stmt import if_stmt as if_stmt
+from .logical import and_ as and_
+from .logical import compare_chain as compare_chain
+from .logical import in_ as in_
+from .logical import not_ as not_
+from .logical import not_in as not_in
+from .logical import or_ as or_
+from .loops import while_stmt as while_stmt
+from .mutation import delitem as delitem
+from .mutation import list_append as list_append
+from .mutation import list_clear as list_clear
+from .mutation import list_extend as list_extend
+from .mutation import list_insert as list_insert
+from .mutation import list_pop as list_pop
+from .mutation import setitem as setitem
+from .printing import assert_stmt as assert_stmt
+from .structure import MaybeObject as _MaybeObject
+from .tracer import current_tracer as _current_tracer
+from .undefined import Undefined as Undefined
+from .undefined import ldu as ldu
+
+
+def ld(x: Any, name: str) -> Any:
+    """The value of the variable `name`; UndefinedError if it has none, at run time where only that can tell."""
+    if isinstance(x, Undefined):
+        x.fail()
+    tracer = _current_tracer()
+    if tracer is None:
+        return x
+    if isinstance(x, _MaybeObject):
+        tracer.defined(x.token, name)
+        return x.value
+    return tracer.defined(x, name)

@@ -1,0 +1,12 @@
+"""Static functions: `to_static`, `declarative`, and what belongs to them."""
+
+from ..convert.calls import ignore_module as ignore_module
+from ..convert.calls import not_to_static as not_to_static
+from .api import declarative as declarative
+from .api import set_code_level as set_code_level
+from .api import set_verbosity as set_verbosity
+from .api import to_static as to_static
+from .concrete import ConcreteProgram as ConcreteProgram
+from .signature import InputSpec as InputSpec
+from .static_function import StaticFunction as StaticFunction
+from .static_function import enable_to_static as enable_to_static

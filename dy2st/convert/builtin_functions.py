@@ -1,0 +1,224 @@
+"""Python's built-in functions, as they are for tensors too."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError, ShapeError, StagedValueError
+from ..tensor import Tensor, manipulation, operators
+from ..tensor.dispatch import ops
+from ..tensor.location import user_location
+from .if_stmt import if_expr, truth
+from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
+from .lists import StagedList
+from .logical import and_, or_
+from .printing import print_
+from .tracer import is_staged
+
+
+def _staged_any(*values: Any) -> bool:
+    return any(isinstance(v, (Staged, StagedList)) or is_staged(v) for v in values)
+
+
+def range_(*args: Any) -> Any:
+    if not _staged_any(*args):
+        return range(*args)
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
+    return StagedRange(start, stop, step)
+
+
+def len_(x: Any) -> Any:
+    if isinstance(x, StagedList):
+        return x.length()
+    if isinstance(x, Staged):
+        return x.length
+    if is_staged(x):
+        if x.ndim == 0:
+            raise DTypeError("len() of a 0-d tensor", location=user_location(2))
+        return x.shape[0]
+    return len(x)
+
+
+def _number(x: Tensor, dtype: str, what: str) -> Tensor:
+    """A one-element tensor as a weak scalar."""
+    if np.prod([d for d in x._value.shape if d != -1], dtype=int) != 1:
+        raise ShapeError(
+            f"{what} needs a tensor with one element, got shape {list(x._value.shape)}", location=user_location(3)
+        )
+    t = x if x.ndim == 0 else ops.op("reshape2", X=x, shape=[])
+    t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype=dtype)
+    t._weak = True
+    return t
+
+
+def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
+    return _number(x, "int64", "int()") if is_staged(x) else int(x, *args, **kwargs)
+
+
+def float_(x: Any = 0.0) -> Any:
+    return _number(x, "float64", "float()") if is_staged(x) else float(x)
+
+
+def bool_(x: Any = False) -> Any:
+    decided = truth(x)
+    return _number(decided, "bool", "bool()") if isinstance(decided, Tensor) else decided
+
+
+def item(x: Tensor, *args: Any) -> Any:
+    """`x.item()`: a weak scalar of the kind of the dtype."""
+    if not is_staged(x):
+        return x.item(*args)
+    if args:
+        raise StagedValueError(
+            "item() with an index is not supported while tracing", location=user_location(2), hint="use x[i].item()"
+        )
+    kind = "bool" if x.dtype == "bool" else "int64" if x.dtype.startswith(("int", "uint")) else "float64"
+    return _number(x, kind, "item()")
+
+
+def enumerate_(x: Iterable, start: Any = 0) -> Any:
+    over = staged(x)
+    return enumerate(x, start) if over is None else staged_enumerate(over, start)
+
+
+def zip_(*xs: Any, strict: bool = False) -> Any:
+    return staged_zip(xs) if any(staged(x) is not None for x in xs) else zip(*xs, strict=strict)
+
+
+def reversed_(x: Any) -> Any:
+    over = staged(x)
+    return reversed(x) if over is None else staged_reversed(over)
+
+
+def map_(f: Callable, *xs: Any) -> Any:
+    from .calls import call
+
+    over = staged(xs[0]) if len(xs) == 1 else None
+    return map(call(f), *xs) if over is None else staged_map(call(f), over)
+
+
+def filter_(f: Callable | None, xs: Iterable) -> Any:
+    from .calls import call
+
+    def keep(x: Any) -> Any:
+        kept = x if f is None else call(f)(x)
+        if is_staged(kept):
+            raise StagedValueError(
+                "filter() by a condition on tensors would give a list of unknown length", location=user_location(3),
+                hint="loop with for and append what is to be kept",
+            )  # fmt: skip
+        return kept
+
+    return filter(keep, xs)
+
+
+def _value(x: Any) -> Any:
+    return x
+
+
+def _extreme(which: str) -> Callable:
+    plain = getattr(builtins, which)
+
+    def choose(*args: Any, key: Callable | None = None, **kwargs: Any) -> Any:
+        from .calls import call
+
+        values = args if len(args) > 1 else args[0]
+        if len(args) == 1 and isinstance(values, Tensor) and is_staged(values):
+            return ops.op(f"reduce_{which}", X=values, reduce_all=True) if values.ndim == 1 else plain(values)
+        if isinstance(values, StagedList):
+            return ops.op(f"reduce_{which}", X=values.stack(), reduce_all=True)
+        values = list(values)
+        rank = call(key) if key is not None else None
+        keys = values if rank is None else [rank(v) for v in values]
+        if not any(map(is_staged, keys)):
+            if rank is None:
+                return plain(*args, **kwargs)
+            chosen = plain(builtins.range(len(values)), key=keys.__getitem__)
+            return values[chosen]
+        best, best_key = values[0], keys[0]
+        for v, k in zip(values[1:], keys[1:], strict=True):
+            better = k > best_key if which == "max" else k < best_key
+            best, best_key = if_expr(better, partial(_value, (v, k)), partial(_value, (best, best_key)))
+        return best
+
+    return choose
+
+
+def _quantifier(which: str) -> Callable:
+    plain, combine = getattr(builtins, which), and_ if which == "all" else or_
+
+    def test(values: Any) -> Any:
+        if is_staged(values):
+            return ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
+        if isinstance(values, StagedList):
+            return test(values.stack())
+        values = list(values)
+        if not any(map(is_staged, values)):
+            return plain(values)
+        return combine(*[lambda v=v: truth(v) for v in values])
+
+    return test
+
+
+def sum_(values: Any, start: Any = 0) -> Any:
+    if isinstance(values, StagedList):
+        return ops.op("reduce_sum", X=values.stack(), dim=[0]) + start
+    if is_staged(values):
+        return ops.op("reduce_sum", X=values, dim=[0]) + start
+    return sum(values, start)
+
+
+def isinstance_(x: Any, kinds: Any) -> bool:
+    """A weak scalar counts as the Python number that it stands for."""
+    if isinstance(x, Tensor) and x._weak:
+        number = bool if x.dtype == "bool" else int if x.dtype == "int64" else float
+        return isinstance(x, kinds) or issubclass(number, kinds)
+    if isinstance(x, StagedList):
+        return issubclass(list, kinds)
+    return isinstance(x, kinds)
+
+
+def divmod_(a: Any, b: Any) -> Any:
+    return (a // b, a % b) if _staged_any(a, b) else divmod(a, b)
+
+
+def pow_(a: Any, b: Any, mod: Any = None) -> Any:
+    if _staged_any(a, b):
+        return a**b if mod is None else a**b % mod
+    return pow(a, b, mod)
+
+
+def round_(x: Any, digits: int | None = None) -> Any:
+    if not is_staged(x):
+        return round(x, digits)
+    scale = 10.0 ** (digits or 0)
+    rounded = ops.op("round", X=x) if scale == 1 else ops.op("round", X=x * scale) / scale
+    return _number(rounded, "int64", "round()") if x._weak and digits is None else rounded
+
+
+def list_(xs: Any = ()) -> Any:
+    if isinstance(xs, StagedList):
+        return xs.copy()
+    return list(xs)
+
+
+def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
+    return x.stack(axis) if isinstance(x, StagedList) else manipulation.stack(x, axis, name)
+
+
+def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
+    return x.concat(axis) if isinstance(x, StagedList) else manipulation.concat(x, axis, name)
+
+
+BUILTINS: dict[Any, Callable] = {
+    range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
+    reversed: reversed_, map: map_, filter: filter_, max: _extreme("max"), min: _extreme("min"),
+    all: _quantifier("all"), any: _quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
+    round: round_, print: print_, list: list_,
+}  # fmt: skip
+FUNCTIONS: dict[Any, Callable] = {operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}

@@ -1,0 +1,180 @@
+"""`_dy.call(f)`: what transformed code calls instead of `f`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import random
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import StagedValueError
+from ..tensor import Tensor
+from ..tensor.location import user_location
+from ..transpiler import ConversionError, Converted, convert, is_generated
+from .builtin_functions import BUILTINS, FUNCTIONS
+from .lists import StagedList
+from .tracer import Tracer, current_tracer
+
+# what these modules define runs as it is; the nn modules named below are plain Python over layers, like users' code
+_IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
+_CONVERTED = {"dy2st.nn.layer", "dy2st.nn.container"}
+
+_ignored_modules: set[str] = set()
+_converted: weakref.WeakKeyDictionary[types.FunctionType, Converted | None] = weakref.WeakKeyDictionary()
+_lock = threading.RLock()
+
+
+def ignore_module(modules: list[Any]) -> None:
+    """Functions that these modules define are called as they are, not converted.
+
+    Args:
+        modules: modules or their names.
+    """
+    _ignored_modules.update(m if isinstance(m, str) else m.__name__ for m in modules)
+
+
+def not_to_static(function: Callable | None = None) -> Any:
+    """Decorator: the function runs as it is, also where it is called by a converted one."""
+    if function is None:
+        return not_to_static
+    function.__dict__["_dy2st_not_to_static"] = True
+    return function
+
+
+def call(f: Any) -> Any:
+    """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
+    tracer = current_tracer()
+    try:
+        replacement = FUNCTIONS.get(f) if f.__hash__ else None
+    except TypeError:
+        replacement = None
+    if replacement is not None:
+        return replacement
+    if isinstance(f, types.FunctionType):
+        return _function(f, tracer)
+    if isinstance(f, types.MethodType):
+        return _method(f, tracer)
+    if isinstance(f, functools.partial):
+        return functools.partial(call(f.func), *f.args, **f.keywords)
+    if isinstance(f, (types.BuiltinFunctionType, type)):
+        return _builtin(f, tracer)
+    original = getattr(type(f), "_dy2st_function", None)
+    if original is not None:
+        return call(original.__get__(f))
+    own = inspect.getattr_static(type(f), "__call__", None)
+    if isinstance(own, types.FunctionType):
+        return _method(types.MethodType(own, f), tracer)
+    return f
+
+
+def converted(f: types.FunctionType) -> Converted | None:
+    """The conversion of a function; None if its source cannot be had, or it is not to be converted."""
+    with _lock:
+        if f not in _converted:
+            _converted[f] = _convert(f)
+        return _converted[f]
+
+
+def _convert(f: types.FunctionType) -> Converted | None:
+    if is_ignored(f) or is_generated(f.__code__.co_filename):
+        return None
+    if f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return None
+    try:
+        return convert_function(f)
+    except ConversionError as error:
+        if "source" in error.message or "lambda" in error.message:
+            # it runs unconverted: where its control flow depends on a tensor, that is an error
+            return None
+        raise
+
+
+def convert_function(f: types.FunctionType) -> Converted:
+    """The conversion of a function.
+
+    Raises:
+        ConversionError: its source cannot be had, or it has syntax that is not supported.
+    """
+    from dy2st import convert as runtime
+
+    return convert(f, runtime)
+
+
+def is_ignored(f: Any) -> bool:
+    """Whether a function runs as it is."""
+    if getattr(f, "_dy2st_not_to_static", False):
+        return True
+    module = getattr(f, "__module__", None) or ""
+    if module in _CONVERTED:
+        return False
+    top = module.partition(".")[0]
+    if top in _IGNORED or (top in sys.stdlib_module_names and top not in ("__main__", "this")):
+        return True
+    return any(module == m or module.startswith(m + ".") for m in _ignored_modules)
+
+
+def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
+    # a function that jit has decorated stands for the one it wraps
+    inner = getattr(f, "_dy2st_function", None)
+    if inner is not None:
+        return call(inner)
+    found = converted(f)
+    if tracer is not None:
+        tracer.functions[id(f)] = f
+    new = f if found is None else found.fn
+    if tracer is None or found is None:
+        return new
+    return functools.partial(_watched, tracer, new)
+
+
+def _watched(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a converted function; what it gets is known to the journal, as it may change it."""
+    tracer.watch(*(a for a in (*args, *kwargs.values()) if isinstance(a, (list, dict))))
+    return f(*args, **kwargs)
+
+
+def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
+    function, owner = f.__func__, f.__self__
+    if isinstance(owner, random.Random):
+        raise _frozen_random(f"random.{f.__name__}()")
+    replacement = FUNCTIONS.get(function)
+    if replacement is not None:
+        return functools.partial(replacement, owner)
+    if not isinstance(function, types.FunctionType):
+        return f
+    inner = getattr(function, "_dy2st_function", None)
+    if inner is not None:
+        function = inner
+    found = converted(function)
+    if found is None:
+        return types.MethodType(function, owner) if inner is not None else f
+    if tracer is None:
+        return types.MethodType(found.fn, owner)
+    tracer.functions[id(function)] = function
+    if not isinstance(owner, (Tensor, StagedList, type)):
+        tracer.own(owner)
+    return types.MethodType(found.fn, owner)
+
+
+def _builtin(f: Any, tracer: Tracer | None) -> Any:
+    if f in BUILTINS:
+        return BUILTINS[f]
+    owner = getattr(f, "__self__", None)
+    if tracer is not None and isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
+        name = "random" if isinstance(owner, random.Random) else "np.random"
+        raise _frozen_random(f"{name}.{f.__name__}()")
+    return f
+
+
+def _frozen_random(what: str) -> StagedValueError:
+    return StagedValueError(
+        f"{what} would be drawn once, while tracing, and be the same number at each call",
+        location=user_location(3), hint="use dy2st.rand, randint, uniform or normal, or draw outside and pass the number",
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Places outside of a branch or a loop that its code may change: values of tensors, entries of dicts, contents of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensor import Tensor
+from .undefined import Undefined
+
+
+class Cell:
+    """A place. `key` identifies it; `name` is what errors call it."""
+
+    key: tuple
+    name: str
+    target: Any
+
+    def read(self) -> Any:
+        raise NotImplementedError
+
+    def write(self, value: Any) -> None:
+        raise NotImplementedError
+
+
+class TensorCell(Cell):
+    """The value of a Tensor (or staged list) that is modified in place."""
+
+    def __init__(self, target: Any):
+        self.target = target
+        self.key = ("tensor", id(target))
+        self.name = "a tensor modified in place"
+
+    def read(self) -> Any:
+        if not isinstance(self.target, Tensor):
+            return self.target.with_value(self.target._value)
+        t = Tensor.wrap(self.target._value, self.target._stop)
+        t._weak = self.target._weak
+        return t
+
+    def write(self, value: Any) -> None:
+        from .tracer import need_tracer
+
+        tracer = need_tracer("a modification in place")
+        tracer.assign(self.target, tracer.lift(value) if isinstance(value, Tensor) else value._value)
+
+
+class EntryCell(Cell):
+    """An entry of a dict: an attribute of an object, or an item."""
+
+    def __init__(self, target: dict, entry: Any):
+        self.target, self.entry = target, entry
+        self.key = ("entry", id(target), entry)
+        self.name = f"attribute {entry!r}"
+
+    def read(self) -> Any:
+        return self.target.get(self.entry, Undefined(str(self.entry)))
+
+    def write(self, value: Any) -> None:
+        if isinstance(value, Undefined):
+            self.target.pop(self.entry, None)
+        else:
+            self.target[self.entry] = value
+
+
+class ListCell(Cell):
+    """The contents of a list."""
+
+    def __init__(self, target: list):
+        self.target = target
+        self.key = ("list", id(target))
+        self.name = "a list"
+
+    def read(self) -> Any:
+        return list(self.target)
+
+    def write(self, value: Any) -> None:
+        self.target[:] = value
+
+
+class Snapshot:
+    """The contents that containers had at some moment."""
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[Any, Any]] = []
+
+    @staticmethod
+    def of(containers: Iterable[Any]) -> Snapshot:
+        snapshot = Snapshot()
+        snapshot.add(containers)
+        return snapshot
+
+    def add(self, containers: Iterable[Any]) -> None:
+        """Remembers the contents of further containers."""
+        self._saved += [(c, c.copy()) for c in containers]
+
+    def __contains__(self, container: Any) -> bool:
+        return any(c is container for c, _ in self._saved)
+
+    def changed(self) -> list[Cell]:
+        """The cells with other contents than then, by identity."""
+        cells: list[Cell] = []
+        for container, old in self._saved:
+            if type(container) is list:
+                if len(container) != len(old) or any(a is not b for a, b in zip(container, old, strict=True)):
+                    cells.append(ListCell(container))
+            else:
+                missing = object()
+                for entry in dict.fromkeys([*old, *container]):
+                    if old.get(entry, missing) is not container.get(entry, missing):
+                        cells.append(EntryCell(container, entry))
+        return cells
+
+    def restore(self) -> None:
+        """Gives all containers their old contents."""
+        for container, old in self._saved:
+            if type(container) is list:
+                container[:] = old
+            elif len(container) != len(old) or any(container.get(k) is not v for k, v in old.items()):
+                container.clear()
+                container.update(old)

@@ -1,0 +1,90 @@
+"""`for` loops: unrolled over Python iterables, `while_loop` over what has a length that only the run knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..errors import StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.location import user_location
+from .if_stmt import State, if_stmt, truth
+from .iterables import Staged, staged
+from .logical import and_
+from .loops import Loop, probe
+from .tracer import Tracer, current_tracer, need_tracer
+
+_UNROLL_LIMIT = 100_000
+
+
+def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
+             set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """`for item in iterable: body(item)`, as long as `extra_test()` holds, which is asked before each item.
+
+    Over a tensor, a `range` of tensors and the like it is one `while_loop`; over any other iterable it is unrolled, with
+    a `cond` around each iteration from where `extra_test` depends on a tensor.
+    """
+    tracer = current_tracer()
+    over = staged(iterable)
+    if over is not None:
+        _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)
+        return
+    if tracer is not None:
+        tracer.note("for", f"unrolled while tracing: it runs over a Python {type(iterable).__name__}")
+    if extra_test is None:
+        for item in iterable:
+            body(item)
+        return
+    _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
+
+
+def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
+               get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    for count, item in enumerate(iterable):
+        go = extra_test() if tracer is None else probe(tracer, extra_test, get_state, set_state)
+        if not isinstance(go, Tensor):
+            if not go:
+                return
+            body(item)
+            continue
+        if count > _UNROLL_LIMIT:
+            raise StagedValueError(
+                f"a loop over a Python iterable with a break that depends on a tensor has more than {_UNROLL_LIMIT} "
+                "iterations; each is traced",
+                location=user_location(), hint="loop over a tensor, or range(tensor), or use while",
+            )  # fmt: skip
+
+        def run(item: Any = item) -> None:
+            body(item)
+
+        if_stmt(extra_test(), run, _nothing, get_state, set_state, names)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
+                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    tracer.note("for", f"staged: {over.what} has a length that only the run knows")
+    index = [_weak_int(0)]
+    length = over.length if isinstance(over.length, Tensor) else _weak_int(over.length)
+
+    def test() -> Any:
+        if extra_test is None:
+            return index[0] < length
+        return and_(extra_test, lambda: index[0] < length)
+
+    def run() -> None:
+        body(over.item(index[0]))
+        index[0] = index[0] + 1
+
+    def set_all(values: tuple) -> None:
+        index[0] = values[0]
+        set_state(values[1:])
+
+    Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names)).stage()
+
+
+def _weak_int(value: int) -> Tensor:
+    return dispatch.constant(value, "int64", weak=True)

@@ -1,0 +1,133 @@
+"""`if` statements and ternaries: Python where the condition is a Python value, `cond` where it is a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ir import Variable
+
+from ..errors import ShapeError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.location import user_location
+from .cells import Cell, ListCell
+from .lists import StagedList
+from .patterns import Const, Fitter, Pattern, coerce, extract, instantiate, place, variables, wrap
+from .tracer import Tracer, current_tracer, is_staged, need_tracer
+
+State = Callable[[], tuple[Any, ...]]
+
+
+def truth(x: Any) -> Any:
+    """What decides a condition: a bool for a Python value, a bool tensor with one element for a staged one.
+
+    Raises:
+        ShapeError: a tensor has more than one element (where that is known already).
+    """
+    if isinstance(x, StagedList):
+        return x.length() > 0
+    if not is_staged(x):
+        return bool(x)
+    count = np.prod([d for d in x._value.shape if d != -1], dtype=int)
+    if count > 1:
+        raise ShapeError(
+            f"the truth value of a tensor of shape {list(x._value.shape)} is ambiguous", location=user_location(2),
+            hint="reduce it first: any(), all(), mean(), ...",
+        )  # fmt: skip
+    if x.dtype == "bool":
+        return x
+    return ops.op("not_equal", X=x, Y=dispatch.constant(np.zeros((), x.dtype)))
+
+
+def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get_state: State,
+            set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """`if test: body() else: orelse()`, where both change the variables `names`.
+
+    Args:
+        test: any value; a staged tensor makes a `cond` op.
+        body, orelse: run the branches; they change the variables that `get_state` and `set_state` read and write.
+        names: the variables as the user wrote them, also attributes and items (`self.h`).
+    """
+    decided = truth(test)
+    if not isinstance(decided, Tensor):
+        tracer = current_tracer()
+        if tracer is not None:
+            tracer.note("if", f"decided while tracing: {decided}")
+        (body if decided else orelse)()
+        return
+    tracer = need_tracer("an if statement")
+    tracer.note("if", "staged: its condition depends on a tensor")
+    before = get_state()
+    tracer.watch(*before)
+
+    def branch(run: Callable[[], None]) -> Callable[[], tuple]:
+        def traced() -> tuple:
+            set_state(before)
+            run()
+            return get_state()
+
+        return traced
+
+    try:
+        values = stage_cond(tracer, decided, branch(body), branch(orelse), names)
+    except BaseException:
+        set_state(before)
+        raise
+    set_state(tuple(values))
+
+
+def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """`body() if test else orelse()`."""
+    decided = truth(test)
+    if not isinstance(decided, Tensor):
+        return body() if decided else orelse()
+    tracer = need_tracer("a conditional expression")
+    (value,) = stage_cond(tracer, decided, lambda: (body(),), lambda: (orelse(),), ("the value of the expression",))
+    return value
+
+
+def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: Sequence[str]) -> list[Any]:
+    """Appends a `cond` op of two traced branches; returns what their results have become.
+
+    What the branches changed of the outside (tensors modified in place, attributes, lists) becomes the op's results too, and
+    is written back.
+    """
+    location = user_location()
+    tracer.watch_locals()
+    predicate = tracer.lift(test)
+    blocks = tracer.sub_block(), tracer.sub_block()
+    outcomes = [tracer.run_in(block, run) for block, run in zip(blocks, (true, false), strict=True)]
+    cells: dict[tuple, Cell] = {key: cell for o in outcomes for key, (cell, _) in o.changes.items()}
+    sides = [
+        [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())] for o in outcomes
+    ]
+    fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
+                    ("the path where the condition is true", "the path where it is false"))  # fmt: skip
+    labels = [*names, *(c.name for c in cells.values())]
+    patterns: list[Pattern] = [
+        fitter.fit(Const(a), a, b, name) for a, b, name in zip(sides[0], sides[1], labels, strict=True)
+    ]
+    leaves = [v for p in patterns for v in variables(p)]
+    results: list[list[Variable]] = []
+    for block, values in zip(blocks, sides, strict=True):
+        with tracer.inside(block):
+            wanted = [x for p, value in zip(patterns, values, strict=True) for x in extract(p, value)]
+            results.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
+        block.results = [v.name for v in results[-1]]
+    outs: list[Variable] = []
+    if leaves or any(block.ops for block in blocks):
+        outs = tracer.builder().op("cond", Cond=predicate, true_block=blocks[0], false_block=blocks[1])
+    for out, a, b in zip(outs, *results, strict=True):
+        out.stop_gradient = a.stop_gradient and b.stop_gradient
+    rest = iter(outs)
+    merged = [instantiate(p, lambda leaf: wrap(tracer, leaf, next(rest))) for p in patterns]
+    values = merged[: len(names)]
+    for cell, value in zip(cells.values(), merged[len(names) :], strict=True):
+        if isinstance(cell, ListCell) and isinstance(value, StagedList):
+            tracer.replaced[id(cell.target)] = (cell.target, value)
+            values = [value if v is cell.target else v for v in values]
+        else:
+            cell.write(value)
+    return values

@@ -1,0 +1,146 @@
+"""What staged `for` loops run over: a length and an item for each index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..errors import DTypeError, StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.indexing import getitem
+from ..tensor.location import user_location
+from ..tensor.promotion import as_tensor
+from .lists import StagedList, element_type
+from .tracer import is_staged
+
+
+class Staged:
+    """Something to iterate over whose length is only known at run time.
+
+    Args:
+        length: the number of items, an int or an integer tensor; evaluated once.
+        item: an index tensor → the item.
+        what: names it in errors.
+    """
+
+    def __init__(self, length: Any, item: Callable[[Tensor], Any], what: str):
+        self.length, self.item, self.what = length, item, what
+
+    def __iter__(self) -> Iterator[Any]:
+        raise StagedValueError(
+            f"{self.what} has a length that is only known at run time; it can be the iterable of a for loop, "
+            "but not be used here",
+            location=user_location(2), hint="loop over it with for",
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        raise StagedValueError(f"len() of {self.what} is only known at run time", location=user_location(2))
+
+
+class StagedRange(Staged):
+    """`range` with bounds that are tensors."""
+
+    def __init__(self, start: Any, stop: Any, step: Any):
+        start, stop, step = (self._bound(b) for b in (start, stop, step))
+        if not isinstance(step, Tensor) and step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        if isinstance(step, Tensor):
+            ops.op(
+                "raise_if", Cond=step == 0, exception="ValueError", parts=["range() arg 3 must not be zero"], specs=[]
+            )
+        self.start, self.stop, self.step = start, stop, step
+        length = stop - start if isinstance(step, int) and step == 1 else -((start - stop) // step)
+        plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
+        super().__init__(length, lambda i: _index(i) if plain else _weak(i * step + start), "range()")
+
+    @staticmethod
+    def _bound(b: Any) -> Any:
+        if not isinstance(b, Tensor):
+            return b.__index__()
+        if not b.dtype.startswith(("int", "uint")):
+            raise DTypeError(f"range() takes integers, got a tensor of {b.dtype}", location=user_location(3))
+        return _index(b)
+
+
+def _weak(t: Any) -> Any:
+    if isinstance(t, Tensor):
+        t._weak = True
+    return t
+
+
+def _index(t: Tensor) -> Tensor:
+    """A one-element integer tensor as a weak 0-d one."""
+    if t.ndim:
+        t = ops.op("reshape2", X=t, shape=[])
+    if t.dtype != "int64":
+        t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype="int64")
+    else:
+        t = Tensor.wrap(t._value, t.stop_gradient)  # an object of its own: the other may be modified in place
+    return _weak(t)
+
+
+def staged(x: Any) -> Staged | None:
+    """How to loop over a value in the Program; None if Python has to iterate over it.
+
+    Raises:
+        DTypeError: a tensor without dims.
+    """
+    if isinstance(x, Staged):
+        return x
+    if isinstance(x, StagedList):
+        length = x.length()
+        return Staged(length, lambda i: x[i], "a list of dynamic length")
+    if is_staged(x):
+        if x.ndim == 0:
+            raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
+        frozen = Tensor.wrap(x._value, x.stop_gradient)  # x may be modified while the loop runs over it
+        return Staged(x.shape[0], lambda i: getitem(frozen, i), "a tensor")
+    return None
+
+
+def indexed(x: Any, what: str) -> Staged:
+    """How to loop over a value beside one of dynamic length (in `zip`): Python sequences become tensors."""
+    found = staged(x)
+    if found is not None:
+        return found
+    if isinstance(x, range):
+        return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
+    items = list(x)
+    if not items:
+        return Staged(0, lambda i: i, what)
+    dtype, shape = element_type(items, what)
+    if not any(isinstance(v, Tensor) for v in items):
+        table = as_tensor(items, dtype)
+        return Staged(len(items), lambda i: _weak(getitem(table, i)), what)
+    array = StagedList.of(items, dtype, shape)
+    return Staged(len(items), lambda i: array[i], what)
+
+
+def staged_zip(xs: Sequence[Any]) -> Staged:
+    """`zip` of iterables of which at least one is staged."""
+    parts = [indexed(x, "an argument of zip()") for x in xs]
+    length = parts[0].length
+    for p in parts[1:]:
+        length = minimum(length, p.length)
+    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()")
+
+
+def staged_enumerate(x: Staged, start: Any = 0) -> Staged:
+    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()")
+
+
+def staged_reversed(x: Staged) -> Staged:
+    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()")
+
+
+def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
+    return Staged(x.length, lambda i: f(x.item(i)), "map()")
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two sizes, ints or weak tensors."""
+    if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+        return min(a, b)
+    a, b = (t if isinstance(t, Tensor) else dispatch.constant(t, "int64") for t in (a, b))
+    return _weak(ops.op("elementwise_min", X=a, Y=b))

@@ -1,0 +1,176 @@
+"""`and`, `or`, `not`, chained comparisons, `in`: Python on Python values, short-circuit `cond`s on tensors."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dy2st_runtime.ir import Block
+from dy2st_runtime.ir.visit import has_effect, may_raise
+
+from ..tensor import Tensor
+from ..tensor.dispatch import ops
+from .if_stmt import stage_cond, truth
+from .lists import StagedList
+from .tracer import Tracer, is_staged, need_tracer
+
+Thunk = Callable[[], Any]
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "is": operator.is_, "is not": operator.is_not,
+}  # fmt: skip
+_CHEAP = 8
+
+
+def and_(*operands: Thunk) -> Any:
+    """`a and b and ...`: the first operand that is false, or the last one; operands are evaluated as far as needed."""
+    return _chain(operands, stop_on=False)
+
+
+def or_(*operands: Thunk) -> Any:
+    """`a or b or ...`: the first operand that is true, or the last one."""
+    return _chain(operands, stop_on=True)
+
+
+def _chain(operands: Sequence[Thunk], stop_on: bool) -> Any:
+    value = operands[0]()
+    for i, operand in enumerate(operands[1:], start=1):
+        decided = truth(value)
+        if isinstance(decided, Tensor):
+            return _staged(value, decided, operands[i:], stop_on)
+        if decided is stop_on:
+            return value
+        value = operand()
+    return value
+
+
+def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -> Any:
+    tracer = need_tracer("'or'" if stop_on else "'and'")
+
+    def others() -> Any:
+        return _chain(rest, stop_on)
+
+    block = tracer.sub_block()
+    outcome = tracer.run_in(block, others)
+    other = outcome.result
+    if (
+        value is decided
+        and not outcome.changes
+        and isinstance(other, Tensor)
+        and other.dtype == "bool"
+        and _cheap(block)
+    ):
+        # nothing can fail in it, and it costs less than a branch: no short circuit needed
+        _inline(tracer, block)
+        other = _scalar(other)
+        return ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=other)
+    both_bool = (
+        isinstance(value, Tensor) and value.dtype == "bool" and isinstance(other, Tensor) and other.dtype == "bool"
+    )
+
+    def first() -> tuple:
+        return (_scalar(value) if both_bool else value,)
+
+    def second() -> tuple:
+        result = others()
+        return (_scalar(result) if both_bool else result,)
+
+    branches = (first, second) if stop_on else (second, first)
+    (result,) = stage_cond(tracer, decided, *branches, ("the value of 'or'" if stop_on else "the value of 'and'",))
+    return result
+
+
+def _scalar(t: Tensor) -> Tensor:
+    """A condition as a 0-d tensor."""
+    return t if t.ndim == 0 else ops.op("reshape2", X=t, shape=[])
+
+
+def _cheap(block: Block) -> bool:
+    if len(block.ops) > _CHEAP:
+        return False
+    for op in block.ops:
+        if op.blocks or has_effect(op) or may_raise(op, block) or op.type == "absent":
+            return False
+        if any(-1 in block.var(n).shape or len(block.var(n).shape) > 1 for n in op.output_names):
+            return False  # shapes may turn out not to fit
+    return True
+
+
+def _inline(tracer: Tracer, block: Block) -> None:
+    """Moves what was traced into a block to the current one."""
+    target = tracer.block
+    for v in block.vars.values():
+        v.block = target
+        target.vars[v.name] = v
+    target.ops += block.ops
+    target.program.version += 1
+
+
+def not_(x: Any) -> Any:
+    """`not x`."""
+    decided = truth(x)
+    return ops.op("logical_not", X=decided) if isinstance(decided, Tensor) else not decided
+
+
+def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
+    """`a < b() <= c()`: each operand is evaluated at most once, and none after a comparison that fails."""
+    left = [first]
+
+    def step(op: str, operand: Thunk) -> Thunk:
+        def compare() -> Any:
+            right = operand()
+            value = _compare(op, left[0], right)
+            left[0] = right
+            return value
+
+        return compare
+
+    value: Any = True
+    steps = [step(op, operand) for op, operand in pairs]
+    if not is_staged(value):
+        value = steps[0]()
+    for i, one in enumerate(steps[1:], start=1):
+        decided = truth(value)
+        if isinstance(decided, Tensor):
+            held = left[0]
+
+            def rest(i: int = i, held: Any = held) -> Any:
+                # the branch may be traced more than once
+                left[0] = held
+                return compare_chain(held, pairs[i:])
+
+            return _staged(value, decided, [rest], stop_on=False)
+        if not decided:
+            return value
+        value = one()
+    return value
+
+
+def _compare(op: str, a: Any, b: Any) -> Any:
+    if op == "in":
+        return in_(a, b)
+    if op == "not in":
+        return not_in(a, b)
+    return _COMPARE[op](a, b)
+
+
+def in_(a: Any, b: Any) -> Any:
+    """`a in b`."""
+    if is_staged(b):
+        return ops.op("reduce_any", X=b == a, reduce_all=True)
+    if isinstance(b, StagedList):
+        return ops.op("reduce_any", X=b.stack() == a, reduce_all=True) if len(b.element_shape) == 0 else a in b
+    if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or any(map(is_staged, b))):
+        if isinstance(b, range):
+            b = list(b)
+        return or_(*[lambda e=e: True if e is a else a == e for e in b]) if b else False
+    if isinstance(b, dict) and is_staged(a):
+        return any(a is key for key in b)
+    return a in b
+
+
+def not_in(a: Any, b: Any) -> Any:
+    """`a not in b`."""
+    return not_(in_(a, b))

@@ -1,0 +1,218 @@
+"""`while` loops: Python as long as the condition is a Python value, `while_loop` from where it is a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ir import Block, Variable
+
+from ..errors import StructureError
+from ..tensor import Tensor, dispatch
+from ..tensor.location import user_location
+from .cells import Cell, EntryCell, ListCell
+from .if_stmt import State, truth
+from .lists import StagedList, element_type
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
+from .tracer import Tracer, current_tracer
+from .types import same
+
+_TRIALS = 20
+
+
+def while_stmt(test_fn: Callable[[], Any], body: Callable[[], None], get_state: State, set_state: Callable[[tuple], None],
+               names: tuple[str, ...]) -> None:  # fmt: skip
+    """`while test_fn(): body()`, where the body (and the test) change the variables `names`; see `if_stmt`."""
+    while True:
+        tracer = current_tracer()
+        if tracer is None:
+            if not truth(test_fn()):
+                return
+        else:
+            decided = probe(tracer, test_fn, get_state, set_state)
+            if isinstance(decided, Tensor):
+                tracer.note("while", "staged: its condition depends on a tensor")
+                Loop(tracer, test_fn, body, get_state, set_state, names).stage()
+                return
+            tracer.note("while", "run while tracing: its condition is a Python value")
+            if not truth(test_fn()):
+                return
+        body()
+
+
+def probe(tracer: Tracer, test_fn: Callable[[], Any], get_state: State, set_state: Callable[[tuple], None]) -> Any:
+    """The truth of a test that is evaluated without leaving a trace."""
+    before = get_state()
+    tracer.watch(*before)
+    tracer.watch_locals()
+    try:
+        return tracer.run_in(tracer.sub_block(), lambda: truth(test_fn())).result
+    finally:
+        set_state(before)
+
+
+@dataclass
+class Slot:
+    """A variable or cell of a loop: its initial value, and what it has to be at the start of each iteration."""
+
+    name: str
+    initial: Any
+    pattern: Pattern
+
+
+class Loop:
+    """One staged loop. The body is traced until it is known which of its variables vary and of what type they are; each
+    trace but the last is thrown away."""
+
+    def __init__(self, tracer: Tracer, test_fn: Callable[[], Any], body: Callable[[], None], get_state: State,
+                 set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+        self.tracer, self.test_fn, self.body = tracer, test_fn, body
+        self.get_state, self.set_state, self.names = get_state, set_state, names
+        self.location = user_location()
+        self.cells: dict[tuple, Cell] = {}
+        self.fitter = Fitter(
+            tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
+        )
+        values = get_state()
+        tracer.watch(*values)
+        tracer.watch_locals()
+        self.slots = [Slot(name, v, Const(v)) for name, v in zip(names, values, strict=True)]
+
+    def stage(self) -> None:
+        """Appends the `while_loop` op, and gives variables and cells their values after the loop."""
+        try:
+            for _ in range(_TRIALS):
+                if self._trial():
+                    break
+            else:
+                raise StructureError("the types of the loop's variables do not settle", location=self.location)
+        except BaseException:
+            self._leave()
+            raise
+        self._leave()
+        if self._rotated:
+            self._rotate()
+        else:
+            self._emit()
+
+    def _leave(self) -> None:
+        self.set_state(tuple(slot.initial for slot in self.slots[: len(self.names)]))
+
+    # ---- tracing ----
+    def _enter(self, block: Block) -> list[Any]:
+        """Gives variables and cells the values that stand for them in a block; returns these."""
+
+        def make(leaf: Var) -> Any:
+            t = leaf.type
+            v = block.create_var(None, t.dtype, t.shape, stem="loop", kind=t.kind)
+            v.stop_gradient = not (dispatch.is_grad_enabled() and t.dtype.startswith("float"))
+            block.params.append(v.name)
+            return wrap(self.tracer, leaf, v)
+
+        values = [instantiate(slot.pattern, make) for slot in self.slots]
+        self.set_state(tuple(values[: len(self.names)]))
+        for cell, slot, value in zip(
+            self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
+        ):
+            if not isinstance(slot.pattern, Const):
+                cell.write(value)
+        return values
+
+    def _trial(self) -> bool:
+        """Traces test and body once; True if what it assumed about the variables holds."""
+        self._rotated = False
+        self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()
+        with self.tracer.frame(self.test_block) as frame:
+            before = self._enter(self.test_block)
+            test = truth(self.test_fn())
+            test = test if isinstance(test, Tensor) else dispatch.constant(np.asarray(test))
+            self.test_block.results = [self.tracer.lift(test).name]
+            after = [*self.get_state(), *(c.read() for c in self.cells.values())]
+            untouched = all(same(a, b) for a, b in zip(before, after, strict=True))
+            if not untouched or set(self.tracer.changes(frame)) - set(self.cells):
+                self._rotated = True
+                return True
+        with self.tracer.frame(self.body_block) as frame:
+            before = self._enter(self.body_block)
+            self.body()
+            after = [*self.get_state(), *(c.read() for c in self.cells.values())]
+            changes = self.tracer.changes(frame)
+        self.after = after
+        self._leave()
+        settled = True
+        for key, (cell, value) in changes.items():
+            if key not in self.cells:
+                settled = False
+                self._add_cell(cell, value)
+        for slot, old, new in zip(list(self.slots), before, after, strict=False):
+            pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
+            if pattern != slot.pattern:
+                slot.pattern, settled = pattern, False
+        return settled
+
+    def _add_cell(self, cell: Cell, value: Any) -> None:
+        if isinstance(cell, ListCell) and len(cell.target) != len(value):
+            self._promote(cell.target, value)
+            return
+        initial = cell.read()
+        self.cells[cell.key] = cell
+        self.slots.append(Slot(cell.name, initial, Const(initial)))
+
+    def _promote(self, items: list, later: list) -> None:
+        """A list that changes its length becomes a staged one, under all names that the loop knows it by."""
+        names = [slot.name for slot in self.slots if slot.initial is items]
+        what = repr(names[0]) if names else "a list"
+        staged = StagedList.of(items, *element_type([*items, *later], what))
+        self.tracer.replaced[id(items)] = (items, staged)
+        for slot in self.slots:
+            if slot.initial is items:
+                slot.initial, slot.pattern = staged, Const(staged)
+        for cell, slot in zip(self.cells.values(), self.slots[len(self.names) :], strict=True):
+            if isinstance(cell, EntryCell) and slot.initial is staged:
+                cell.write(staged)
+        self._leave()
+
+    # ---- emitting ----
+    def _rotate(self) -> None:
+        """The test changes variables too: it becomes part of the body, and its result a variable of the loop."""
+        go = [truth(self.test_fn())]
+
+        def body() -> None:
+            self.body()
+            go[0] = truth(self.test_fn())
+
+        def set_state(values: tuple) -> None:
+            go[0] = values[0]
+            self.set_state(values[1:])
+
+        inner = Loop(
+            self.tracer, lambda: go[0], body, lambda: (go[0], *self.get_state()), set_state, ("the test", *self.names)
+        )
+        inner.stage()
+
+    def _emit(self) -> None:
+        tracer = self.tracer
+        leaves = [v for slot in self.slots for v in variables(slot.pattern)]
+        with tracer.inside(self.body_block):
+            results = self._coerce(
+                [(slot.pattern, value) for slot, value in zip(self.slots, self.after, strict=True)], leaves
+            )
+        self.body_block.results = [v.name for v in results]
+        initials = self._coerce([(slot.pattern, slot.initial) for slot in self.slots], leaves)
+        outs, _ = tracer.builder().op("while_loop", X=initials, cond_block=self.test_block, body_block=self.body_block)
+        for out, initial, result in zip(outs, initials, results, strict=True):
+            out.stop_gradient = initial.stop_gradient and result.stop_gradient
+        rest = iter(outs)
+        values = [instantiate(slot.pattern, lambda leaf: wrap(tracer, leaf, next(rest))) for slot in self.slots]
+        self.set_state(tuple(values[: len(self.names)]))
+        for cell, slot, value in zip(
+            self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
+        ):
+            if not isinstance(slot.pattern, Const):
+                cell.write(value)
+
+    def _coerce(self, values: list[tuple[Pattern, Any]], leaves: list[Var]) -> list[Variable]:
+        wanted = [x for p, value in values for x in extract(p, value)]
+        return [coerce(self.tracer, x, leaf, "") for x, leaf in zip(wanted, leaves, strict=True)]

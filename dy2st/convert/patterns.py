@@ -1,0 +1,297 @@
+"""Patterns: what is fixed and what varies in a value that has to hold on several paths.
+
+`fit` widens a pattern until it admits one more value. For a branch the values are those of its two sides; for a loop, the initial
+value and what the body makes of it, until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ir import Variable
+
+from ..errors import Dy2stError, Location, StructureError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.location import user_location
+from ..tensor.promotion import as_tensor
+from .lists import StagedList, element_type
+from .structure import MaybeNone, MaybeObject, build, split
+from .tracer import Tracer
+from .types import LeafType, describe, join, made_at, same, type_of
+from .undefined import Undefined
+
+
+@dataclass(frozen=True)
+class Const:
+    """A value that is the same on all paths."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Var:
+    """A leaf that the Program computes. `why` (not empty): it may have no value, for this reason."""
+
+    type: LeafType
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A list, tuple, dict, ... of patterns."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    children: tuple[Pattern, ...]
+
+
+Pattern = Const | Var | Node
+
+_FLAG = LeafType("bool", ())
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """Widens patterns.
+
+    Args:
+        why: says why a variable may have no value ("the loop at ... may not run").
+        sides: what the two paths are called in errors.
+    """
+
+    tracer: Tracer
+    why: str
+    sides: tuple[str, str] = ("one path", "the other")
+
+    def fit(self, p: Pattern, before: Any, new: Any, name: str) -> Pattern:
+        """The pattern, widened to admit `new`; `before` is the value that the pattern stands for now.
+
+        Raises:
+            DTypeError, ShapeError, StructureError: there is no such pattern; the message names the variable.
+        """
+        if same(before, new):
+            return p
+        try:
+            if isinstance(p, Const):
+                return self._widen(p.value, new, name)
+            if isinstance(p, Var):
+                return self._var(p, new, name)
+            return self._node(p, before, new, name)
+        except Dy2stError as error:
+            raise error.at(user_location()) from None
+
+    def _widen(self, old: Any, new: Any, name: str) -> Pattern:
+        """The narrowest pattern for two values that differ."""
+        if isinstance(old, Undefined) or isinstance(new, Undefined):
+            return self._partly(new if isinstance(old, Undefined) else old, name)
+        if old is None or new is None:
+            other = new if old is None else old
+            t = type_of(other)
+            if t is not None and t.kind == "dense":
+                bare = other.bare() if isinstance(other, MaybeNone) else other
+                return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{name!r} is None there"), Var(_FLAG)))
+            raise self._mismatch(old, new, name)
+        a, b = type_of(old), type_of(new)
+        if a is not None and b is not None:
+            if isinstance(old, MaybeNone) != isinstance(new, MaybeNone):
+                return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), Var(_FLAG)))
+            return self._leaf(a, b, old, new, name)
+        (keys, olds), (_, news) = split(old), split(new)
+        array = self._array(old, new, name)
+        if array is not None:
+            return array
+        if olds is None or news is None or type(old) is not type(new):
+            raise self._mismatch(old, new, name)
+        p = Node(type(old), keys, tuple(map(Const, olds)))
+        return self._node(p, old, new, name)
+
+    def _partly(self, value: Any, name: str) -> Pattern:
+        """The pattern of a value that is there on one path only."""
+        t = type_of(value)
+        if t is not None and not isinstance(value, MaybeNone):
+            return Var(t, self.why)
+        keys, children = split(value)
+        if children is not None:
+            return Node(type(value), keys, tuple(self._partly(c, name) for c in children))
+        return Node(MaybeObject, (), (Const(value), Var(_FLAG, self.why)))
+
+    def _leaf(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var:
+        try:
+            joined = join(a, b, f"{name!r}")
+        except Dy2stError as error:
+            places = [f"{side} at {at}" for side, x in zip(self.sides, (old, new), strict=True) if (at := made_at(x))]
+            error.message += f"; set on {' and on '.join(places)}" if places else ""
+            error.args = (error.message,)
+            raise
+        return Var(joined, self._reason(old) or self._reason(new))
+
+    def _var(self, p: Var, new: Any, name: str) -> Pattern:
+        if isinstance(new, Undefined):
+            return replace(p, why=p.why or self.why)
+        if new is None or isinstance(new, MaybeNone):
+            p = replace(p, why=p.why or f"{name!r} is None there")
+            return Node(MaybeNone, (), (p if new is None else self._var(p, new.bare(), name), Var(_FLAG)))
+        t = type_of(new)
+        if t is None and isinstance(new, list) and p.type.kind == "array":
+            t = LeafType(*element_type(new, f"{name!r}"), kind="array") if new else p.type
+        if t is None:
+            raise StructureError(f"{name!r} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
+        found = self._leaf(p.type, t, None, new, name)
+        return replace(found, why=p.why or found.why)
+
+    def _node(self, p: Node, before: Any, new: Any, name: str) -> Pattern:
+        if isinstance(new, Undefined):
+            return self._partly(before, name)
+        if p.kind is MaybeNone:
+            inner, flag = p.children
+            assert isinstance(inner, Var)
+            if new is None:
+                return p
+            bare = new.bare() if isinstance(new, MaybeNone) else new
+            widened = self._var(inner, bare, name)
+            return Node(MaybeNone, (), (widened, flag))
+        if p.kind is MaybeObject and not isinstance(new, MaybeObject):
+            value = p.children[0]
+            assert isinstance(value, Const)
+            if not same(value.value, new):
+                raise self._mismatch(value.value, new, name)
+            return p
+        keys, children = split(new)
+        array = self._array(before, new, name)
+        if array is not None:
+            return array
+        if children is None or type(new) is not p.kind or set(keys) != set(p.keys) or len(children) != len(p.children):
+            raise self._mismatch(before, new, name)
+        olds = split(before)[1]
+        assert olds is not None
+        found = [
+            self.fit(child, old, one, f"{name}{step}")
+            for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)
+        ]
+        return Node(p.kind, p.keys, tuple(found))
+
+    def _array(self, old: Any, new: Any, name: str) -> Var | None:
+        """The pattern of a list whose length varies; None if that is not the case."""
+        lists: list[list] = [x for x in (old, new) if type(x) is list]
+        staged: list[StagedList] = [x for x in (old, new) if isinstance(x, StagedList)]
+        if len(lists) + len(staged) < 2 or (not staged and len(old) == len(new)):
+            return None
+        t: LeafType | None = None
+        for s in staged:
+            u = type_of(s)
+            assert u is not None
+            t = u if t is None else join(t, u, f"{name!r}")
+        for x in lists:
+            if x:
+                u = LeafType(*element_type(x, f"{name!r}"), kind="array")
+                if t is not None and u.weak:
+                    u = LeafType(t.dtype, u.shape, kind="array")
+                t = u if t is None else join(t, u, f"an element of {name!r}")
+        assert t is not None
+        return Var(t)
+
+    def _reason(self, x: Any) -> str:
+        v = getattr(x, "_value", None)
+        return self.tracer.absent.get(v.name, "") if isinstance(v, Variable) else ""
+
+    def _mismatch(self, old: Any, new: Any, name: str) -> StructureError:
+        return StructureError(
+            f"{name!r} is {_shown(old)} on {self.sides[0]} and {_shown(new)} on {self.sides[1]}",
+            hint="make it the same kind of value on all paths; what depends on a tensor can only be a tensor, a number, "
+            "or lists, tuples and dicts of these",
+        )
+
+
+def _shown(x: Any) -> str:
+    _, children = split(x)
+    return describe(x) if children is None else f"{type(x).__name__} of {len(children)}"
+
+
+def steps(p: Node) -> list[str]:
+    """How Python writes the way to each child."""
+    if p.kind in (MaybeNone, MaybeObject):
+        return [""] * len(p.children)
+    if issubclass(p.kind, dict):
+        return [f"[{k!r}]" for k in p.keys]
+    return [f".{k}" for k in p.keys] if p.keys else [f"[{i}]" for i in range(len(p.children))]
+
+
+def in_order(p: Node, value: Any) -> list[Any]:
+    """The children of a value in the order of the pattern."""
+    if isinstance(value, Undefined):
+        return [value] * len(p.children)
+    if p.kind is MaybeNone and not isinstance(value, MaybeNone):
+        return [Undefined("None"), True] if value is None else [value, False]
+    if p.kind is MaybeObject and not isinstance(value, MaybeObject):
+        return [value, True]
+    keys, children = split(value)
+    assert children is not None
+    if keys == p.keys:
+        return list(children)
+    by_key = dict(zip(keys, children, strict=True))
+    return [by_key[k] for k in p.keys]
+
+
+def variables(p: Pattern) -> Iterator[Var]:
+    """The varying leaves in order."""
+    if isinstance(p, Var):
+        yield p
+    elif isinstance(p, Node):
+        for child in p.children:
+            yield from variables(child)
+
+
+def extract(p: Pattern, value: Any) -> Iterator[Any]:
+    """What a value has at the varying leaves."""
+    if isinstance(p, Var):
+        yield value
+    elif isinstance(p, Node):
+        for child, one in zip(p.children, in_order(p, value), strict=True):
+            yield from extract(child, one)
+
+
+def instantiate(p: Pattern, make: Callable[[Var], Any]) -> Any:
+    """The value that a pattern stands for, given what stands at the varying leaves."""
+    if isinstance(p, Const):
+        return p.value
+    if isinstance(p, Var):
+        return make(p)
+    return build(p.kind, p.keys, [instantiate(c, make) for c in p.children])
+
+
+def wrap(tracer: Tracer, p: Var, v: Variable) -> Any:
+    """The tensor (or list) of a variable that stands for a leaf."""
+    if p.why:
+        tracer.absent[v.name] = p.why
+    if p.type.kind == "array":
+        return StagedList.wrap(v)
+    t = Tensor.wrap(v, v.stop_gradient)
+    t._weak = p.type.weak
+    return t
+
+
+def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
+    """The variable of a value in the type of its leaf, made in the current block."""
+    t = p.type
+    if isinstance(x, Undefined):
+        array = "array" if t.kind == "array" else ""
+        out = tracer.builder().op("absent", dtype=t.dtype, shape=list(t.shape), array=array)
+        out.stop_gradient = True
+        return out
+    if t.kind == "array":
+        staged = x if isinstance(x, StagedList) else StagedList.of(x, t.dtype, t.shape)
+        return tracer.visible(staged._value)
+    if not isinstance(x, Tensor):
+        return tracer.lift(dispatch.constant(np.asarray(x, t.dtype)))
+    if x.dtype != t.dtype:
+        x = ops.op("cast", X=x, in_dtype=x.dtype, out_dtype=t.dtype)
+    return tracer.lift(as_tensor(x))
+
+
+def place(location: Location | None) -> str:
+    """A location in a sentence."""
+    return f" at {location}" if location else ""

@@ -1,0 +1,157 @@
+"""Nested Python values as a flat list of leaves and a tree."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The structure of a value: `kind` is the type of a node (None: a leaf), `keys` are those of a dict or the fields."""
+
+    kind: type | None = None
+    keys: tuple[Any, ...] = ()
+    children: tuple[Tree, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of leaves."""
+        return 1 if self.kind is None else sum(c.size for c in self.children)
+
+    def __str__(self) -> str:
+        if self.kind is None:
+            return "*"
+        inner = [str(c) for c in self.children]
+        if self.kind is list:
+            return f"[{', '.join(inner)}]"
+        if self.kind is tuple:
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        if self.kind is MaybeNone:
+            return "* or None"
+        named = ", ".join(f"{k!r}: {c}" for k, c in zip(self.keys, inner, strict=True))
+        return f"{{{named}}}" if issubclass(self.kind, dict) else f"{self.kind.__name__}({named})"
+
+
+LEAF = Tree()
+
+
+class MaybeNone(Tensor):
+    """A tensor that is None on some path: `is_none` is the bool tensor that says when."""
+
+    is_none: Tensor
+
+    @staticmethod
+    def of(value: Tensor, is_none: Tensor) -> MaybeNone:
+        t = MaybeNone.__new__(MaybeNone)
+        t._value, t._stop, t._weak = value._value, value._stop, value._weak
+        t.is_none = is_none
+        return t
+
+    def bare(self) -> Tensor:
+        """The tensor alone."""
+        t = Tensor.wrap(self._value, self._stop)
+        t._weak = self._weak
+        return t
+
+
+class MaybeObject:
+    """A Python object that a variable holds on some paths only: `token` is absent where it does not."""
+
+    def __init__(self, value: Any, token: Any):
+        self.value, self.token = value, token
+
+
+def flatten(value: Any) -> tuple[list[Any], Tree]:
+    """The leaves of a value in order, and its tree. Lists, tuples, named tuples, dicts and dataclasses are nodes.
+
+    >>> leaves, tree = flatten({"a": [1, 2], "b": (None,)})
+    >>> leaves, str(tree)
+    ([1, 2, None], "{'a': [*, *], 'b': (*,)}")
+    """
+    leaves: list[Any] = []
+    return leaves, _flatten(value, leaves)
+
+
+def _flatten(value: Any, leaves: list[Any]) -> Tree:
+    keys, children = split(value)
+    if children is None:
+        leaves.append(value)
+        return LEAF
+    return Tree(type(value), keys, tuple(_flatten(c, leaves) for c in children))
+
+
+def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
+    """The keys and the children of a node; (), None for a leaf."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return (), value
+    if kind is dict or kind is OrderedDict:
+        return tuple(value), list(value.values())
+    if kind is MaybeNone:
+        return (), [value.bare(), value.is_none]
+    if kind is MaybeObject:
+        return (), [value.value, value.token]
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return kind._fields, value
+    if dataclasses.is_dataclass(kind):
+        names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
+        return names, [getattr(value, n) for n in names]
+    return (), None
+
+
+def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
+    """The value with this tree and these leaves."""
+    rest = iter(leaves)
+    return _unflatten(tree, lambda: next(rest))
+
+
+def _unflatten(tree: Tree, take: Callable[[], Any]) -> Any:
+    if tree.kind is None:
+        return take()
+    return build(tree.kind, tree.keys, [_unflatten(c, take) for c in tree.children])
+
+
+def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
+    """A node of this type with these children."""
+    if kind is list:
+        return list(children)
+    if kind is tuple:
+        return tuple(children)
+    if kind is MaybeNone:
+        return MaybeNone.of(*children)
+    if kind is MaybeObject:
+        return MaybeObject(*children)
+    if issubclass(kind, dict):
+        return kind(zip(keys, children, strict=True))
+    if issubclass(kind, tuple):
+        return kind(*children)
+    new = object.__new__(kind)  # a dataclass: __init__ may do anything, and has run once already
+    for name, child in zip(keys, children, strict=True):
+        object.__setattr__(new, name, child)
+    return new
+
+
+def paths(tree: Tree, root: str = "") -> list[str]:
+    """The way to each leaf as Python writes it.
+
+    >>> paths(flatten({"a": [1, 2], "b": 3})[1], "state")
+    ["state['a'][0]", "state['a'][1]", "state['b']"]
+    """
+    if tree.kind is None:
+        return [root]
+    if tree.kind is MaybeNone:
+        return [root, f"{root} is None"]
+    found = []
+    for i, child in enumerate(tree.children):
+        if issubclass(tree.kind, dict):
+            step = f"[{tree.keys[i]!r}]"
+        else:
+            step = f".{tree.keys[i]}" if tree.keys else f"[{i}]"
+        found += paths(child, root + step)
+    return found

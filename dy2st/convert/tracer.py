@@ -1,0 +1,327 @@
+"""`Tracer`: the recorder of a traced function. It knows which tensors of the outside are met and what is changed where."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
+from dy2st_runtime.ops.registry import OpDef
+
+from ..errors import LeakError, StagedValueError, UndefinedError
+from ..static.recorder import ProgramRecorder
+from ..tensor import Parameter, Tensor, dispatch
+from ..tensor.attribute import dynamic_size
+from ..tensor.location import user_location
+from ..tensor.random import STATE_NAME
+from ..transpiler import is_generated
+from .cells import Cell, Snapshot, TensorCell
+from .structure import MaybeNone
+from .undefined import Undefined
+
+Captured = tuple[Tensor, Variable]
+_CONTAINERS = (list, dict, OrderedDict)
+
+
+@dataclass
+class Outcome:
+    """What a block of traced code left behind: its result, and each outer cell that it changed with the new value."""
+
+    result: Any
+    changes: dict[tuple, tuple[Cell, Any]]
+
+
+@dataclass
+class Frame:
+    """A branch or a loop body being traced, with what it has changed of the outside so far."""
+
+    block: Block
+    tensors: dict[tuple, tuple[Cell, Any]] = field(default_factory=dict)
+    containers: Snapshot = field(default_factory=Snapshot)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A decision of the tracer, for `explain()`."""
+
+    location: Location | None
+    what: str
+    why: str
+
+
+class Tracer(ProgramRecorder):
+    """Sends ops to the current block of a Program.
+
+    Concrete tensors that ops meet become persistable variables, one for each Tensor object; `captures` lists them. Their values are
+    read at each call. Values are never updated in place: a tensor that is modified takes a new variable, and
+    the journal of the innermost branch or loop notes that it did.
+
+    Args:
+        program: what is built.
+        open_captures: shapes with open dims of captured tensors whose size has changed between calls, by id.
+    """
+
+    def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None):
+        super().__init__(program.global_block)
+        self.program = program
+        self.frames: list[Frame] = []
+        self.captures: dict[int, Captured] = {}
+        self.originals: dict[int, tuple[Tensor, Any]] = {}
+        self.absent: dict[str, str] = {}
+        self.replaced: dict[int, tuple[list, Any]] = {}
+        self.notes: dict[Note, None] = {}
+        self.functions: dict[int, Any] = {}
+        self.owners: dict[int, Any] = {}
+        self.root = Snapshot()
+        self._containers: dict[int, Any] = {}
+        self._open = open_captures or {}
+
+    # ---- ops ----
+    def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        values = tuple(
+            [self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins
+        )
+        inputs = {slot.name: (t, v) for slot, t, v in zip(op.input_slots, ins, values, strict=True)}
+        # the state of the generator is an ordered effect, which the program updates itself
+        drawn = {
+            o: [v.name]
+            for o, i in op.inplace.items()
+            if isinstance(v := inputs[i][1], Variable) and v.name == STATE_NAME
+        }
+        outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
+        flat = [v for x in values for v in (x if isinstance(x, list) else [x]) if v is not None]
+        requires = dispatch.is_grad_enabled() and op.differentiable and any(not v.stop_gradient for v in flat)
+        results: list[Any] = []
+        for slot, out in zip(op.output_slots, outs, strict=True):
+            target = inputs.get(op.inplace.get(slot.name, ""), (None, None))[0]
+            if slot.name in drawn or out is None:
+                results.append(target)
+            elif target is not None:
+                for t, v in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
+                    v.stop_gradient = True
+                    self.assign(t, v)
+                results.append(target)
+            else:
+                results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))
+        return tuple(results)
+
+    def _named(self, op: type[OpDef], names: dict[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+        """`mean_0.tmp_0`, counted by the Program: tracing must not move the counters that name the user's layers."""
+        stem = self.program.fresh_name(op.type)
+        for i, slot in enumerate(op.output_slots):
+            name = f"{stem}.tmp_{i}"
+            if slot.name not in names and not slot.many and not self.program.has_name(name):
+                names[slot.name] = [name]
+        return names
+
+    def builder(self) -> IRBuilder:
+        """A builder for the current block, with the user's location."""
+        return IRBuilder(self.block, user_location(2))
+
+    # ---- values ----
+    def lift(self, t: Tensor) -> Variable:
+        v = t._value
+        if not isinstance(v, Variable):
+            return self.capture(t)
+        if isinstance(t, MaybeNone):
+            self.require_not_none(t)
+        return self.visible(super().lift(t))
+
+    def visible(self, v: Variable) -> Variable:
+        """The variable, if the current block can read it; LeakError otherwise."""
+        block: Block | None = self.block
+        while block is not None:
+            if v.block is block:
+                return v
+            block = block.parent
+        made = next((op.location for op in v.block.ops if v.name in op.output_names), None)
+        raise LeakError(
+            "a tensor that was computed inside a branch or a loop is used outside of it"
+            + (f"; it was computed at {made}" if made else ""),
+            location=user_location(2),
+            hint="assign it to a local variable or an attribute of self in the same function, so that it is carried out",
+        )
+
+    def capture(self, t: Tensor) -> Variable:
+        known = self.captures.get(id(t))
+        if known is not None:
+            return known[1]
+        block = self.program.global_block()
+        shape = self._open.get(id(t), tuple(t._value.shape))
+        name = t.name if not self.program.has_name(t.name) else self.program.fresh_name(t.name)
+        stop = t._stop or t.dtype not in ("float16", "float32", "float64")
+        v = block.create_var(
+            name, t.dtype, shape, persistable=True, stop_gradient=stop, is_parameter=isinstance(t, Parameter)
+        )
+        self.captures[id(t)] = (t, v)
+        return v
+
+    def open_dim(self, tensor: Tensor, axis: int) -> Any:
+        return dynamic_size(tensor, axis)
+
+    def read(self, tensor: Tensor, what: str) -> np.ndarray:
+        # also the value of a concrete tensor is one that may be another at the next call
+        raise dispatch.staged_value_error(tensor, what)
+
+    def require_not_none(self, t: MaybeNone) -> None:
+        """Raises at run time, as eager would, if the value is None."""
+        self.effect("raise_if", Cond=t.is_none, exception="TypeError",
+                    parts=["unsupported operand: the value is None here, an operation on a tensor was expected"], specs=[])  # fmt: skip
+
+    def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
+        """An op that is run for its effect."""
+        dispatch.ops.op(op_type, **slots_and_attrs)
+
+    # ---- undefined values ----
+    def defined(self, value: Any, name: str) -> Any:
+        """The value of a variable that may have none: checked at run time where only that can tell."""
+        if isinstance(value, Undefined):
+            raise UndefinedError(
+                f"local variable {name!r} is read where it has no value", location=user_location(2),
+                hint=f"give {name!r} a value on every path that leads here",
+            )  # fmt: skip
+        v = getattr(value, "_value", None)
+        if not isinstance(v, Variable) or v.name not in self.absent:
+            return value
+        out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])
+        out.stop_gradient = v.stop_gradient
+        return _like(value, out) if isinstance(value, Tensor) else value.with_value(out)
+
+    # ---- mutation ----
+    def on_mutate(self, tensor: Any) -> None:
+        """Notes the value that a tensor (or staged list) has before it is modified."""
+        if not isinstance(tensor._value, Variable):
+            v = self.capture(tensor)
+            self.originals.setdefault(id(tensor), (tensor, tensor._value))
+            tensor._value = v
+        if self.frames and tensor._value.block is not self.frames[-1].block:
+            cell = TensorCell(tensor)
+            self.frames[-1].tensors.setdefault(cell.key, (cell, tensor._value))
+
+    def assign(self, tensor: Any, v: Variable) -> None:
+        """Gives a tensor another variable."""
+        self.on_mutate(tensor)
+        tensor._value = v
+
+    def rebind(self, tensor: Tensor, new: Tensor) -> None:
+        self.assign(tensor, self.lift(new))
+
+    def watch(self, *values: Any) -> None:
+        """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
+        for value in values:
+            for container in containers_of(value):
+                self._containers.setdefault(id(container), container)
+
+    def watch_locals(self) -> None:
+        """`watch` for all lists and dicts that variables of the traced functions hold now."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if is_generated(frame.f_code.co_filename):
+                self.watch(*(v for v in frame.f_locals.values() if type(v) in (list, dict, tuple)))
+            frame = frame.f_back  # type: ignore[assignment]
+
+    def own(self, owner: Any) -> None:
+        """A method of this object is called: its attributes are state, also for what is being traced already."""
+        if id(owner) in self.owners:
+            return
+        self.owners[id(owner)] = owner
+        new = [c for c in containers_of(owner) if id(c) not in self._containers]
+        self._containers.update((id(c), c) for c in new)
+        for snapshot in (self.root, *(f.containers for f in self.frames)):
+            snapshot.add(new)
+
+    @property
+    def containers(self) -> Iterable[Any]:
+        """All containers that are watched."""
+        return self._containers.values()
+
+    # ---- blocks ----
+    @contextlib.contextmanager
+    def frame(self, block: Block) -> Iterator[Frame]:
+        """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
+        frame = Frame(block, containers=Snapshot.of(self._containers.values()))
+        self.frames.append(frame)
+        try:
+            with self.inside(block):
+                yield frame
+        finally:
+            self.frames.pop()
+            for cell, old in frame.tensors.values():
+                cell.target._value = old
+            frame.containers.restore()
+
+    def run_in(self, block: Block, thunk: Callable[[], Any]) -> Outcome:
+        """Traces a function into a block."""
+        with self.frame(block) as frame:
+            result = thunk()
+            return Outcome(result, self.changes(frame))
+
+    def changes(self, frame: Frame) -> dict[tuple, tuple[Cell, Any]]:
+        """The cells outside that the frame has changed, with their present values."""
+        found: dict[tuple, tuple[Cell, Any]] = {}
+        for key, (cell, old) in frame.tensors.items():
+            if cell.target._value is not old:
+                found[key] = (cell, cell.read())
+        for cell in frame.containers.changed():
+            found[cell.key] = (cell, cell.read())
+        return found
+
+    def sub_block(self) -> Block:
+        return Block(self.program, self.block)
+
+    def note(self, what: str, why: str, location: Location | None = None) -> None:
+        """Remembers a decision for `explain()`."""
+        self.notes.setdefault(Note(location or user_location(2), what, why))
+
+
+def containers_of(value: Any) -> Iterable[Any]:
+    """The containers in a value: lists and dicts, nested; the attributes of the value itself and of the layers in it."""
+    seen: dict[int, Any] = {}
+    stack = [value]
+    while stack:
+        x = stack.pop()
+        if type(x) is tuple:
+            stack += x
+            continue
+        if type(x) not in _CONTAINERS:
+            if x is not value and not hasattr(type(x), "sublayers"):
+                continue
+            x = getattr(x, "__dict__", None)
+        if type(x) in _CONTAINERS and id(x) not in seen:
+            seen[id(x)] = x
+            stack += x if type(x) is list else x.values()
+    return seen.values()
+
+
+def _like(t: Tensor, v: Variable) -> Tensor:
+    new = Tensor.wrap(v, v.stop_gradient)
+    new._weak = t._weak
+    return new
+
+
+def current_tracer() -> Tracer | None:
+    """The active tracer of this thread; None outside of traced functions."""
+    recorder = dispatch.current_recorder()
+    return recorder if isinstance(recorder, Tracer) else None
+
+
+def is_staged(x: Any) -> bool:
+    """Whether a value is only known when the program runs: a symbolic tensor, or any tensor while tracing."""
+    return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
+
+
+def need_tracer(what: str) -> Tracer:
+    """The active tracer; StagedValueError if a symbolic tensor met Python control flow outside of one."""
+    tracer = current_tracer()
+    if tracer is None:
+        raise StagedValueError(
+            f"{what} depends on a tensor of a program that is built by hand", location=user_location(2),
+            hint="use static.cond and static.while_loop, or call a function decorated with to_static",
+        )  # fmt: skip
+    return tracer

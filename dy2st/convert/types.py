@@ -1,0 +1,117 @@
+"""The types of leaves: what a value has to be on all paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dy2st_runtime import dims
+from dy2st_runtime import dtype as _dtype
+from dy2st_runtime.ir import Variable
+from dy2st_runtime.ops.registry import TensorType
+
+from ..errors import DTypeError, ShapeError, StructureError
+from ..tensor import Tensor
+from ..tensor.promotion import NUMBERS, meet, weak_dtype
+from .lists import StagedList
+from .undefined import Undefined
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
+
+
+@dataclass(frozen=True)
+class LeafType:
+    """A dtype and a shape (-1 = open). `weak`: stands for a Python number; `kind` "array": a list of such tensors."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    weak: bool = False
+    kind: str = "dense"
+
+    def __str__(self) -> str:
+        if self.weak and not self.shape:
+            return {"bool": "a Python bool", "int64": "a Python int"}.get(self.dtype, "a Python float")
+        return str(TensorType(self.dtype, dims.from_static(self.shape), self.kind))
+
+
+def type_of(x: Any) -> LeafType | None:
+    """The type of a tensor, a number or a staged list; None for anything else."""
+    if isinstance(x, Tensor):
+        return LeafType(x.dtype, tuple(x._value.shape), x._weak)
+    if isinstance(x, StagedList):
+        return LeafType(x.dtype, x.element_shape, kind="array")
+    if isinstance(x, NUMBERS):
+        return LeafType(weak_dtype(x), (), True)
+    return None
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two values are surely the same: one object, one variable, or equal plain Python values."""
+    if x is y:
+        return True
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        return type(x) is type(y) and x._value is y._value and x._weak == y._weak
+    if isinstance(x, Undefined) and isinstance(y, Undefined):
+        return True
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, StagedList):
+        return x._value is y._value
+    if isinstance(x, float) and x != x and y != y:
+        return True
+    if isinstance(x, _PLAIN) or callable(x):
+        return bool(x == y)
+    if isinstance(x, np.ndarray):
+        return x.dtype == y.dtype and x.shape == y.shape and bool(np.array_equal(x, y))
+    return False
+
+
+def describe(x: Any) -> str:
+    """A leaf as an error names it."""
+    t = type_of(x)
+    if isinstance(x, Undefined):
+        return "no value"
+    if x is None:
+        return "None"
+    if t is None:
+        return f"{type(x).__name__} {x!r:.40}"
+    return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
+
+
+def join(a: LeafType, b: LeafType, what: str) -> LeafType:
+    """The type of a value that is `a` on one path and `b` on the other; sizes that differ are open.
+
+    Raises:
+        DTypeError, ShapeError, StructureError: there is none.
+    """
+    if a.kind != b.kind:
+        raise StructureError(f"{what} is {a} on one path and {b} on the other")
+    if a.weak and b.weak:
+        dtype = _dtype.promote(a.dtype, b.dtype)
+    elif a.weak or b.weak:
+        weak, other = (a, b) if a.weak else (b, a)
+        dtype = meet(weak.dtype, other.dtype)
+        if dtype != other.dtype:
+            raise DTypeError(f"{what} is {a} on one path and {b} on the other",
+                             hint=f"make both of one dtype, with astype({dtype!r}) say")  # fmt: skip
+    elif a.dtype != b.dtype:
+        raise DTypeError(f"{what} has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
+                         hint=f"cast one side, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
+    else:
+        dtype = a.dtype
+    if len(a.shape) != len(b.shape):
+        raise ShapeError(f"{what} has {len(a.shape)} dims on one path and {len(b.shape)} on the other ({a} and {b})",
+                         hint="reshape one side, or start with a tensor of the final shape")  # fmt: skip
+    shape = tuple(p if p == q else -1 for p, q in zip(a.shape, b.shape, strict=True))
+    return LeafType(dtype, shape, a.weak and b.weak, a.kind)
+
+
+def made_at(x: Any) -> Any:
+    """The user's location of the op that made a symbolic tensor; None if there is none."""
+    v = getattr(x, "_value", None)
+    if isinstance(v, Variable):
+        for op in v.block.ops:
+            if v.name in op.output_names:
+                return op.location
+    return None

@@ -1,0 +1,35 @@
+"""Variables without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..errors import UndefinedError
+from ..tensor.location import user_location
+
+
+class Undefined:
+    """What a variable holds before it has a value; any use of it raises UndefinedError."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def fail(self, depth: int = 2) -> NoReturn:
+        raise UndefinedError(
+            f"local variable {self.name!r} is read where it has no value",
+            location=user_location(depth), hint=f"give {self.name!r} a value on every path that leads here",
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Undefined({self.name!r})"
+
+
+def ldu(thunk: Callable[[], Any], name: str) -> Any:
+    """The value of an attribute or item; `Undefined` if there is none."""
+    try:
+        return thunk()
+    except (AttributeError, KeyError, IndexError, UndefinedError):
+        return Undefined(name)

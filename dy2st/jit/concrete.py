@@ -1,0 +1,230 @@
+"""`ConcreteProgram`: one trace of a function, with all that is needed to call it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.backward import append_backward
+from dy2st_runtime.backward.activity import mark_active
+from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
+
+from ..convert.cells import Cell
+from ..convert.structure import Tree, build
+from ..convert.tracer import Note
+from ..tensor import Tensor
+from . import backends
+from .guards import Guard
+from .signature import Key
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A Python value in a result."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A tensor argument itself in a result: its position among the fed tensors."""
+
+    position: int
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A computed value in a result: its position among the fetches. `number`: it is a Python number to the user."""
+
+    position: int
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A list, tuple, dict, ... in a result."""
+
+    kind: type
+    keys: tuple
+    children: tuple[Recipe, ...]
+
+
+Recipe = Constant | Argument | Fetched | Rebuilt
+
+
+def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any]) -> Any:
+    """The result of a call."""
+    if isinstance(recipe, Constant):
+        return recipe.value
+    if isinstance(recipe, Argument):
+        return arguments[recipe.position]
+    if isinstance(recipe, Rebuilt):
+        return build(recipe.kind, recipe.keys, [cook(c, arguments, values) for c in recipe.children])
+    value = values[recipe.position]
+    return value.item() if recipe.number and isinstance(value, Tensor) else value
+
+
+@dataclass(frozen=True)
+class ArgumentCell:
+    """A container among the arguments that the function changes: how to get to it, and what changes in it."""
+
+    path: tuple[Any, ...]
+    cell: Callable[[Any], Cell]
+
+
+@dataclass
+class Effects:
+    """What a call changes besides computing its result; done once, if it succeeds.
+
+    Attributes:
+        arguments: position of a fed tensor that is modified → position of the fetch with its value.
+        captures: captured tensors that are modified, likewise.
+        cells: attributes, items and lists, with what they become.
+    """
+
+    arguments: list[tuple[int, int]] = field(default_factory=list)
+    captures: list[tuple[Tensor, int]] = field(default_factory=list)
+    cells: list[tuple[Cell | ArgumentCell, Recipe]] = field(default_factory=list)
+
+
+@dataclass
+class Captured:
+    """A tensor from outside: `holder[entry]` is where it is found at each call, if it is an attribute or item."""
+
+    tensor: Tensor
+    variable: Variable
+    holder: Any = None
+    entry: Any = None
+    stop_gradient: bool = True
+
+    def __post_init__(self) -> None:
+        self.stop_gradient = self.tensor.stop_gradient
+
+    def now(self) -> Tensor:
+        """The tensor that is in its place now."""
+        if self.holder is None:
+            return self.tensor
+        found = self.holder.get(self.entry) if isinstance(self.holder, dict) else self.holder[self.entry]
+        return found if isinstance(found, Tensor) else self.tensor
+
+
+class ConcreteProgram:
+    """One trace.
+
+    Attributes:
+        program: the forward program; `main_program` is another name of it.
+        inputs: its data variables; `shapes` are what they were traced with.
+        captured: the tensors of the outside that it reads.
+        fetches: names of the variables that a call computes.
+        recipe: what the function's result is made of.
+        effects: what a call changes.
+        guards: what must hold for this trace to serve a call.
+        notes: decisions, for `explain()`.
+    """
+
+    def __init__(self, name: str, key: Key, program: Program, inputs: list[Variable], captured: list[Captured],
+                 fetches: list[str], recipe: Recipe, effects: Effects, guards: list[Guard], notes: list[Note],
+                 input_tree: Tree) -> None:  # fmt: skip
+        self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
+        self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
+        self.input_tree = input_tree
+        self.shapes = [v.shape for v in inputs]
+        self.reason = ""
+        self._lock = threading.RLock()
+        self._forward: Any = None
+        self._training: Training | None = None
+        self._active: list[bool] | None = None
+
+    @property
+    def main_program(self) -> Program:
+        return self.program
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """The captured tensors."""
+        return [c.tensor for c in self.captured]
+
+    @property
+    def outputs(self) -> list[Variable]:
+        """The variables of the function's result, in order; one that is returned twice is there twice."""
+        block = self.program.global_block()
+        found: list[Variable] = []
+
+        def walk(r: Recipe) -> None:
+            if isinstance(r, Fetched):
+                found.append(block.var(self.fetches[r.position]))
+            elif isinstance(r, Argument):
+                found.append(self.inputs[r.position])
+            elif isinstance(r, Rebuilt):
+                for child in r.children:
+                    walk(child)
+
+        walk(self.recipe)
+        return found
+
+    def active(self) -> list[bool]:
+        """For each fetch, whether a gradient can flow through it to an input or a captured tensor that wants one."""
+        with self._lock:
+            if self._active is None:
+                block = self.program.global_block()
+                names = {v.name for v in self.wrt()}
+                mark_active(block.ops, block, names, frozenset())
+                self._active = [name in names for name in self.fetches]
+            return self._active
+
+    def wrt(self) -> list[Variable]:
+        """The inputs and captured tensors that gradients are computed for."""
+        found = [*self.inputs, *(c.variable for c in self.captured)]
+        return [v for v in found if not v.stop_gradient and v.dtype.startswith("float")]
+
+    def forward(self) -> Any:
+        """What runs the forward program."""
+        with self._lock:
+            if self._forward is None:
+                self._forward = backends.make(self.program, [v.name for v in self.inputs], self.fetches)
+            return self._forward
+
+    def training(self) -> Training:
+        """The program of a training step."""
+        with self._lock:
+            if self._training is None:
+                self._training = Training(self)
+            return self._training
+
+
+class Training:
+    """Forward and backward in one program: it is suspended between the two, so nothing is copied or computed twice.
+
+    Attributes:
+        out_grads: for each active fetch the name of the feed of its gradient.
+        grads: for each of `wrt` the name of its gradient; None where none flows.
+    """
+
+    def __init__(self, concrete: ConcreteProgram):
+        self.program = clone_program(concrete.program)
+        block = self.program.global_block()
+        IRBuilder(block).op("suspend")
+        targets = [block.var(n) for n, a in zip(concrete.fetches, concrete.active(), strict=True) if a]
+        seeds = []
+        for v in targets:
+            seed = block.create_var(
+                self.program.fresh_name(f"{v.name}@SEED"), v.dtype, v.shape, kind=v.kind, is_data=True
+            )
+            seed.stop_gradient = True
+            seeds.append(seed)
+        self.program.absent_feeds |= {v.name for v in seeds}  # a result that the caller does not use has no gradient
+        found = append_backward(self.program, targets, [block.var(v.name) for v in concrete.wrt()], seeds)
+        self.targets = [v.name for v in targets]
+        self.out_grads = [v.name for v in seeds]
+        self.grads = [None if v is None else v.name for v in found]
+        fetches = list(dict.fromkeys([*concrete.fetches, *(g for g in self.grads if g is not None)]))
+        feeds = [*(v.name for v in concrete.inputs), *self.out_grads]
+        self.executable = backends.make(self.program, feeds, fetches, self.out_grads)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """A fetched value as an array that a tensor can hold."""
+    return value if isinstance(value, np.ndarray) else np.asarray(value)

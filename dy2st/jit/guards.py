@@ -1,0 +1,81 @@
+"""What a trace has read of the world besides its arguments: Python attributes, globals, closures, and which tensors stand where."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..convert.tracer import containers_of
+from ..tensor import Tensor
+from ..tensor.promotion import NUMBERS
+
+_PLAIN = (*NUMBERS, complex, str, bytes, type(None))
+_MISSING = object()
+# what layers keep for themselves
+_PRIVATE = {"_full_name", "_hook_ids"}
+
+
+@dataclass(frozen=True)
+class Guard:
+    """`holder[entry]` (of a cell: its contents) must be what it was: equal for plain values, else the same object."""
+
+    holder: Any
+    entry: Any
+    value: Any
+    name: str
+
+    def now(self) -> Any:
+        if isinstance(self.holder, types.CellType):
+            try:
+                return self.holder.cell_contents
+            except ValueError:
+                return _MISSING
+        return self.holder.get(self.entry, _MISSING)
+
+    def holds(self) -> bool:
+        now = self.now()
+        if now is self.value:
+            return True
+        return type(now) is type(self.value) and isinstance(now, _PLAIN) and (now == self.value or now != now)
+
+    def __str__(self) -> str:
+        now = self.now()
+        return f"{self.name} was {self.value!r:.60}, is {'deleted' if now is _MISSING else repr(now)[:60]}"
+
+
+def guards_of(functions: Iterable[types.FunctionType], owners: Iterable[Any]) -> list[Guard]:
+    """The guards of a trace that ran these functions, on methods of these objects (and the layers in them)."""
+    found: dict[tuple, Guard] = {}
+    for f in functions:
+        for name in _names(f.__code__):
+            if name in f.__globals__ and _matters(f.__globals__[name]):
+                found[id(f.__globals__), name] = Guard(f.__globals__, name, f.__globals__[name], f"global {name!r}")
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if _matters(value):
+                found[id(cell), None] = Guard(cell, None, value, f"the variable {name!r} around {f.__name__!r}")
+    for owner in owners:
+        kind = type(owner).__name__
+        for container in containers_of(owner):
+            if not isinstance(container, dict):
+                continue
+            for entry, value in container.items():
+                if entry not in _PRIVATE and _matters(value) and not isinstance(value, Tensor):
+                    found[id(container), entry] = Guard(container, entry, value, f"attribute {entry!r} of {kind}")
+    return list(found.values())
+
+
+def _names(code: types.CodeType) -> Iterable[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _matters(value: Any) -> bool:
+    return isinstance(value, (*_PLAIN, Tensor, types.FunctionType))

@@ -1,0 +1,190 @@
+"""What a trace depends on: the structure, dtypes and ranks of the arguments, Python values, modes. Sizes are a matter of their own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dy2st_runtime import dims
+
+from ..convert.structure import Tree, flatten, paths, unflatten
+from ..errors import FeedError
+from ..framework.dtype import convert_dtype, get_default_dtype
+from ..tensor import Tensor, dispatch
+
+
+class InputSpec:
+    """What a tensor argument is: its shape with None (or -1) for open dims, its dtype and its name.
+
+    Args:
+        shape: ints and Nones.
+        dtype: default float32.
+        name: of the input in the Program; default: the name of the argument.
+
+    >>> InputSpec([None, 784], "float32", "image")
+    InputSpec(shape=[None, 784], dtype=float32, name=image)
+    """
+
+    def __init__(self, shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None,
+                 stop_gradient: bool = True) -> None:  # fmt: skip
+        self.shape = tuple(-1 if d is None else int(d) for d in shape)
+        self.dtype, self.name, self.stop_gradient = convert_dtype(dtype), name, stop_gradient
+
+    @staticmethod
+    def from_tensor(tensor: Tensor, name: str | None = None) -> InputSpec:
+        """The spec of a tensor like this one, of this very shape."""
+        return InputSpec(tensor.shape, tensor.dtype, name, tensor.stop_gradient)
+
+    @staticmethod
+    def from_numpy(ndarray: np.ndarray, name: str | None = None) -> InputSpec:
+        """The spec of an array like this one, of this very shape."""
+        return InputSpec(ndarray.shape, ndarray.dtype, name)
+
+    def batch(self, batch_size: int | None) -> InputSpec:
+        """Adds a first dim."""
+        self.shape = (-1 if batch_size is None else batch_size, *self.shape)
+        return self
+
+    def unbatch(self) -> InputSpec:
+        """Drops the first dim."""
+        self.shape = self.shape[1:]
+        return self
+
+    def __repr__(self) -> str:
+        shape = [None if d == -1 else d for d in self.shape]
+        return f"InputSpec(shape={shape}, dtype={self.dtype}, name={self.name})"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A Python value as part of a key: equal by type and value, or by identity if it is no plain value."""
+
+    value: Any
+
+    def _identity(self) -> Any:
+        v = self.value
+        if isinstance(v, float) and v != v:
+            return (float, "nan")
+        if isinstance(v, _PLAIN):
+            return (type(v), v, str(v))  # 0.0 and -0.0 are equal, but not the same
+        return (object, id(v))
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self._identity() == other._identity()
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+
+
+@dataclass(frozen=True)
+class TensorKey:
+    """A tensor argument as part of a key. `alias`: position of an earlier leaf that is the same tensor."""
+
+    dtype: str
+    rank: int
+    stop_gradient: bool
+    alias: int = -1
+
+
+@dataclass(frozen=True)
+class Key:
+    """All that decides on a trace but sizes and what the function reads besides its arguments."""
+
+    tree: Tree
+    leaves: tuple[TensorKey | Constant, ...]
+    grad: bool
+    default_dtype: str
+
+
+class Arguments:
+    """The arguments of one call.
+
+    Attributes:
+        bound: the arguments by parameter, as the caller gave them (with defaults).
+        leaves: the flat leaves; arrays are tensors.
+        key: the key.
+    """
+
+    def __init__(self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]):
+        found = signature.bind(*args, **kwargs)
+        found.apply_defaults()
+        self.bound = dict(found.arguments)
+        leaves, self.tree = flatten(self.bound)
+        self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
+        grad = dispatch.is_grad_enabled()
+        seen: dict[int, int] = {}
+        keys: list[TensorKey | Constant] = []
+        for i, x in enumerate(self.leaves):
+            if isinstance(x, Tensor):
+                alias = seen.setdefault(id(x), i)
+                stop = x.stop_gradient or not grad or not x.dtype.startswith("float")
+                keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias))
+            else:
+                keys.append(Constant(x))
+        self.key = Key(self.tree, tuple(keys), grad, get_default_dtype())
+
+    def tensors(self) -> list[Tensor]:
+        """The tensors that are fed: each once."""
+        return [
+            x for x, k in zip(self.leaves, self.key.leaves, strict=True) if isinstance(k, TensorKey) and k.alias < 0
+        ]
+
+    def names(self) -> list[str]:
+        """What the caller calls each leaf: `x`, `state['h'][0]`."""
+        found = []
+        for key, child in zip(self.tree.keys, self.tree.children, strict=True):
+            found += paths(child, key)
+        return found
+
+
+def first_shape(t: Tensor) -> tuple[int, ...]:
+    """The shape that a tensor is first traced with: the first dim is open unless it is 1."""
+    shape = t._value.shape
+    return (-1, *shape[1:]) if shape and shape[0] != 1 else tuple(shape)
+
+
+def admits(shape: Sequence[int], t: Tensor) -> bool:
+    """Whether a tensor may be fed where this shape (-1 = open) was traced."""
+    return all(d in (-1, n) for d, n in zip(shape, t._value.shape, strict=True))
+
+
+def widen(shape: Sequence[int], t: Tensor) -> tuple[int, ...]:
+    """The shape with the dims open in which the tensor differs."""
+    return tuple(d if d == n else -1 for d, n in zip(shape, t._value.shape, strict=True))
+
+
+def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> tuple[dict[str, Any], list[InputSpec]]:
+    """The arguments that `input_spec` describes, with InputSpecs as leaves, and these in order."""
+    bound = signature.bind_partial(*specs)
+    bound.apply_defaults()
+    for name, parameter in signature.parameters.items():
+        if name not in bound.arguments and parameter.kind is parameter.VAR_POSITIONAL:
+            bound.arguments[name] = ()
+        elif name not in bound.arguments and parameter.kind is parameter.VAR_KEYWORD:
+            bound.arguments[name] = {}
+        elif name not in bound.arguments:
+            raise FeedError(f"input_spec says nothing of argument {name!r}", hint="add an InputSpec for it")
+    arguments = {name: bound.arguments[name] for name in signature.parameters}
+    leaves, _ = flatten(arguments)
+    return arguments, [x for x in leaves if isinstance(x, InputSpec)]
+
+
+def check_spec(spec: InputSpec, t: Tensor, name: str) -> None:
+    """FeedError unless the tensor fits its spec."""
+    if t.dtype != spec.dtype or t.ndim != len(spec.shape) or not admits(spec.shape, t):
+        raise FeedError(
+            f"argument {name!r} is {t.dtype}{list(t._value.shape)}, its InputSpec says "
+            f"{spec.dtype}{dims.show(dims.from_static(spec.shape))}",
+            hint="change the InputSpec, or pass what it says",
+        )
+
+
+def replace_leaves(tree: Tree, leaves: Sequence[Any], f: Callable[[int, Any], Any]) -> Any:
+    """The value of a tree with each leaf mapped by `f(position, leaf)`."""
+    return unflatten(tree, [f(i, x) for i, x in enumerate(leaves)])

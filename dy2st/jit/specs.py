@@ -1,0 +1,51 @@
+"""Arguments that InputSpecs describe, for tracing without a call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..convert.structure import flatten, paths
+from ..errors import FeedError
+from ..framework.dtype import get_default_dtype
+from ..tensor import Tensor, dispatch
+from .signature import Constant, InputSpec, Key, TensorKey, arguments_of_specs
+
+
+@dataclass
+class SpecArguments:
+    """As `Arguments`, without values."""
+
+    key: Key
+    leaves: list[Any]
+
+
+def arguments_from_specs(signature: inspect.Signature, specs: Sequence[Any]
+                         ) -> tuple[SpecArguments, list[tuple[int, ...]], list[str]]:  # fmt: skip
+    """The arguments, and shape and name of each tensor in them.
+
+    Args:
+        specs: for each argument an InputSpec, a Tensor that stands for its own shape, or a Python value; nested as the
+            argument is.
+    """
+    arguments, _ = arguments_of_specs(signature, specs)
+    leaves, tree = flatten(arguments)
+    given = [name for key, child in zip(tree.keys, tree.children, strict=True) for name in paths(child, key)]
+    keys: list[TensorKey | Constant] = []
+    shapes: list[tuple[int, ...]] = []
+    names: list[str] = []
+    for leaf, path in zip(leaves, given, strict=True):
+        if isinstance(leaf, Tensor):
+            leaf = InputSpec.from_tensor(leaf)
+        if isinstance(leaf, InputSpec):
+            if leaf.name in names:
+                raise FeedError(f"two inputs are named {leaf.name!r}", hint="give each InputSpec a name of its own")
+            stop = leaf.stop_gradient or not leaf.dtype.startswith("float")
+            keys.append(TensorKey(leaf.dtype, len(leaf.shape), stop))
+            shapes.append(leaf.shape)
+            names.append(leaf.name or path)
+        else:
+            keys.append(Constant(leaf))
+    return SpecArguments(Key(tree, tuple(keys), dispatch.is_grad_enabled(), get_default_dtype()), leaves), shapes, names

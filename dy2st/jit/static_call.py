@@ -1,0 +1,150 @@
+"""Calling a trace: feed, run, put the results together, and hook the gradient into the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ops.control import ABSENT
+
+from ..convert.structure import split
+from ..tensor import Tensor, dispatch, tape
+from ..tensor.random import STATE_NAME
+from .concrete import ArgumentCell, ConcreteProgram, Training, cook
+from .signature import Arguments
+
+
+def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
+    """Calls a trace with arguments that fit its key and shapes.
+
+    Returns:
+        what the function returns: the same structure, with tensors.
+    """
+    inputs = arguments.tensors()
+    captured = [c.now() for c in concrete.captured]
+    feeds = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
+    state: dict[str, Any] = {c.variable.name: t._value for c, t in zip(concrete.captured, captured, strict=True)}
+    if STATE_NAME in state:
+        state[STATE_NAME] = np.array(state[STATE_NAME])  # the array of a tensor is never written to
+    sources = [t for v, t in zip([*concrete.inputs, *(c.variable for c in concrete.captured)], [*inputs, *captured], strict=True)
+               if not v.stop_gradient and v.dtype.startswith("float")]  # fmt: skip
+    needs_grad = dispatch.is_grad_enabled() and any(not t.stop_gradient for t in sources) and any(concrete.active())
+    if needs_grad:
+        values, pending = _start(concrete, feeds, state)
+    else:
+        session = concrete.forward().start(feeds, state)
+        try:
+            values, pending = session.fetch(concrete.fetches), None
+        finally:
+            session.close()
+    results: list[Any] = [_tensors(v) for v in values]
+    if pending is not None:
+        _attach(concrete, pending, sources, values, results)
+    # the run has succeeded: now, and only now, the outside changes
+    if STATE_NAME in state:
+        captured[[c.variable.name for c in concrete.captured].index(STATE_NAME)]._value = state[STATE_NAME]
+    _commit(concrete, arguments, inputs, results)
+    return cook(concrete.recipe, inputs, results)
+
+
+def _tensors(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return [Tensor.wrap(v) for v in value]
+    return Tensor.wrap(value)
+
+
+def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], results: Sequence[Any]) -> None:
+    effects = concrete.effects
+    for target, position in [*((inputs[i], p) for i, p in effects.arguments), *effects.captures]:
+        new = results[position]
+        target._value = new._value
+        if new._node is not None:
+            target._stop = False
+            new._node.hand_over(new._index, target)
+    for cell, recipe in effects.cells:
+        value = cook(recipe, inputs, results)
+        if isinstance(cell, ArgumentCell):
+            cell.cell(_follow(arguments, cell.path)).write(value)
+        else:
+            cell.write(value)
+
+
+def _follow(arguments: Arguments, path: Sequence[Any]) -> Any:
+    value: Any = arguments.bound
+    for step in path:
+        keys, children = split(value)
+        assert children is not None
+        value = children[keys.index(step)] if keys else children[step]
+    return value
+
+
+class Pending:
+    """A run that waits for the gradients of its results. The frame is given back when they came, or nobody can send them."""
+
+    def __init__(self, training: Training, session: Any, feeds: dict[str, Any], state: dict[str, np.ndarray]):
+        self.training, self.session, self.feeds, self.state = training, session, feeds, state
+
+    def resume(self, seeds: dict[str, Any]) -> list[Any]:
+        """The gradients, in the order of `training.grads` (None where none flows)."""
+        if self.session is None:  # the graph was retained: the forward part runs once more
+            self.session = self.training.executable.start(self.feeds, dict(self.state))
+        session, self.session = self.session, None
+        try:
+            session.resume(seeds)
+            found = iter(session.fetch([g for g in self.training.grads if g is not None]))
+            return [None if g is None else next(found) for g in self.training.grads]
+        finally:
+            session.close()
+
+    def __del__(self) -> None:
+        if self.session is not None:
+            self.session.close()
+
+
+def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray]) -> tuple[list[Any], Pending]:
+    training = concrete.training()
+    before = {name: np.array(a) if name == STATE_NAME else a for name, a in state.items()}
+    session = training.executable.start(feeds, state)
+    try:
+        values = session.fetch(concrete.fetches)
+    except BaseException:
+        session.close()
+        raise
+    return values, Pending(training, session, feeds, before)
+
+
+def _attach(
+    concrete: ConcreteProgram, pending: Pending, sources: list[Tensor], values: list[Any], results: list[Any]
+) -> None:
+    """Makes the call a node of the tape, with the active results (each entry of a list) as outputs."""
+    training = pending.training
+    outputs: list[Tensor] = []
+    spans: list[tuple[str, int, Any]] = []  # the feed of the gradient, the first output, the value
+    seeds = iter(training.out_grads)
+    for active, value, result in zip(concrete.active(), values, results, strict=True):
+        if not active:
+            continue
+        seed = next(seeds)
+        if result is not None:
+            spans.append((seed, len(outputs), value))
+            outputs += result if isinstance(result, list) else [result]
+    for t in outputs:
+        t._stop = False
+    absent = dict.fromkeys(training.out_grads, ABSENT)
+
+    def backward(grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:
+        fed: dict[str, Any] = dict(absent)
+        for seed, first, value in spans:
+            if isinstance(value, list):
+                part = grads[first : first + len(value)]
+                if any(g is not None for g in part):
+                    fed[seed] = [np.zeros_like(v) if g is None else g._value for v, g in zip(value, part, strict=True)]
+            elif grads[first] is not None:
+                fed[seed] = grads[first]._value  # type: ignore[union-attr]
+        found = pending.resume(fed)
+        return [None if g is None or not want else Tensor.wrap(g) for g, want in zip(found, needed, strict=True)]
+
+    tape.FunctionNode(sources, outputs, backward, label=f"the static function {concrete.name!r}")

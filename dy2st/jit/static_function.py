@@ -1,0 +1,286 @@
+"""`StaticFunction`: what `to_static` makes of a function, with its traces."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dy2st_runtime.ir import Program
+
+from ..convert.calls import call, convert_function
+from ..errors import FetchError
+from ..tensor import Tensor, dispatch
+from ..transpiler import Converted
+from . import static_call
+from .concrete import ConcreteProgram
+from .signature import (
+    Arguments,
+    InputSpec,
+    Key,
+    TensorKey,
+    admits,
+    arguments_of_specs,
+    check_spec,
+    first_shape,
+    widen,
+)  # fmt: skip
+from .tracebacks import for_user
+from .tracing import Trace
+
+_enabled = True
+
+
+def enable_to_static(enable: bool) -> None:
+    """False: decorated functions run as they are, in eager mode."""
+    global _enabled
+    _enabled = bool(enable)
+
+
+def is_enabled() -> bool:
+    """Whether decorated functions are traced."""
+    return _enabled
+
+
+class _Traces:
+    """The traces of a function, or of a method of one object; it does not keep the object alive."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.by_key: dict[Key, list[ConcreteProgram]] = {}
+        self.order: list[ConcreteProgram] = []
+        self.open_captures: dict[int, tuple[int, ...]] = {}
+
+
+class StaticFunction:
+    """A function that is traced at its first call, and then runs as a compiled Program.
+
+    Args:
+        function: a Python function or a bound method.
+        input_spec: for each argument an InputSpec (or a nested structure of them, or a Python value).
+        instance: the object that it is a method of.
+    """
+
+    def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None,
+                 traces: _Traces | None = None) -> None:  # fmt: skip
+        if isinstance(function, types.MethodType):
+            function, instance = function.__func__, function.__self__
+        self._raw, self._instance, self._input_spec = function, instance, input_spec
+        self._traces = _Traces() if traces is None else traces
+        self._of_instances: weakref.WeakKeyDictionary[Any, _Traces] = weakref.WeakKeyDictionary()
+        self._signature: inspect.Signature | None = None
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
+
+    # ---- binding ----
+    def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
+        if instance is None:
+            return self
+        traces = self._of_instances.get(instance)
+        if traces is None:
+            traces = self._of_instances[instance] = _Traces()
+        return StaticFunction(self._raw, self._input_spec, instance, traces)
+
+    def __deepcopy__(self, memo: dict) -> StaticFunction:
+        # the copy of a layer has its own parameters, so its own traces
+        return StaticFunction(self._raw, self._input_spec, memo.get(id(self._instance), self._instance))
+
+    @property
+    def original(self) -> Callable:
+        """The function as the user wrote it (bound, for a method)."""
+        return self._raw if self._instance is None else types.MethodType(self._raw, self._instance)
+
+    # how `convert.call` finds what to convert
+    _dy2st_function = original
+
+    @property
+    def signature(self) -> inspect.Signature:
+        if self._signature is None:
+            self._signature = inspect.signature(self.original)
+        return self._signature
+
+    # ---- calling ----
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not _enabled:
+            return self.original(*args, **kwargs)
+        if not dispatch.in_dynamic_mode():
+            return call(self.original)(*args, **kwargs)  # inside another trace, or while a program is built by hand
+        try:
+            arguments = Arguments(self.signature, args, kwargs)
+            return static_call.run(self._find(arguments), arguments)
+        except Exception as error:
+            raise for_user(error) from error.__cause__
+
+    def _find(self, arguments: Arguments) -> ConcreteProgram:
+        """The trace that serves the arguments, made if there is none."""
+        tensors = arguments.tensors()
+        found = self._serving(arguments, tensors)
+        if found is None:
+            with self._traces.lock:
+                found = self._serving(arguments, tensors) or self._trace(arguments, tensors)
+        return found
+
+    def _serving(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram | None:
+        for concrete in self._traces.by_key.get(arguments.key, ()):
+            if self._mismatch(concrete, tensors) is None:
+                return concrete
+        return None
+
+    def _mismatch(self, concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> str | None:
+        """Why a trace of the same key does not serve a call; None if it does."""
+        for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
+            if not admits(shape, t):
+                return f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {_shape(shape)}"
+        for captured in concrete.captured:
+            t, v = captured.now(), captured.variable
+            if t.dtype != v.dtype or t.ndim != len(v.shape) or not admits(v.shape, t):
+                return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
+            if t.stop_gradient != captured.stop_gradient:
+                return f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {captured.stop_gradient}"
+        for guard in concrete.guards:
+            if not guard.holds():
+                return str(guard)
+        return None
+
+    def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
+        group = self._traces.by_key.get(arguments.key, [])
+        reason = self._why(arguments, tensors, group)
+        specs = self._specs(tensors)
+        shapes = [first_shape(t) for t in tensors] if specs is None else [s.shape for s in specs]
+        if specs is None:
+            for concrete in group:
+                shapes = [widen(w, t) for w, t in zip(shapes, tensors, strict=True)]
+                shapes = [tuple(d if d == e else -1 for d, e in zip(w, s, strict=True))
+                          for w, s in zip(shapes, concrete.shapes, strict=True)]  # fmt: skip
+                for captured in concrete.captured:
+                    now, v = captured.now(), captured.variable
+                    if now.ndim == len(v.shape) and not admits(v.shape, now):
+                        self._traces.open_captures[id(now)] = widen(v.shape, now)
+        names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)
+                 if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
+        if specs is not None:
+            names = [s.name or n for s, n in zip(specs, names, strict=True)]
+        trace = Trace(
+            self.original, self.signature, arguments.leaves, arguments.key, shapes, names, self._traces.open_captures
+        )
+        concrete = trace.run(self._raw.__qualname__)
+        concrete.reason = reason
+        self._traces.by_key.setdefault(arguments.key, []).append(concrete)
+        self._traces.order.append(concrete)
+        return concrete
+
+    def _specs(self, tensors: Sequence[Tensor]) -> list[InputSpec] | None:
+        if self._input_spec is None:
+            return None
+        _, specs = arguments_of_specs(self.signature, self._input_spec)
+        if len(specs) != len(tensors):
+            return None
+        for i, (spec, t) in enumerate(zip(specs, tensors, strict=True)):
+            check_spec(spec, t, spec.name or f"input {i}")
+        return specs
+
+    def _why(self, arguments: Arguments, tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> str:
+        """Why there is a new trace, for `explain()`."""
+        if not self._traces.order:
+            return "the first call"
+        if group:
+            return self._mismatch(group[-1], tensors) or "unknown"
+        last = self._traces.order[-1].key
+        if last.tree != arguments.key.tree:
+            return "the arguments have another structure"
+        for name, a, b in zip(arguments.names(), last.leaves, arguments.key.leaves, strict=True):
+            if a != b:
+                return f"argument {name!r} was {_leaf(a)}, is {_leaf(b)}"
+        return "gradients are wanted or not, or the default dtype changed"
+
+    # ---- seeing ----
+    @property
+    def converted(self) -> Converted:
+        """The conversion: `fn`, `code`, `filename`, `stages`."""
+        return convert_function(self._raw)  # type: ignore[arg-type]
+
+    @property
+    def code(self) -> str:
+        """The transformed source."""
+        return self.converted.code
+
+    def side_by_side(self) -> str:
+        """The transformed source with the user's lines to its left."""
+        return self.converted.side_by_side()
+
+    @property
+    def concrete_programs(self) -> list[ConcreteProgram]:
+        """All traces, in the order in which they were made."""
+        return list(self._traces.order)
+
+    @property
+    def concrete_program(self) -> ConcreteProgram:
+        """The last trace; with an `input_spec` it is made if there is none yet.
+
+        Raises:
+            FetchError: the function was not called yet.
+        """
+        if not self._traces.order and self._input_spec is not None:
+            return self.trace(*self._input_spec)
+        if not self._traces.order:
+            raise FetchError(
+                f"{self._raw.__qualname__!r} has no program yet", hint="call it once, or give an input_spec"
+            )
+        return self._traces.order[-1]
+
+    @property
+    def main_program(self) -> Program:
+        """The Program of the last trace."""
+        return self.concrete_program.program
+
+    def trace(self, *specs: Any) -> ConcreteProgram:
+        """Traces for arguments that InputSpecs (and Python values) describe; tensors stand for their own shapes."""
+        try:
+            return self._trace_specs(specs)
+        except Exception as error:
+            raise for_user(error) from error.__cause__
+
+    def _trace_specs(self, specs: Sequence[Any]) -> ConcreteProgram:
+        from .specs import arguments_from_specs
+
+        with self._traces.lock:
+            arguments, shapes, names = arguments_from_specs(self.signature, specs)
+            for concrete in self._traces.by_key.get(arguments.key, ()):
+                if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes]:
+                    return concrete
+            trace = Trace(
+                self.original,
+                self.signature,
+                arguments.leaves,
+                arguments.key,
+                shapes,
+                names,
+                self._traces.open_captures,
+            )
+            concrete = trace.run(self._raw.__qualname__)
+            concrete.reason = "asked for by input_spec"
+            self._traces.by_key.setdefault(arguments.key, []).append(concrete)
+            self._traces.order.append(concrete)
+            return concrete
+
+    def explain(self) -> str:
+        """Why each `if` and loop was staged or left to Python, and why there are so many traces."""
+        from .explain import explain
+
+        return explain(self)
+
+    def __repr__(self) -> str:
+        return f"<StaticFunction {self._raw.__qualname__}, {len(self._traces.order)} traces>"
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "[" + ", ".join("?" if d == -1 else str(d) for d in shape) + "]"
+
+
+def _leaf(key: Any) -> str:
+    if isinstance(key, TensorKey):
+        return f"a {key.dtype} tensor with {key.rank} dims, stop_gradient={key.stop_gradient}"
+    return repr(key.value)[:60]

@@ -1,0 +1,186 @@
+"""From a converted function and a key to a `ConcreteProgram`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dy2st_runtime import config
+from dy2st_runtime.ir import Program, Variable, show_program, verify
+
+from ..convert.calls import call
+from ..convert.cells import Cell, EntryCell, ListCell
+from ..convert.lists import StagedList
+from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
+from ..convert.tracer import Tracer
+from ..convert.undefined import Undefined
+from ..errors import LeakError
+from ..tensor import Tensor, dispatch
+from .concrete import Argument, ArgumentCell, Captured, ConcreteProgram, Constant, Effects, Fetched, Rebuilt, Recipe
+from .guards import guards_of
+from .signature import Key, TensorKey
+
+
+class Trace:
+    """One run of a function on symbolic tensors.
+
+    Args:
+        function: what is traced, a function or a bound method; its conversion runs.
+        arguments: the arguments by parameter; tensors in them are only looked at for their kind.
+        key: their key.
+        shapes: for each fed tensor the shape to trace with (-1 = open).
+        names: for each fed tensor its name in the program.
+    """
+
+    def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
+                 shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]]) -> None:  # fmt: skip
+        self.function, self.signature, self.key = function, signature, key
+        self.program = Program()
+        self.tracer = Tracer(self.program, open_captures)
+        self.inputs: list[Variable] = []
+        self.placeholders: list[Tensor] = []
+        self._fetches: dict[str, int] = {}
+        self.arguments = self._arguments(leaves, shapes, names)
+
+    def _arguments(
+        self, leaves: Sequence[Any], shapes: Sequence[Sequence[int]], names: Sequence[str]
+    ) -> dict[str, Any]:
+        block = self.program.global_block()
+        made: list[Any] = []
+        for leaf, key in zip(leaves, self.key.leaves, strict=True):
+            if not isinstance(key, TensorKey):
+                made.append(leaf)
+                continue
+            if key.alias >= 0:
+                made.append(made[key.alias])
+                continue
+            n = len(self.inputs)
+            name = re.sub(r"\W+", "_", names[n]).strip("_") or "x"
+            name = self.program.fresh_name(name) if self.program.has_name(name) else name
+            v = block.create_var(name, key.dtype, shapes[n], is_data=True)
+            v.stop_gradient = key.stop_gradient
+            self.inputs.append(v)
+            self.placeholders.append(Tensor.wrap(v, key.stop_gradient))
+            made.append(self.placeholders[-1])
+        return unflatten(self.key.tree, made)
+
+    def run(self, name: str) -> ConcreteProgram:
+        """Traces.
+
+        Raises:
+            whatever the function raises; Dy2stError for what cannot be staged. The outside is then as before.
+        """
+        tracer = self.tracer
+        owner = getattr(self.function, "__self__", None)
+        tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
+        tracer.root.add(tracer.containers)
+        if owner is not None:
+            tracer.own(owner)
+        paths = _paths(self.arguments)
+        bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
+        with dispatch.recording(tracer):
+            try:
+                result = call(self.function)(*bound.args, **bound.kwargs)
+                recipe = self._recipe(result)
+                effects = self._effects(paths)
+                functions = list(tracer.functions.values())
+            finally:
+                for t, array in tracer.originals.values():
+                    t._value = array
+                tracer.root.restore()
+        captured = self._captured()
+        guards = guards_of(functions, tracer.owners.values())
+        if config.CHECKS.get():
+            verify(self.program)
+        if config.dumping("program"):
+            import sys
+
+            print(show_program(self.program), file=sys.stderr)
+        return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
+                               guards, list(tracer.notes), self.key.tree)  # fmt: skip
+
+    # ---- results ----
+    def _fetch(self, v: Variable, number: bool = False) -> Fetched:
+        return Fetched(self._fetches.setdefault(v.name, len(self._fetches)), number)
+
+    def _recipe(self, value: Any) -> Recipe:
+        if isinstance(value, Tensor):
+            for i, p in enumerate(self.placeholders):
+                if value is p:
+                    return Argument(i)
+            if id(value) in self.tracer.originals or not value.is_symbolic:
+                return Constant(value)
+            if isinstance(value, MaybeNone):
+                value = value.bare()
+            return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
+        if isinstance(value, StagedList):
+            return self._fetch(value._value)
+        if isinstance(value, list) and id(value) in self.tracer.replaced:
+            return self._recipe(self.tracer.replaced[id(value)][1])
+        if isinstance(value, MaybeObject):
+            return self._recipe(value.value)
+        if isinstance(value, Undefined):
+            value.fail()
+        keys, children = split(value)
+        if children is None:
+            return Constant(value)
+        return Rebuilt(type(value), keys, tuple(map(self._recipe, children)))
+
+    def _effects(self, paths: dict[int, tuple]) -> Effects:
+        effects = Effects()
+        for i, (p, v) in enumerate(zip(self.placeholders, self.inputs, strict=True)):
+            if p._value is not v:
+                effects.arguments.append((i, self._fetch(self.tracer.lift(p)).position))
+        for t, _ in self.tracer.originals.values():
+            if t._value is not self.tracer.captures[id(t)][1]:
+                assert isinstance(t._value, Variable)
+                effects.captures.append((t, self._fetch(t._value).position))
+        for cell in self.tracer.root.changed():
+            try:
+                recipe = Constant(cell.read()) if isinstance(cell.read(), Undefined) else self._recipe(cell.read())
+            except LeakError as error:
+                raise error.at(None) from None
+            effects.cells.append((_outer(cell, paths), recipe))
+        for items, staged in self.tracer.replaced.values():
+            if id(items) in paths or items in self.tracer.root:
+                effects.cells.append((_outer(ListCell(items), paths), self._recipe(staged)))
+        return effects
+
+    def _captured(self) -> list[Captured]:
+        places = {}
+        for container in self.tracer.containers:
+            entries = container.items() if isinstance(container, dict) else enumerate(container)
+            for entry, value in entries:
+                if isinstance(value, Tensor):
+                    places[id(value)] = (container, entry)
+        return [Captured(t, v, *places.get(id(t), (None, None))) for t, v in self.tracer.captures.values()]
+
+
+def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
+    """The way to each list and dict in the arguments, by id."""
+    found: dict[int, tuple] = {}
+
+    def walk(value: Any, path: tuple) -> None:
+        keys, children = split(value)
+        if children is None or isinstance(value, Tensor):
+            return
+        if isinstance(value, (list, dict)):
+            found[id(value)] = path
+        for key, child in zip(keys or range(len(children)), children, strict=True):
+            walk(child, (*path, key))
+
+    for name, value in arguments.items():
+        walk(value, (name,))
+    return found
+
+
+def _outer(cell: Cell, paths: dict[int, tuple]) -> Cell | ArgumentCell:
+    path = paths.get(id(cell.target))
+    if path is None:
+        return cell
+    if isinstance(cell, EntryCell):
+        entry = cell.entry
+        return ArgumentCell(path, lambda target: EntryCell(target, entry))
+    return ArgumentCell(path, ListCell)
