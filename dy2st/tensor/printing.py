@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime.ir import Variable
+from dy2st_runtime.ops import message
 
 from .tensor import Parameter, Tensor
 
@@ -111,3 +112,13 @@ def _rows(array: np.ndarray, short: bool, indent: int, width: int, signed: bool)
 def _shown(array: np.ndarray, short: bool) -> list:
     n = _options.edgeitems
     return [*array[:n], *array[len(array) - n :]] if short and len(array) > 2 * n else list(array)
+
+
+def _array_as_tensor(array: np.ndarray, stop_gradient: bool) -> str:
+    t = Tensor.wrap(array)
+    t.stop_gradient = stop_gradient
+    return to_text(t)
+
+
+# what a static program prints is what eager prints
+message.set_tensor_text(_array_as_tensor)

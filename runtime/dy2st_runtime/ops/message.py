@@ -1,8 +1,9 @@
 """Texts with values in them, made at run time: messages of assertions and exceptions, and what `print` prints.
 
 Attributes: `parts` are the literal parts, one more than there are values; `specs` say how each value is shown. A spec is what an f-string
-has after the expression: an optional conversion (`!r`, `!s`) and an optional format (`:.3f`). A leading `=` marks a value that is a Python
-number to the user (a length, a loop counter) and is shown as one; other values are tensors.
+has after the expression: an optional conversion (`!r`, `!s`) and an optional format (`:.3f`). A leading `=` marks a value that is a
+Python number to the user (a length, a loop counter) and is shown as one. Other values are tensors; a leading `^` marks one that gradients
+flow to, which eager printing tells (`stop_gradient=False`).
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import numpy as np
 
 from ..errors import AttributeValueError
 
-TensorText = Callable[[np.ndarray], str]
+TensorText = Callable[[np.ndarray, bool], str]
 
 
-def _plain(array: np.ndarray) -> str:
+def _plain(array: np.ndarray, stop_gradient: bool) -> str:
     return str(array)
 
 
@@ -24,7 +25,7 @@ _tensor_text: TensorText = _plain
 
 
 def set_tensor_text(function: TensorText) -> None:
-    """Sets how a whole tensor is shown, so that a front end's printing is the same in eager and in static."""
+    """Sets how a whole tensor is shown, given the array and `stop_gradient`: a front end's printing is the same in eager and in static."""
     global _tensor_text
     _tensor_text = function
 
@@ -47,9 +48,10 @@ def compose(parts: Sequence[str], specs: Sequence[str], values: Sequence[np.ndar
 
 def show(array: np.ndarray, spec: str) -> str:
     """One value by its spec."""
-    number, rest = spec.startswith("="), spec.removeprefix("=")
+    number, gradient = spec.startswith("="), spec.startswith("^")
+    rest = spec[1:] if number or gradient else spec
     conversion, _, form = rest.partition(":")
     if number or (form and array.size == 1):
         value = array.reshape(()).item()
         return format(repr(value) if conversion == "!r" else str(value) if conversion == "!s" else value, form)
-    return format(_tensor_text(array), form)
+    return format(_tensor_text(array, not gradient), form)
