@@ -40,7 +40,7 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
         if i:
             parts[-1] += sep
         if is_staged(value):
-            specs.append("=" if value._weak else "")
+            specs.append("=" if value._weak else "" if value.stop_gradient else "^")
             tensors.append(value)
             parts.append("")
         elif isinstance(value, StagedList):
