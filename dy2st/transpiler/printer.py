@@ -20,18 +20,24 @@ _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 def print_tree(tree: gast.Module) -> tuple[str, gast.Module]:
-    """The text of a module, and the text parsed again (same shape as the tree, with positions)."""
+    """The text of a module, and the text parsed again (same shape as the tree, with positions).
+
+    Raises:
+        SyntaxError: the text is beyond the limits of the parser (100 levels of indentation).
+    """
     plain = gast.gast_to_ast(nodes.copy(tree))
     ast.fix_missing_locations(plain)
+    failure: Exception | None = None
     for printer in (_astor, ast.unparse):
         try:
             text = printer(plain)
             again = gast.parse(text)
-        except (AttributeError, SyntaxError, AssertionError, ValueError):
-            continue  # a node that this printer does not know: the next one does
+        except (AttributeError, SyntaxError, AssertionError, ValueError) as error:
+            failure = error  # a node that this printer does not know: the next one does
+            continue
         if equal(tree, again):
             return text.rstrip("\n") + "\n", again
-    raise AssertionError(f"no printer prints this tree:\n{ast.unparse(plain)}")
+    raise failure or AssertionError(f"no printer prints this tree:\n{ast.unparse(plain)}")
 
 
 def show(tree: gast.AST) -> str:

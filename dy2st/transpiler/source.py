@@ -68,7 +68,7 @@ def get_source(function: types.FunctionType) -> Source:
             location=place,
             hint="the file was changed after it was imported; restart the process",
         )
-    if len({ast.dump(node) for node, _ in candidates}) > 1:
+    if len(candidates) > 1 and len({ast.dump(node) for node, _ in candidates}) > 1:
         raise ConversionError(
             f"cannot tell which of {len(candidates)} lambdas on this line is meant",
             location=place._replace(text=file.lines[place.line - 1]),
