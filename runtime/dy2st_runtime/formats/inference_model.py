@@ -85,7 +85,7 @@ def save_inference_folder(folder: str | os.PathLike[str], program: Program, feed
     pruned = _pruned(program, feed_names, fetch_names)
     values = _values(pruned, params)
     names = sorted(values) if params_filename is None else [params_filename]
-    paths = [_inside(root, name) for name in [*names, model_filename or FOLDER_PROGRAM]]
+    paths = [paddle_params.inside(root, name) for name in [*names, model_filename or FOLDER_PROGRAM]]
     for path in paths:
         os.makedirs(os.path.dirname(path), exist_ok=True)
     digest = _Digest()
@@ -136,7 +136,7 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
         params = {}
         for v in sorted(wanted, key=lambda v: v.name):
             params.update(
-                paddle_params.read_params(_inside(os.path.dirname(program_path), v.name), [v.name], digest.of)
+                paddle_params.read_params(paddle_params.inside(os.path.dirname(program_path), v.name), [v.name], digest.of)
             )
     if loaded.digest is not None and wanted and loaded.digest != digest.text():
         raise FormatError(f"{program_path} was saved with other parameters than those beside it",
@@ -149,33 +149,19 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
 def _locate(path: str, model_filename: str | None, params_filename: str | None) -> tuple[str, str | None]:
     """The program's file and the combined parameter file, if there is to be one."""
     if os.path.isdir(path):
-        program = _inside(path, model_filename or FOLDER_PROGRAM)
+        program = paddle_params.inside(path, model_filename or FOLDER_PROGRAM)
         if model_filename is None and not os.path.exists(program):
             found = sorted(name for name in os.listdir(path) if name.endswith(PROGRAM_SUFFIX))
             raise FileNotFoundError(
                 f"{path} holds no {FOLDER_PROGRAM}" + (f", but {', '.join(found)}" if found else "")
             )
-        return program, None if params_filename is None else _inside(path, params_filename)
+        return program, None if params_filename is None else paddle_params.inside(path, params_filename)
     prefix = path.removesuffix(PROGRAM_SUFFIX)
     program = prefix + PROGRAM_SUFFIX
     if not os.path.exists(program):
         raise FileNotFoundError(f"no model at {path}: neither {program} nor a folder of this name")
     params = prefix + PARAMS_SUFFIX
     return program, params if params_filename is None else os.path.join(os.path.dirname(program), params_filename)
-
-
-def _inside(folder: str, name: str) -> str:
-    """The path of a file in a folder; a name that would lead out of it is refused, also through links."""
-    path = os.path.join(folder, name)
-    root = os.path.realpath(folder)
-    if (
-        not name
-        or "\0" in name
-        or os.path.commonpath([root, os.path.realpath(path)]) != root
-        or os.path.realpath(path) == root
-    ):
-        raise FormatError(f"{name!r} is no name of a file in {folder}")
-    return path
 
 
 def _pruned(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str]) -> Program:

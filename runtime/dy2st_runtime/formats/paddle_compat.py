@@ -50,10 +50,6 @@ def _renamed(name: str, **attrs: str) -> Callable[[PaddleOp], PaddleOp]:
     return change
 
 
-def _mean(op: PaddleOp) -> PaddleOp:
-    return PaddleOp("reduce_mean", op.inputs, op.outputs, {"reduce_all": True})
-
-
 _NEWER: dict[str, Callable[[PaddleOp], PaddleOp]] = {
     "reshape": _renamed("reshape2"),
     "transpose": _renamed("transpose2"),
@@ -61,7 +57,6 @@ _NEWER: dict[str, Callable[[PaddleOp], PaddleOp]] = {
     "unsqueeze": _renamed("unsqueeze2"),
     "expand": _renamed("tile", expand_times="repeat_times"),
     "sync_batch_norm": _renamed("batch_norm"),
-    "mean": _mean,
 }
 
 

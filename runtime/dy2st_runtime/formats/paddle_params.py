@@ -165,3 +165,17 @@ def _sync_folder(folder: str) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def inside(folder: str, name: str) -> str:
+    """The path of a file in a folder; a name that would lead out of it is refused, also through links."""
+    path = os.path.join(folder, name)
+    root = os.path.realpath(folder)
+    if (
+        not name
+        or "\0" in name
+        or os.path.commonpath([root, os.path.realpath(path)]) != root
+        or os.path.realpath(path) == root
+    ):
+        raise FormatError(f"{name!r} is no name of a file in {folder}")
+    return path

@@ -196,8 +196,10 @@ class Reader:
             raise FormatError(f"op {op.type} has an input {next(iter(op.inputs))!r}, which is not supported")
         outputs = {slot.name: [self.assign(frame, name) for name in op.outputs[slot.name]]
                    for slot in record.output_slots if slot.name in op.outputs}  # fmt: skip
-        self.random_state(record, inputs, outputs)
-        frame.target.ops.append(Operator(record.type, inputs, outputs, paddle_attrs.complete(record, op.attrs)))
+        attrs = paddle_attrs.complete(record, op.attrs)
+        if not attrs.get("is_test"):  # in test mode dropout draws nothing
+            self.random_state(record, inputs, outputs)
+        frame.target.ops.append(Operator(record.type, inputs, outputs, attrs))
         self.control.note(frame.target.ops[-1])
 
     def alias(self, op: PaddleOp, frame: Frame) -> bool:

@@ -1,0 +1,26 @@
+"""`fluid.dygraph`: dynamic mode and its layers."""
+
+from ...legacy.io import load_dygraph as load_dygraph
+from ...legacy.io import save_dygraph as save_dygraph
+from ...legacy.layers import FC as FC
+from ...legacy.layers import Conv2D as Conv2D
+from ...legacy.layers import Dropout as Dropout
+from ...legacy.layers import Embedding as Embedding
+from ...legacy.layers import Linear as Linear
+from ...legacy.layers import Pool2D as Pool2D
+from ...legacy.mode import disable_imperative as disable_dygraph
+from ...legacy.mode import enable_imperative as enable_dygraph
+from ...legacy.mode import guard as guard
+from ...nn import BatchNorm as BatchNorm
+from ...nn import GroupNorm as GroupNorm
+from ...nn import Layer as Layer
+from ...nn import LayerList as LayerList
+from ...nn import LayerNorm as LayerNorm
+from ...nn import ParameterList as ParameterList
+from ...nn import PReLU as PReLU
+from ...nn import Sequential as Sequential
+from ...tensor.autograd import grad as grad
+from ...tensor.autograd import no_grad as no_grad
+from ...tensor.creation import to_variable as to_variable
+from . import base as base
+from . import nn as nn

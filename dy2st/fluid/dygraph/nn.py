@@ -1,0 +1,12 @@
+"""`fluid.dygraph.nn`."""
+
+from ...legacy.layers import FC as FC
+from ...legacy.layers import Conv2D as Conv2D
+from ...legacy.layers import Dropout as Dropout
+from ...legacy.layers import Embedding as Embedding
+from ...legacy.layers import Linear as Linear
+from ...legacy.layers import Pool2D as Pool2D
+from ...nn import BatchNorm as BatchNorm
+from ...nn import GroupNorm as GroupNorm
+from ...nn import LayerNorm as LayerNorm
+from ...nn import PReLU as PReLU
