@@ -72,7 +72,7 @@ def _plain(obj: Any, where: str, depth: int) -> Any:
     if isinstance(obj, np.ndarray):
         if obj.dtype.kind + str(obj.dtype.itemsize) not in _KINDS:
             raise DTypeError(f"{where}: an array of dtype {obj.dtype} cannot be saved")
-        return np.ascontiguousarray(obj) if obj.ndim else obj
+        return obj.copy()  # C order
     if isinstance(obj, np.generic):
         return obj.item()
     if obj is None or isinstance(obj, (bool, int, float, str, bytes)):
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike | BinaryIO, return_numpy: bool = False, **confi
             data = file.read()
     try:
         _check_opcodes(data)
-        found = _Unpickler(io.BytesIO(data)).load()
+        found = _Unpickler(io.BytesIO(data), encoding="latin1").load()  # texts of Python 2
         found = _built(found, 0)
     except FormatError as error:
         raise FormatError(f"{where}: {error.message}") from None
@@ -169,7 +169,7 @@ def _array(shape: Any, dtype: Any, order: Any, raw: Any) -> np.ndarray:
     if not good or not isinstance(raw, (bytes, bytearray)) or math.prod(shape) * dtype.dtype.itemsize != len(raw):
         raise FormatError("malformed array: the data do not fit the shape and dtype")
     array = np.frombuffer(bytes(raw), dtype.dtype).reshape(shape, order="F" if order == "F" else "C")
-    return np.ascontiguousarray(array.astype(dtype.dtype.newbyteorder("=")))
+    return array.astype(dtype.dtype.newbyteorder("="), order="C")
 
 
 def _reconstruct(kind: Any, *_: Any) -> _Array:
@@ -194,10 +194,19 @@ def _encode(text: Any, encoding: Any = "latin1") -> bytes:
     return text.encode("latin1")
 
 
+def _no_bytes(*content: Any) -> bytes:
+    if content:
+        raise FormatError("malformed bytes")
+    return b""
+
+
 _ADMITTED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _ArrayType,
     ("numpy", "dtype"): _DType,
     ("_codecs", "encode"): _encode,
+    # protocol 2 writes empty bytes as a call
+    ("__builtin__", "bytes"): _no_bytes,
+    ("builtins", "bytes"): _no_bytes,
     ("collections", "OrderedDict"): OrderedDict,
     **{
         (module, name): stand_in

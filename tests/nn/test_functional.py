@@ -2,15 +2,16 @@ import math
 import sys
 from pathlib import Path
 
-import dy2st as paddle
-import dy2st.nn.functional as F
 import numpy as np
 import pytest
+
+import dy2st as paddle
+import dy2st.nn.functional as F
 from dy2st import Tensor
 from dy2st.errors import AttributeValueError, OutOfRangeError, ShapeError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tensor"))
-from gradcheck import check  # noqa: E402
+from gradcheck import check
 
 R = np.random.default_rng(2)
 X = R.normal(size=(2, 3)).astype("float32")
@@ -60,7 +61,11 @@ def test_activations(name):
 def test_prelu_glu_maxout():
     x = Tensor(X.reshape(1, 2, 3, 1))
     w = Tensor([0.1, 0.2])
-    np.testing.assert_allclose(F.prelu(x, w).numpy(), np.where(x.numpy() > 0, x.numpy(), x.numpy() * np.array([0.1, 0.2]).reshape(1, 2, 1, 1)), rtol=1e-6)
+    np.testing.assert_allclose(
+        F.prelu(x, w).numpy(),
+        np.where(x.numpy() > 0, x.numpy(), x.numpy() * np.array([0.1, 0.2]).reshape(1, 2, 1, 1)),
+        rtol=1e-6,
+    )
     np.testing.assert_allclose(F.glu(Tensor(X.T), 1).numpy(), X.T[:, :1] / (1 + np.exp(-X.T[:, 1:])), rtol=1e-5)
     np.testing.assert_allclose(F.maxout(x, 2).numpy(), x.numpy().max(1, keepdims=True))
 
@@ -131,7 +136,9 @@ class TestConvolution:
         out = F.conv2d(Tensor(x), Tensor(w), Tensor(b), stride, padding, dilation, groups)
         expected = self.naive(x, w, stride, padding, dilation, groups) + b.reshape(1, 4, 1, 1)
         np.testing.assert_allclose(out.numpy(), expected, rtol=1e-10)
-        last = F.conv2d(Tensor(x.transpose(0, 2, 3, 1)), Tensor(w), Tensor(b), stride, padding, dilation, groups, "NHWC")
+        last = F.conv2d(
+            Tensor(x.transpose(0, 2, 3, 1)), Tensor(w), Tensor(b), stride, padding, dilation, groups, "NHWC"
+        )
         np.testing.assert_allclose(last.numpy(), expected.transpose(0, 2, 3, 1), rtol=1e-10)
 
     def test_gradients(self):
@@ -170,10 +177,14 @@ class TestPooling:
         blocks = x.reshape(2, 3, 2, 2, 3, 2)
         np.testing.assert_allclose(F.max_pool2d(Tensor(x), 2).numpy(), blocks.max((3, 5)))
         np.testing.assert_allclose(F.avg_pool2d(Tensor(x), 2, 2).numpy(), blocks.mean((3, 5)), rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(F.adaptive_avg_pool2d(Tensor(x), [2, 3]).numpy(), blocks.mean((3, 5)), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            F.adaptive_avg_pool2d(Tensor(x), [2, 3]).numpy(), blocks.mean((3, 5)), rtol=1e-5, atol=1e-6
+        )
         np.testing.assert_allclose(F.adaptive_max_pool2d(Tensor(x), [2, None]).numpy().shape, (2, 3, 2, 6))
         np.testing.assert_allclose(F.max_pool1d(Tensor(x[0]), 2).numpy(), x[0].reshape(3, 4, 3, 2).max(3))
-        np.testing.assert_allclose(F.adaptive_avg_pool1d(Tensor(x[0]), 2).numpy(), x[0].reshape(3, 4, 2, 3).mean(3), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            F.adaptive_avg_pool1d(Tensor(x[0]), 2).numpy(), x[0].reshape(3, 4, 2, 3).mean(3), rtol=1e-5, atol=1e-6
+        )
 
     def test_padding_and_divisors(self):
         x = paddle.ones([1, 1, 2, 2])
@@ -245,7 +256,7 @@ class TestLosses:
         losses = -np.log(numpy_softmax(self.LOGITS))[np.arange(4), self.LABELS]
         factor = np.ones(4) if weight is None else weight[self.LABELS]
         if ignore is not None:
-            factor = factor * (self.LABELS != ignore)
+            factor = factor * (ignore != self.LABELS)
         return losses * factor, factor
 
     def test_cross_entropy(self):
@@ -261,7 +272,9 @@ class TestLosses:
         for weight, ignore in ((w, None), (None, 2), (w, 2)):
             losses, factor = self.expected(weight, ignore)
             kwargs = {} if ignore is None else {"ignore_index": ignore}
-            found = F.cross_entropy(Tensor(self.LOGITS), Tensor(self.LABELS), None if weight is None else Tensor(w), **kwargs)
+            found = F.cross_entropy(
+                Tensor(self.LOGITS), Tensor(self.LABELS), None if weight is None else Tensor(w), **kwargs
+            )
             np.testing.assert_allclose(found.item(), losses.sum() / factor.sum(), rtol=1e-5)
         all_ignored = F.cross_entropy(Tensor(self.LOGITS), Tensor([-100] * 4))
         assert all_ignored.item() == 0
@@ -295,11 +308,15 @@ class TestLosses:
     def test_binary(self):
         p, y = R.uniform(0.05, 0.95, 6).astype("float32"), np.array([0, 1, 1, 0, 1, 0], "float32")
         expected = -(y * np.log(p) + (1 - y) * np.log(1 - p))
-        np.testing.assert_allclose(F.binary_cross_entropy(Tensor(p), Tensor(y), reduction="none").numpy(), expected, rtol=1e-5)
+        np.testing.assert_allclose(
+            F.binary_cross_entropy(Tensor(p), Tensor(y), reduction="none").numpy(), expected, rtol=1e-5
+        )
         logits = np.log(p / (1 - p))
         found = F.binary_cross_entropy_with_logits(Tensor(logits), Tensor(y), reduction="none")
         np.testing.assert_allclose(found.numpy(), expected, rtol=1e-4)
-        found = F.binary_cross_entropy_with_logits(Tensor(logits), Tensor(y), pos_weight=Tensor([2.0]), reduction="none")
+        found = F.binary_cross_entropy_with_logits(
+            Tensor(logits), Tensor(y), pos_weight=Tensor([2.0]), reduction="none"
+        )
         np.testing.assert_allclose(found.numpy(), np.where(y == 1, 2, 1) * expected, rtol=1e-4)
         assert np.isfinite(F.binary_cross_entropy_with_logits(Tensor([1000.0, -1000.0]), Tensor([0.0, 1.0])).item())
         assert np.isfinite(F.binary_cross_entropy(Tensor([0.0, 1.0]), Tensor([1.0, 0.0])).item())
@@ -309,7 +326,9 @@ class TestLosses:
         np.testing.assert_allclose(F.mse_loss(a, b, "none").numpy(), [0.25, 9])
         np.testing.assert_allclose(F.l1_loss(a, b).item(), 1.75)
         np.testing.assert_allclose(F.smooth_l1_loss(a, b, "none").numpy(), [0.125, 2.5])
-        np.testing.assert_allclose(F.kl_div(Tensor([math.log(0.5)]), Tensor([0.25])).item(), 0.25 * math.log(0.5), rtol=1e-6)
+        np.testing.assert_allclose(
+            F.kl_div(Tensor([math.log(0.5)]), Tensor([0.25])).item(), 0.25 * math.log(0.5), rtol=1e-6
+        )
         np.testing.assert_allclose(F.margin_ranking_loss(a, b, Tensor([1.0, -1.0]), 0.5).item(), (1.0 + 3.5) / 2)
         with pytest.raises(AttributeValueError, match="'mean', 'sum' or 'none'"):
             F.mse_loss(a, b, "average")
@@ -317,7 +336,10 @@ class TestLosses:
     def test_gradients(self):
         y = Tensor(self.LABELS)
         check(lambda x: F.cross_entropy(x, y, ignore_index=1), self.LOGITS, double=True)
-        check(lambda x: F.cross_entropy(x, Tensor(numpy_softmax(self.LOGITS.astype("float64"))), soft_label=True), self.LOGITS)
+        check(
+            lambda x: F.cross_entropy(x, Tensor(numpy_softmax(self.LOGITS.astype("float64"))), soft_label=True),
+            self.LOGITS,
+        )
         check(lambda x: F.binary_cross_entropy_with_logits(x, Tensor(np.eye(4, 3))), self.LOGITS, double=True)
         check(lambda x: F.smooth_l1_loss(x, Tensor(np.zeros((4, 3)))), self.LOGITS)
         check(lambda x: F.binary_cross_entropy(F.sigmoid(x), Tensor(np.eye(4, 3))), self.LOGITS)
@@ -337,7 +359,12 @@ class TestOther:
 
     def test_padding(self):
         x = np.arange(6.0, dtype="float32").reshape(1, 1, 2, 3)
-        for mode, numpy_mode in (("constant", "constant"), ("replicate", "edge"), ("circular", "wrap"), ("reflect", "reflect")):
+        for mode, numpy_mode in (
+            ("constant", "constant"),
+            ("replicate", "edge"),
+            ("circular", "wrap"),
+            ("reflect", "reflect"),
+        ):
             expected = np.pad(x, ((0, 0), (0, 0), (1, 0), (2, 1)), mode=numpy_mode)
             np.testing.assert_array_equal(F.pad(Tensor(x), [2, 1, 1, 0], mode).numpy(), expected)
         last = F.pad(Tensor(x.transpose(0, 2, 3, 1)), [2, 1, 1, 0], data_format="NHWC")
@@ -368,9 +395,13 @@ class TestOther:
         a, b = R.normal(size=(2, 3)).astype("float32"), R.normal(size=(2, 3)).astype("float32")
         cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
         np.testing.assert_allclose(F.cosine_similarity(Tensor(a), Tensor(b)).numpy(), cosine, rtol=1e-5)
-        np.testing.assert_allclose(F.normalize(Tensor(a)).numpy(), a / np.linalg.norm(a, axis=1, keepdims=True), rtol=1e-5)
+        np.testing.assert_allclose(
+            F.normalize(Tensor(a)).numpy(), a / np.linalg.norm(a, axis=1, keepdims=True), rtol=1e-5
+        )
         w = R.normal(size=(4, 3, 3)).astype("float32")
-        np.testing.assert_allclose(F.bilinear(Tensor(a), Tensor(b), Tensor(w)).numpy(), np.einsum("ni,oij,nj->no", a, w, b), rtol=1e-4)
+        np.testing.assert_allclose(
+            F.bilinear(Tensor(a), Tensor(b), Tensor(w)).numpy(), np.einsum("ni,oij,nj->no", a, w, b), rtol=1e-4
+        )
 
     def test_rearrangements(self):
         assert F.sequence_mask(Tensor([1, 3]), 3).tolist() == [[1, 0, 0], [1, 1, 1]]

@@ -1,7 +1,8 @@
 """Gradients against finite differences, in float64, of a random projection of the result."""
 
-import dy2st
 import numpy as np
+
+import dy2st
 from dy2st import Tensor
 
 

@@ -1,14 +1,15 @@
 import gc
 import weakref
 
-import dy2st as paddle
-import dy2st.nn.functional as F
 import numpy as np
 import pytest
+from gradcheck import check
+
+import dy2st as paddle
+import dy2st.nn.functional as F
 from dy2st import Tensor
 from dy2st.errors import DTypeError, GradientError, ShapeError
 from dy2st.tensor import tape
-from gradcheck import check
 
 
 def leaf(*values):
@@ -131,7 +132,7 @@ class TestBackward:
         x = leaf(1.0)
         y = x * x
         y.backward()
-        with pytest.raises(GradientError, match="freed.*elementwise_mul|elementwise_mul.*freed"):
+        with pytest.raises(GradientError, match=r"elementwise_mul was freed"):
             y.backward()
         z = x * x
         z.backward(retain_graph=True)

@@ -4,12 +4,15 @@ import doctest
 import importlib
 import pkgutil
 
-import dy2st
 import pytest
+
+import dy2st
 from dy2st import alias, autograd, framework, metric, nn, optimizer, regularizer, tensor, unique_name
 
 PACKAGES = (tensor, nn, nn.functional, optimizer, framework)
-MODULES = [f"{p.__name__}.{m.name}" for p in PACKAGES for m in pkgutil.iter_modules(p.__path__) if m.name != "signatures"]
+MODULES = [
+    f"{p.__name__}.{m.name}" for p in PACKAGES for m in pkgutil.iter_modules(p.__path__) if m.name != "signatures"
+]
 MODULES += [m.__name__ for m in (alias, autograd, metric, regularizer, unique_name)]
 
 
