@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.ir import Variable
+from dy2st_runtime.ir.visit import rename_variables
 
 from .. import unique_name
 from ..nn import functional as F
@@ -54,8 +56,13 @@ def _reduction(kind: str) -> Callable[..., Tensor]:
 
 
 def one_element(x: Tensor) -> Tensor:
-    """A 0-d tensor as one of shape [1]."""
-    return manipulation.reshape(x, [1]) if x.ndim == 0 else x
+    """A 0-d tensor as one of shape [1], under the same name."""
+    if x.ndim > 0:
+        return x
+    out = manipulation.reshape(x, [1])
+    if isinstance(x._value, Variable) and isinstance(out._value, Variable):
+        rename_variables(x._value.block.program, {x.name: out.name, out.name: x.name})
+    return out
 
 
 reduce_sum = _reduction("sum")
@@ -124,7 +131,12 @@ def dropout(x: Any, dropout_prob: float, is_test: bool | None = None, seed: int 
     Args:
         is_test: default: False.
     """
-    return F.dropout(as_tensor(x), dropout_prob, training=not is_test, mode=dropout_implementation)
+    return F.dropout(as_tensor(x), dropout_prob, training=not is_test, mode=dropout_mode(dropout_implementation))
+
+
+def dropout_mode(implementation: str) -> str:
+    """The name that `nn.functional.dropout` has for an implementation of 1.x."""
+    return "downscale_in_infer" if implementation == "downgrade_in_infer" else implementation
 
 
 def softmax(input: Any, use_cudnn: bool = False, name: str | None = None, axis: int = -1) -> Tensor:

@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from ..tensor import math as tensor_math
 from ..tensor.dispatch import ops
 from ..tensor.promotion import as_tensor
+from .functional import dropout_mode
 
 
 class Conv2D(nn.Conv2D):
@@ -118,4 +119,4 @@ class Dropout(nn.Layer):
 
     def forward(self, input: Any) -> Tensor:
         training = self.training and not self._is_test
-        return F.dropout(as_tensor(input), self._p, training=training, mode=self._implementation)
+        return F.dropout(as_tensor(input), self._p, training=training, mode=dropout_mode(self._implementation))
