@@ -16,8 +16,9 @@ from ..errors import DTypeError, OutOfRangeError
 from ..loopir import nodes as n
 from . import images
 from .checked import CheckedOp
+from .lanes import Lanes, scratch
 from .registry import Bool, Int, TensorType, register
-from .softmax import Lanes, axis_sum, exponentials, float_type
+from .softmax import axis_sum, float_type, lane_softmax
 
 LARGEST_LOSS = 1e20
 """-log(0) of a probability: large, but finite, as in Paddle."""
@@ -150,33 +151,33 @@ class SoftmaxWithCrossEntropy(CheckedOp):
     ) -> None:
         compute = images.compute_dtype(x.dtype)
         outs = [v for v in (softmax, loss) if v is not None]
-        with cx.kernel([x, label], outs) as (k, (src, target), refs):
-            found = dict(zip((v.name for v in outs), refs, strict=True))
-            lanes = Lanes(k, src.shape, axis)
+        temps = scratch(cx, x, axis, 5, compute)
+        with cx.kernel([x, label], [*outs, *temps]) as (k, (src, target), refs):
+            found = dict(zip((v.name for v in outs), refs, strict=False))
+            probabilities = None if softmax is None else found[softmax.name]
+            lanes = Lanes(k, src.shape, axis, refs[len(outs) :])
             hard = None if soft_label else HardLabel(k, target, ignore_index, lanes.size)
             load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
-
-            def lane(number: Any, start: Any) -> None:
+            with lanes.groups() as group:
                 if use_softmax:
-                    top, total = exponentials(k, lanes, src, start, compute)
-                    shift, inverse = k.let(n.call("log", total)), k.let(1.0 / total)
-                    log = lambda i: (load(src, i) - top) - shift  # noqa: E731
-                    probability = lambda i: n.call("exp", load(src, i) - top) * inverse  # noqa: E731
+                    top, total = lane_softmax(group, src, probabilities, compute)
+                    shift = group.of_lane(compute, lambda lane: n.call("log", total(lane)))
+                    log = lambda i, lane: (load(src, i) - top(lane)) - shift(lane)  # noqa: E731
                 else:
                     bound = n.as_expr(-LARGEST_LOSS, compute)
-                    log = lambda i: clipped_log(k, load(src, i), bound)  # noqa: E731
-                    probability = lambda i: load(src, i)  # noqa: E731
-                if softmax is not None:
-                    lanes.store(start, found[softmax.name], probability)
-                if hard is not None:
-                    index, counts = hard.at(number)
-                    value = n.select(counts, -log(start + index * lanes.inner), 0.0)
-                else:
-                    value = -lanes.reduce(0.0, compute, lambda acc, i: acc + load(target, i) * log(i), start)
-                if loss is not None:
-                    found[loss.name][number] = n.cast(value, loss.dtype)
-
-            lanes.each(lane)
+                    log = lambda i, lane: clipped_log(k, load(src, i), bound)  # noqa: E731
+                    if probabilities is not None:
+                        group.store(probabilities, lambda i, lane: load(src, i))
+                if hard is None:
+                    sums = group.total(compute, lambda i, lane: load(target, i) * log(i, lane))
+                with group.each() as (lane, start):
+                    if hard is None:
+                        value = -sums(lane)
+                    else:
+                        index, counts = hard.at(lane)
+                        value = n.select(counts, -log(start + index * lanes.inner, lane), 0.0)
+                    if loss is not None:
+                        found[loss.name][lane] = n.cast(value, loss.dtype)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
@@ -256,8 +257,9 @@ class SoftmaxWithCrossEntropyGrad(CheckedOp):
         **attrs: Any,
     ) -> None:
         compute = images.compute_dtype(softmax.dtype)
-        with cx.kernel([label, softmax, dloss], [out]) as (k, (target, y, grad), (dst,)):
-            lanes = Lanes(k, y.shape, axis)
+        temps = scratch(cx, softmax, axis, 1, compute)
+        with cx.kernel([label, softmax, dloss], [out, *temps]) as (k, (target, y, grad), (dst, *refs)):
+            lanes = Lanes(k, y.shape, axis, refs)
             hard = None if soft_label else HardLabel(k, target, ignore_index, lanes.size)
             load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
 
@@ -266,23 +268,18 @@ class SoftmaxWithCrossEntropyGrad(CheckedOp):
                     return load(y, i) * mass - share
                 return n.select(share == 0.0, 0.0, -share / load(y, i))
 
-            def lane(number: Any, start: Any) -> None:
-                g = load(grad, number)
+            with lanes.groups() as group:
                 if hard is None:
-                    mass: Any = 1.0
-                    if use_softmax:
-                        mass = lanes.reduce(0.0, compute, lambda acc, i: acc + load(target, i), start)
-                    factor = k.let(g)
-                    lanes.store(start, dst, lambda i: local(i, load(target, i), mass) * factor)
-                    return
-                index, counts = hard.at(number)
-                factor = k.let(n.select(counts, g, 0.0))
-                zero = n.as_expr(0.0, compute)
-                lanes.store(start, dst, lambda i: local(i, zero, 1.0) * factor)
-                at = k.let(start + index * lanes.inner)
-                dst[at] = n.cast(local(at, n.as_expr(1.0, compute), 1.0) * factor, dst.dtype)
-
-            lanes.each(lane)
+                    mass: Any = group.total(compute, lambda i, lane: load(target, i))
+                    group.store(dst, lambda i, lane: local(i, load(target, i), mass(lane)) * load(grad, lane))
+                else:
+                    # everywhere as if the label were another class, then once more at the label
+                    zero, one = n.as_expr(0.0, compute), n.as_expr(1.0, compute)
+                    factor = group.of_lane(compute, lambda lane: n.select(hard.at(lane)[1], load(grad, lane), 0.0))
+                    group.store(dst, lambda i, lane: local(i, zero, 1.0) * factor(lane))
+                    with group.each() as (lane, start):
+                        at = k.let(start + hard.at(lane)[0] * lanes.inner)
+                        dst[at] = n.cast(local(at, one, 1.0) * factor(lane), dst.dtype)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:

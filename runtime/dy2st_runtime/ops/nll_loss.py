@@ -9,11 +9,12 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
+from . import images
 from .checked import CheckedOp
 from .cross_entropy import HardLabel, checked_labels
 from .images import compute_dtype
 from .registry import Int, Str, TensorType, register
-from .softmax import Lanes, float_type
+from .softmax import float_type
 
 ATTRS = {"ignore_index": Int(-100), "reduction": Str("mean")}
 
@@ -91,15 +92,15 @@ class NLLLoss(CheckedOp):
         outs = [v for v in (out, total) if v is not None]
         with cx.kernel(inputs, outs) as (k, (src, labels, *given), refs):
             found = dict(zip((v.name for v in outs), refs, strict=True))
-            lanes = Lanes(k, src.shape, 1)
-            hard = HardLabel(k, labels, ignore_index, lanes.size)
+            classes, inner = src.shape[1], k.let(dims.product(src.shape[2:]))
+            hard = HardLabel(k, labels, ignore_index, classes)
             losses, weights = k.var(0.0, compute), k.var(0.0, compute)
             # one label after the other: the sums are over all of them
             with k.loop(labels.size) as lane:
                 index, counts = hard.at(lane)
                 share = n.cast(given[0][index], compute) if given else n.as_expr(1.0, compute)
                 share = k.let(n.select(counts, share, 0.0))
-                value = n.cast(src[lanes.start(lane) + index * lanes.inner], compute)
+                value = n.cast(src[(lane // inner * classes + index) * inner + lane % inner], compute)
                 loss = k.let(n.select(counts, -value * share, 0.0))
                 losses.set(losses.get() + loss)
                 weights.set(weights.get() + share)
@@ -173,23 +174,22 @@ class NLLLossGrad(CheckedOp):
         compute = compute_dtype(x.dtype)
         inputs = [v for v in (x, label, weight) if v is not None]
         with cx.kernel([total, dout, *inputs], [dx]) as (k, (mass, grad, src, labels, *given), (dst,)):
-            lanes = Lanes(k, src.shape, 1)
-            hard = HardLabel(k, labels, ignore_index, lanes.size)
+            classes, inner = src.shape[1], k.let(dims.product(src.shape[2:]))
+            hard = HardLabel(k, labels, ignore_index, classes)
             divisor = n.as_expr(1.0, compute)
             if reduction == "mean":
                 divisor = k.let(n.cast(mass[0], compute))
                 divisor = k.let(n.select(divisor == 0.0, 1.0, divisor))
 
-            def lane(number: Any, start: Any) -> None:
-                index, counts = hard.at(number)
-                share = n.cast(given[0][index], compute) if given else n.as_expr(1.0, compute)
-                g = n.cast(grad[number if reduction == "none" else 0], compute)
-                value = k.let(n.select(counts, -share * g / divisor, 0.0))
-                zero = n.as_expr(0.0, compute)
-                lanes.store(start, dst, lambda i: zero)
-                dst[start + index * lanes.inner] = n.cast(value, dst.dtype)
-
-            lanes.each(lane)
+            with k.parallel(src.shape[0]) as sample:
+                images.fill(k, dst, sample * classes * inner, classes * inner, 0.0)
+                with k.loop(inner) as p:
+                    lane = k.let(sample * inner + p)
+                    index, counts = hard.at(lane)
+                    share = n.cast(given[0][index], compute) if given else n.as_expr(1.0, compute)
+                    g = n.cast(grad[lane if reduction == "none" else 0], compute)
+                    value = n.select(counts, -share * g / divisor, 0.0)
+                    dst[(sample * classes + index) * inner + p] = n.cast(value, dst.dtype)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import images
 from .checked import CheckedOp
+from .lanes import Group, Lanes, OfLane, scratch
 from .registry import Int, TensorType, register
 
 
@@ -25,49 +25,21 @@ def lanes_of(x: np.ndarray) -> np.ndarray:
     return np.atleast_1d(x).astype(images.compute_dtype(x.dtype.name), copy=False)
 
 
-class Lanes:
-    """A tensor in a kernel seen as [outer, size, inner] around one axis; the elements of a lane differ in that axis
-    only."""
-
-    def __init__(self, k: Any, shape: Any, axis: int):
-        self.k = k
-        axis = axis if axis >= 0 else axis + len(shape)
-        self.outer, self.size = k.let(dims.product(shape[:axis])), shape[axis] if shape else 1
-        inner = dims.product(shape[axis + 1 :])
-        self.inner = inner if isinstance(inner, int) else k.let(inner)
-
-    def each(self, body: Callable[[Any, Any], None]) -> None:
-        """body(lane, start): lane counts them in the order of a tensor that has size 1 along the axis."""
-        k = self.k
-        with k.parallel(n.as_expr(self.outer) * self.inner) as lane:
-            body(lane, self.start(lane))
-
-    def start(self, lane: Any) -> n.Expr:
-        """The flat index of a lane's first element."""
-        return self.k.let(lane // self.inner * self.size * self.inner + lane % self.inner)
-
-    def reduce(self, initial: float, name: str, step: Callable[[n.Expr, Any], n.Expr], start: Any) -> n.Expr:
-        """Folds step(acc, index) over the lane that starts there."""
-        acc = self.k.var(initial, name)
-        with self.k.loop(self.size) as j:
-            acc.set(step(acc.get(), start + j * self.inner))
-        return self.k.let(acc.get())
-
-    def maximum(self, name: str, load: Callable[[Any], n.Expr], start: Any) -> n.Expr:
-        """The largest element of a lane (a NaN may be passed over: what follows finds it again)."""
-        return self.reduce(float("-inf"), name, lambda acc, i: n.maximum(load(i), acc), start)
-
-    def store(self, start: Any, out: Any, value: Callable[[Any], n.Expr]) -> None:
-        with self.k.loop(self.size) as j:
-            i = self.k.let(start + j * self.inner)
-            out[i] = n.cast(value(i), out.dtype)
-
-
-def exponentials(k: Any, lanes: Lanes, x: Any, start: Any, compute: str) -> tuple[n.Expr, n.Expr]:
-    """The maximum m of a lane and the sum of exp(x - m)."""
+def lane_softmax(group: Group, x: Any, out: Any, compute: str) -> tuple[OfLane, OfLane]:
+    """Writes the softmax of a group of lanes (not where `out` is None); returns the maximum and the sum of exp(x -
+    maximum)."""
     load = lambda i: n.cast(x[i], compute)  # noqa: E731
-    top = lanes.maximum(compute, load, start)
-    return top, lanes.reduce(0.0, compute, lambda acc, i: acc + n.call("exp", load(i) - top), start)
+    top = group.maximum(compute, load)
+    exponential = lambda i, lane: n.call("exp", load(i) - top(lane))  # noqa: E731
+    if out is None:
+        return top, group.total(compute, exponential)
+    kept = out.dtype == compute  # the exponentials wait in the output for their sum
+    if kept:
+        group.store(out, exponential)
+    total = group.total(compute, (lambda i, lane: out[i]) if kept else exponential)
+    inverse = group.of_lane(compute, lambda lane: 1.0 / total(lane))
+    group.store(out, lambda i, lane: (out[i] if kept else exponential(i, lane)) * inverse(lane))
+    return top, total
 
 
 class SoftmaxBase(CheckedOp):
@@ -82,27 +54,18 @@ class SoftmaxBase(CheckedOp):
         return x
 
     @classmethod
-    def result(cls, x: n.Expr, top: n.Expr, total: n.Expr) -> n.Expr:
-        """One element, given the lane's maximum and sum of exponentials."""
+    def lane_results(cls, group: Group, x: Any, out: Any, compute: str) -> None:
+        """Writes the results of a group of lanes."""
         raise NotImplementedError
 
     @classmethod
     def lower(cls, cx: Any, x: Any, out: Any, *, axis: int) -> None:
         compute = images.compute_dtype(x.dtype)
-        with cx.kernel([x], [out]) as (k, (src,), (dst,)):
-            lanes = Lanes(k, src.shape, axis)
-
-            def lane(_: Any, start: Any) -> None:
-                top, total = exponentials(k, lanes, src, start, compute)
-                last = cls.prepare(k, total)
-                lanes.store(start, dst, lambda i: cls.result(n.cast(src[i], compute), top, last))
-
-            lanes.each(lane)
-
-    @classmethod
-    def prepare(cls, k: Any, total: n.Expr) -> n.Expr:
-        """What `result` needs of the sum, once for each lane."""
-        raise NotImplementedError
+        with (
+            cx.kernel([x], [out, *scratch(cx, x, axis, 3, compute)]) as (k, (src,), (dst, *temps)),
+            Lanes(k, src.shape, axis, temps).groups() as group,
+        ):
+            cls.lane_results(group, src, dst, compute)
 
 
 @register
@@ -122,12 +85,8 @@ class Softmax(SoftmaxBase):
         return (e / e.sum(axis, keepdims=True)).reshape(x.shape).astype(x.dtype, copy=False)
 
     @classmethod
-    def prepare(cls, k: Any, total: n.Expr) -> n.Expr:
-        return k.let(1.0 / total)
-
-    @classmethod
-    def result(cls, x: n.Expr, top: n.Expr, total: n.Expr) -> n.Expr:
-        return n.call("exp", x - top) * total
+    def lane_results(cls, group: Group, x: Any, out: Any, compute: str) -> None:
+        lane_softmax(group, x, out, compute)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -151,12 +110,12 @@ class LogSoftmax(SoftmaxBase):
         return out.reshape(x.shape).astype(x.dtype, copy=False)
 
     @classmethod
-    def prepare(cls, k: Any, total: n.Expr) -> n.Expr:
-        return k.let(n.call("log", total))
-
-    @classmethod
-    def result(cls, x: n.Expr, top: n.Expr, total: n.Expr) -> n.Expr:
-        return (x - top) - total
+    def lane_results(cls, group: Group, x: Any, out: Any, compute: str) -> None:
+        load = lambda i: n.cast(x[i], compute)  # noqa: E731
+        top = group.maximum(compute, load)
+        total = group.total(compute, lambda i, lane: n.call("exp", load(i) - top(lane)))
+        shift = group.of_lane(compute, lambda lane: n.call("log", total(lane)))
+        group.store(out, lambda i, lane: (load(i) - top(lane)) - shift(lane))
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -196,15 +155,11 @@ class SoftmaxGrad(LaneGrad):
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:
         compute = images.compute_dtype(y.dtype)
-        with cx.kernel([y, dy], [dx]) as (k, (out, grad), (dst,)):
-            lanes = Lanes(k, out.shape, axis)
-
-            def lane(_: Any, start: Any) -> None:
-                load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
-                dot = lanes.reduce(0.0, compute, lambda acc, i: acc + load(grad, i) * load(out, i), start)
-                lanes.store(start, dst, lambda i: (load(grad, i) - dot) * load(out, i))
-
-            lanes.each(lane)
+        with cx.kernel([y, dy], [dx, *scratch(cx, y, axis, 1, compute)]) as (k, (out, grad), (dst, *temps)):
+            load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
+            with Lanes(k, out.shape, axis, temps).groups() as group:
+                dot = group.total(compute, lambda i, lane: load(grad, i) * load(out, i))
+                group.store(dst, lambda i, lane: (load(grad, i) - dot(lane)) * load(out, i))
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -232,15 +187,11 @@ class LogSoftmaxGrad(LaneGrad):
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:
         compute = images.compute_dtype(y.dtype)
-        with cx.kernel([y, dy], [dx]) as (k, (out, grad), (dst,)):
-            lanes = Lanes(k, out.shape, axis)
-
-            def lane(_: Any, start: Any) -> None:
-                load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
-                total = lanes.reduce(0.0, compute, lambda acc, i: acc + load(grad, i), start)
-                lanes.store(start, dst, lambda i: load(grad, i) - n.call("exp", load(out, i)) * total)
-
-            lanes.each(lane)
+        with cx.kernel([y, dy], [dx, *scratch(cx, y, axis, 1, compute)]) as (k, (out, grad), (dst, *temps)):
+            load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
+            with Lanes(k, out.shape, axis, temps).groups() as group:
+                total = group.total(compute, lambda i, lane: load(grad, i))
+                group.store(dst, lambda i, lane: load(grad, i) - n.call("exp", load(out, i)) * total(lane))
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
