@@ -65,7 +65,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-DUMP = Flag(
+DUMP: Flag[frozenset[str]] = Flag(
     "DY2ST_DUMP",
     frozenset(),
     _names,
