@@ -28,7 +28,7 @@ class PyRuntime:
         except (AttributeError, NameError, KeyError, IndexError):
             return Undefined(name)
 
-    def if_stmt(self, test, body, orelse, get_state, set_state, names):
+    def if_stmt(self, test, body, orelse, get_state, set_state, names, dead=()):
         self._check("if", get_state, set_state, names)
         (body if test else orelse)()
 

@@ -1,5 +1,7 @@
 """What cannot be converted is an error at the user's line: `# error: text` marks the line and begins the message."""
 
+# ruff: noqa: B012, RUF018, UP028
+
 import functools
 import inspect
 import linecache
@@ -49,7 +51,7 @@ def return_in_finally(x):
         print(x)
     finally:
         if x:
-            return x  # error: 'return' inside 'finally' cannot be converted  # noqa: B012
+            return x  # error: 'return' inside 'finally' cannot be converted
     return 1
 
 
@@ -58,7 +60,7 @@ def return_in_finally_in_loop(x):
         try:
             x -= 1
         finally:
-            return x  # error: 'return' inside 'finally' cannot be converted  # noqa: B012
+            return x  # error: 'return' inside 'finally' cannot be converted
 
 
 def break_in_finally(xs):
@@ -66,7 +68,7 @@ def break_in_finally(xs):
         try:
             print(x)
         finally:
-            break  # error: 'break' inside 'finally' cannot be converted  # noqa: B012
+            break  # error: 'break' inside 'finally' cannot be converted
 
 
 def continue_in_finally(xs):
@@ -75,7 +77,7 @@ def continue_in_finally(xs):
             print(x)
         finally:
             if x:
-                continue  # error: 'continue' inside 'finally' cannot be converted  # noqa: B012
+                continue  # error: 'continue' inside 'finally' cannot be converted
 
 
 

@@ -1,5 +1,7 @@
 """From generated code back to the user's lines and columns."""
 
+# ruff: noqa: E702, PT011, W191
+
 import sys
 import traceback
 
@@ -36,7 +38,7 @@ def in_test(x):
 
 
 def ünïcode(x):
-    größe = "äöü"; größe = größe[x]  # noqa: E702
+    größe = "äöü"; größe = größe[x]
     return größe
 
 
@@ -109,7 +111,7 @@ def deepest(error):
 
 @pytest.mark.parametrize(("function", "argument", "line", "text"), CASES, ids=[c[0].__name__ for c in CASES])
 def test_exceptions_are_located(function, argument, line, text):
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:
         convert(function, PyRuntime()).fn(argument)
     place = locate(deepest(caught.value))
     assert (place.file, place.line) == (__file__, function.__code__.co_firstlineno + line)

@@ -349,6 +349,23 @@ def walrus(xs):
     return r, k, q, p, [y for x in xs if (y := x * 2) > 2], y
 
 
+def walrus_in_test(xs):
+    if n := len(xs):
+        m = [v + n for v in xs if v > n]
+    else:
+        m = n
+    for i in (k := range(n)):
+        k = m
+    return m
+
+
+def walrus_augmented(b):
+    a = b
+    b -= (b := 1) if b else 0
+    a += 1 and (b := b + 1)
+    return a, b
+
+
 def walrus_order(a):
     return f_("x", a) + (f_("y", 1) and (b := f_("z", 2))) + f_("w", b)
 
@@ -751,6 +768,8 @@ CASES = [
     (raises_or_returns, [(-1,), (0,), (1,), (3,)]),
     (order, [(1, 2, 3), (0, 2, 0), (3, 2, 1), (1, 1, 1)]),
     (walrus, [([],), ([1],), ([1, 2, 3],)]),
+    (walrus_in_test, [([],), ([1, 5],)]),
+    (walrus_augmented, [(0,), (7,)]),
     (walrus_order, [(1,)]),
     (asserts, [(0,), (1,), (2,)]),
     (comprehensions, [([1, 2, 3, 7, -1],), ([],)]),

@@ -26,12 +26,14 @@ class State:
         attributes: text and expression of attributes and items, such as `self.h`.
         globals: those of `names` that are global.
         bound: part of the statement (body, orelse, test) -> those of `names` that it assigns.
+        dead: those of `names` that nobody reads after the statement: its parts need a common start for them, no result.
     """
 
     names: list[str]
     attributes: dict[str, gast.AST]
     globals: list[str]
     bound: dict[str, list[str]] = field(default_factory=dict)
+    dead: list[str] = field(default_factory=list)
 
     @property
     def texts(self) -> list[str]:
@@ -92,7 +94,10 @@ class BlockState(Pass):
         for node in nodes.walk_scope(function.body):
             if not isinstance(node, (gast.If, gast.While, gast.For)) or getattr(node, "plain", False):
                 continue
-            entry, exit_, decide = graph.entry[node], graph.exit[node], graph.header.get(node, graph.entry[node])
+            entry = graph.entry[node]
+            # The test has run when a branch starts (it may have bound names); a loop comes back to its test.
+            points = entry.successors if isinstance(node, gast.If) else [graph.header[node]]
+            points = [*points, graph.exit[node]]
             parts = {part: self.analysis(Activity).effects(code) for part, code in _parts(node).items()}
             total = Effects()
             for effects in parts.values():
@@ -102,10 +107,11 @@ class BlockState(Pass):
             names = [
                 name
                 for name in _changed(total, scope, around)
-                if name not in scope.locals or name in shared or live.at(decide, name) or live.at(exit_, name)
+                if name not in scope.locals or name in shared or any(live.at(p, name) for p in points)
             ]
             state = State(names, _attributes(total, scope, around), [n for n in names if n in scope.globals])
             state.bound = {part: [n for n in names if n in effects.bound()] for part, effects in parts.items()}
+            state.dead = [n for n in names if n in scope.locals and not live.at(graph.exit[node], n)]
             node.state = state
             self.before[node] = []
             for name in names:

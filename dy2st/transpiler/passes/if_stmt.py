@@ -6,6 +6,7 @@ from typing import Any
 
 import gast
 
+from dy2st.transpiler import nodes
 from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.passes.blocks import Accessors, block_function
 from dy2st.transpiler.templates import statements
@@ -42,6 +43,8 @@ class IfStmt(Pass):
             y = -x
         _dy.if_stmt(x > 0, if_body, else_body, get_state, set_state, ('y',))
         return y
+
+    A variable that a branch changes for itself only is named once more, as one without a result.
     """
 
     def visit_If(self, node: gast.If) -> Any:
@@ -52,18 +55,21 @@ class IfStmt(Pass):
         body, orelse = self.context.namer.fresh("if_body"), self.context.namer.fresh("else_body")
         node.body, node.orelse = self.visit_block(node.body), self.visit_block(node.orelse)
         getter, setter, names = accessors.arguments
+        call = statements(
+            "_dy.if_stmt(test, if_body, else_body, getter, setter, names)",
+            at=node,
+            test=node.test,
+            if_body=body,
+            else_body=orelse,
+            getter=getter,
+            setter=setter,
+            names=names,
+        )
+        if node.state.dead:
+            call[0].value.args.append(nodes.tuple_of([nodes.constant(n) for n in node.state.dead]))
         return [
             *accessors.definitions,
             *block_function(node, body, node.state, "body", node.body),
             *block_function(node, orelse, node.state, "orelse", node.orelse),
-            *statements(
-                "_dy.if_stmt(test, if_body, else_body, getter, setter, names)",
-                at=node,
-                test=node.test,
-                if_body=body,
-                else_body=orelse,
-                getter=getter,
-                setter=setter,
-                names=names,
-            ),
+            *call,
         ]

@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from dy2st.transpiler import nodes
+from dy2st.transpiler.analysis.activity import Activity
 from dy2st.transpiler.names import qualified
 from dy2st.transpiler.passes.mutation import MutationPass
 from dy2st.transpiler.templates import expression, statements
@@ -33,12 +34,22 @@ class SubscriptAssign(MutationPass):
             a = _dy.delitem(a, slice(i, None, None))
     """
 
+    slices = True
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
+        # Keys with a colon are made by the builtin `slice`; where the name means something else they stay as they are.
+        outer = self.slices
+        self.slices = outer and "slice" not in self.analysis(Activity).scope(node).locals
+        super().visit_FunctionDef(node)
+        self.slices = outer
+        return node
+
     def visit_Assign(self, node: gast.Assign) -> Any:
-        if self.depth == 0 or not any(_items(t) for t in node.targets):
+        if self.depth == 0 or not any(self._items(t) for t in node.targets):
             return node
         result: list = []
         value = node.value
-        if len(node.targets) > 1 or not _convertible(node.targets[0]) or not _same_order(value, node.targets[0]):
+        if len(node.targets) > 1 or not self._convertible(node.targets[0]) or not _same_order(value, node.targets[0]):
             name = self.context.namer.fresh("value_")
             result += statements("name = value", at=node, name=name, value=value)
             value = nodes.name(name)
@@ -47,7 +58,7 @@ class SubscriptAssign(MutationPass):
         return result
 
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
-        if self.depth == 0 or not _convertible(node.target):
+        if self.depth == 0 or not self._convertible(node.target):
             return node
         base, key, result = node.target.value, _key(node.target.slice), []
         held = None
@@ -65,11 +76,11 @@ class SubscriptAssign(MutationPass):
         return [*result, *self._setitem(node, node.target, nodes.copy(key), nodes.name(item), held)]
 
     def visit_Delete(self, node: gast.Delete) -> Any:
-        if self.depth == 0 or not any(_convertible(t) for t in node.targets):
+        if self.depth == 0 or not any(self._convertible(t) for t in node.targets):
             return node
         result: list = []
         for target in node.targets:
-            if _convertible(target):
+            if self._convertible(target):
                 result += self._delitem(node, target)
             else:
                 result += statements("del target", at=node, target=target)
@@ -80,7 +91,7 @@ class SubscriptAssign(MutationPass):
         return self.update(at, target.value, lambda base: expression("_dy.delitem(base, key)", at=at, base=base, key=key))
 
     def visit_For(self, node: gast.For) -> Any:
-        if _items(node.target):
+        if self._items(node.target):
             name = self.context.namer.fresh("value_")
             node.body = [*statements("target = name", at=node.target, target=node.target, name=name), *node.body]
             node.target = statements("name = 0", at=node.target, name=name)[0].targets[0]
@@ -90,9 +101,9 @@ class SubscriptAssign(MutationPass):
 
     def _store(self, at: gast.AST, target: gast.AST, value: gast.AST) -> list:
         """Statements that assign to one target, part by part from the left, as Python does."""
-        if _convertible(target):
+        if self._convertible(target):
             return self._setitem(at, target, _key(target.slice), value)
-        if not (isinstance(target, (gast.Tuple, gast.List)) and _items(target)):
+        if not (isinstance(target, (gast.Tuple, gast.List)) and self._items(target)):
             return statements("target = value", at=at, target=target, value=value)
         parts, stores = [], []
         for element in target.elts:
@@ -112,16 +123,16 @@ class SubscriptAssign(MutationPass):
 
         return self.update(at, target.value, new, held)
 
+    def _convertible(self, target: gast.AST) -> bool:
+        if not isinstance(target, gast.Subscript) or qualified(target.value) is None:
+            return False
+        return self.slices or not any(isinstance(n, gast.Slice) for n in gast.walk(target.slice))
 
-def _convertible(target: gast.AST) -> bool:
-    return isinstance(target, gast.Subscript) and qualified(target.value) is not None
-
-
-def _items(target: gast.AST) -> bool:
-    """Whether there is an item to assign in the target."""
-    if isinstance(target, (gast.Tuple, gast.List)):
-        return any(map(_items, target.elts))
-    return _items(target.value) if isinstance(target, gast.Starred) else _convertible(target)
+    def _items(self, target: gast.AST) -> bool:
+        """Whether there is an item to assign in the target."""
+        if isinstance(target, (gast.Tuple, gast.List)):
+            return any(map(self._items, target.elts))
+        return self._items(target.value) if isinstance(target, gast.Starred) else self._convertible(target)
 
 
 def _same_order(value: gast.AST, target: gast.Subscript) -> bool:

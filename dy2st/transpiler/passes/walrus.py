@@ -6,7 +6,7 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.passes.exits import contains
 from dy2st.transpiler.templates import statements
@@ -48,6 +48,12 @@ class Walrus(Pass):
             return node
         if isinstance(node, gast.AugAssign) and not isinstance(node.target, gast.Name):
             raise self.context.error(node, "':=' in a part that may not be evaluated, in an augmented assignment", _HINT)
+        if isinstance(node, gast.AugAssign) and _binds(node.value, node.target.id):
+            # Python reads the target before it evaluates the value.
+            name, held = node.target.id, linear.hold(nodes.load(node.target)).id
+            node.target = origin.inherit(nodes.store(held), node)
+            node.value = linear.flat(node.value)
+            return [*linear.out, node, *statements("name = held", at=node, name=name, held=held)]
         setattr(node, field, linear.flat(getattr(node, field)))
         return [*linear.out, node]
 
@@ -128,14 +134,14 @@ class _Linear:
         for parent, field, index in slots[: last + 1]:
             value = self.flat(_get(parent, field, index))
             if (parent, field, index) != slots[last] and not isinstance(value, gast.Constant):
-                value = self._hold(value)
+                value = self.hold(value)
             _set(parent, field, index, value)
         return node
 
     def _assign(self, name: str, value: gast.AST) -> None:
         self.out += statements("name = value", at=self.at, name=name, value=value)
 
-    def _hold(self, value: gast.AST) -> gast.Name:
+    def hold(self, value: gast.AST) -> gast.Name:
         name = self.owner.context.namer.fresh("value_")
         self._assign(name, value)
         return nodes.name(name)
@@ -147,7 +153,7 @@ class _Linear:
         return inner.out
 
     def _bool_op(self, node: gast.BoolOp) -> gast.AST:
-        name = self._hold(self.flat(node.values[0])).id
+        name = self.hold(self.flat(node.values[0])).id
         out = self.out
         for operand in node.values[1:]:
             test = nodes.name(name) if isinstance(node.op, gast.And) else nodes.not_(nodes.name(name))
@@ -164,11 +170,11 @@ class _Linear:
         return nodes.name(name)
 
     def _chain(self, node: gast.Compare) -> gast.AST:
-        left = self._hold(self.flat(node.left))
+        left = self.hold(self.flat(node.left))
         out, result = self.out, self.owner.context.namer.fresh("value_")
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             inner = _Linear(self.owner, self.at)
-            right = inner._hold(inner.flat(comparator))
+            right = inner.hold(inner.flat(comparator))
             inner._assign(result, gast.Compare(left, [op], [right]))
             out += inner.out
             left = nodes.name(right.id)
@@ -181,6 +187,10 @@ class _Linear:
 
 def has_walrus(node: gast.AST) -> bool:
     return any(isinstance(n, gast.NamedExpr) for n in nodes.walk_scope([node]))
+
+
+def _binds(node: gast.AST, name: str) -> bool:
+    return any(isinstance(n, gast.NamedExpr) and n.target.id == name for n in nodes.walk_scope([node]))
 
 
 def _branches(node: gast.AST) -> bool:

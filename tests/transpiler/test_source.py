@@ -1,0 +1,129 @@
+"""Finding the source of functions that are hard to find."""
+
+import doctest
+import linecache
+import sys
+import textwrap
+
+import pytest
+from pyruntime import PyRuntime
+
+from dy2st.transpiler import ConversionError, convert
+from dy2st.transpiler.source import get_source
+
+double = lambda x: x * 2 if x else -1  # noqa: E731
+pair = (lambda x: x + 1 if x else 0, lambda x: x - 1 if x else 0)
+nested = lambda x: (lambda y: y + x if y else x)  # noqa: E731
+several = {
+    "a": lambda x: (
+        x
+        and 1
+    ),
+    "b": lambda x, *, k=1: x or k,
+}
+
+
+def run(function, *args, **kwargs):
+    return convert(function, PyRuntime()).fn(*args, **kwargs)
+
+
+def test_lambdas():
+    assert (run(double, 2), run(double, 0)) == (4, -1)
+    assert run(several["a"], 2) == 1
+    assert run(several["b"], 0, k=5) == 5
+    converted = convert(double, PyRuntime())
+    assert converted.fn.__name__ == converted.fn.__code__.co_name == "<lambda>"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs positions of instructions")
+def test_lambdas_on_one_line():
+    assert (run(pair[0], 5), run(pair[1], 5)) == (6, 4)
+    assert run(run(nested, 3), 0) == 3 if False else run(nested(3), 0) == 3
+
+
+def test_equal_lambdas_on_one_line():
+    same = [lambda x: x or 1, lambda x: x or 1]
+    assert run(same[0], 0) == run(same[1], 0) == 1
+
+
+def test_ambiguous_lambdas(monkeypatch):
+    from dy2st.transpiler import source
+
+    monkeypatch.setattr(source, "_tell_apart", lambda candidates, code: candidates)
+    with pytest.raises(ConversionError, match="cannot tell which of 2 lambdas on this line is meant"):
+        get_source(pair[0])
+
+
+def test_functions_made_in_a_loop():
+    made = []
+    for n in range(3):
+
+        def f(x, n=n):
+            return x + n if x else n
+
+        made.append(f)
+    assert [run(f, 1) for f in made] == [1, 2, 3]
+
+
+def from_text(text, name="f", filename=None):
+    filename = filename or f"<text {hash(text)}>"
+    text = textwrap.dedent(text)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace = {}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[name]
+
+
+def test_multi_line_statements_and_comments():
+    f = from_text(
+        '''
+        def f(x,
+              y=(1,
+                 2)):  # comment
+            """Doc
+          with odd indentation
+            """
+            text = """
+        no indentation
+            """  # comment
+            if (x and
+                    y):
+                # comment
+                return [x, \\
+                        y, text]
+            return text
+        '''
+    )
+    assert run(f, 1) == f(1)
+    assert run(f, 0) == f(0)
+    assert convert(f, PyRuntime()).fn.__doc__ == f.__doc__
+
+
+def test_one_line_function():
+    f = from_text("def f(x): return 1 if x else 2\n")
+    assert (run(f, 0), run(f, 1)) == (2, 1)
+
+
+def test_tabs_and_unicode():
+    f = from_text("class Ä:\n\tdef größe(self, x):\n\t\tif x: return 'ß'\n\t\treturn x\nf = Ä().größe\n")
+    assert run(f, 1) == "ß"
+
+
+def test_same_name_defined_twice():
+    f = from_text("def f(x):\n    return 1 if x else 0\ng = f\ndef f(x):\n    return 2 if x else 0\n", name="g")
+    assert run(f, 1) == 1
+
+
+def test_doctest_source():
+    test = doctest.DocTestParser().get_doctest(
+        ">>> def f(x):\n...     return x if x > 0 else -x\n>>> print(run(f, -3))\n3\n", {"run": run}, "example", None, 0
+    )
+    runner = doctest.DocTestRunner()
+    assert runner.run(test).failed == 0
+
+
+def test_text_of_the_source():
+    source = get_source(run)
+    assert source.text.startswith("def run(function, *args, **kwargs):\n")
+    assert source.line == run.__code__.co_firstlineno
+    assert source.class_name is None
