@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime import config, ir
-from dy2st_runtime.executor.executable import Executable
+from dy2st_runtime.executor import make_executable
 from dy2st_runtime.feeds import check_feeds
 from dy2st_runtime.ir.visit import all_ops
-from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.reference import run_program
 from dy2st_runtime.scope import Scope, ScopeVariable
 
@@ -50,10 +49,12 @@ class Executor:
     def __init__(self, place: Place | None = None):
         self.place = current_place() if place is None else place
         if isinstance(self.place, CUDAPlace):
-            raise DeviceError("Executor(CUDAPlace) is not available", hint="use CPUPlace()")
-        if not isinstance(self.place, CPUPlace):
+            from dy2st_runtime.executor.cuda import require_device  # numba-cuda may not be installed
+
+            require_device()
+        elif not isinstance(self.place, CPUPlace):
             raise DeviceError(f"{self.place!r} is no place that programs can run on", hint="use CPUPlace()")
-        self._executables: OrderedDict[tuple, Executable] = OrderedDict()
+        self._executables: OrderedDict[tuple, Any] = OrderedDict()
         self._lock = threading.Lock()
 
     def run(self, program: ir.Program | None = None, feed: Mapping[str, Any] | None = None,
@@ -91,10 +92,10 @@ class Executor:
         for prepare in getattr(program, "before_run", ()):
             prepare(scope)
         state = _State(program, scope)
-        if config.NO_JIT.get() or not (variables or fetches):
+        if not (variables or fetches):
             # a startup program runs once: compiling its kernels would cost more than it saves
-            values = run_program(program, {v.name: a for v, a in zip(variables, feeds, strict=True)}, state.values)
-            results = [None if values[name] is ABSENT else values[name] for name in fetches]
+            run_program(program, {}, state.values)
+            results = []
         else:
             results = self._executable(program, [v.name for v in variables], fetches).run(feeds, state.values)
         state.write_back()
@@ -105,14 +106,14 @@ class Executor:
         with self._lock:
             self._executables.clear()
 
-    def _executable(self, program: ir.Program, feeds: list[str], fetches: list[str]) -> Executable:
-        key = (program.id, program.version, tuple(feeds), tuple(fetches))
+    def _executable(self, program: ir.Program, feeds: list[str], fetches: list[str]) -> Any:
+        key = (program.id, program.version, tuple(feeds), tuple(fetches), config.NO_JIT.get())
         with self._lock:
             found = self._executables.get(key)
             if found is not None:
                 self._executables.move_to_end(key)
                 return found
-        made = Executable(program, feeds, fetches)
+        made = make_executable(program, feeds, fetches, place="cuda" if isinstance(self.place, CUDAPlace) else "cpu")
         with self._lock:
             self._executables[key] = made
             while len(self._executables) > _KEPT:

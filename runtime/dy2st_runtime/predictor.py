@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import config
+from .executor import make_executable
 from .feeds import check_feeds
 from .formats import InferenceModel, load_inference_model
 from .ir.program import Program, Variable
 from .ir.visit import all_ops
-from .ops.control import ABSENT
-from .reference import run_program
 
 
 class TensorInfo(NamedTuple):
@@ -34,6 +33,7 @@ class Predictor:
     Args:
         path: see `load_inference_model`; or a model that is already loaded.
         model_filename, params_filename: see `load_inference_model`.
+        place: "cpu" or "cuda".
 
     Attributes:
         inputs: name, dtype and shape of each feed.
@@ -45,10 +45,10 @@ class Predictor:
     """
 
     def __init__(self, path: str | os.PathLike[str] | InferenceModel, *, model_filename: str | None = None,
-                 params_filename: str | None = None) -> None:  # fmt: skip
+                 params_filename: str | None = None, place: str = "cpu") -> None:  # fmt: skip
         if not isinstance(path, InferenceModel):
             path = load_inference_model(path, model_filename=model_filename, params_filename=params_filename)
-        self.model = path
+        self.model, self.place = path, place
         block = self.model.program.global_block()
         self._feeds = [block.var(name) for name in self.model.feed_names]
         self.inputs = [_info(v) for v in self._feeds]
@@ -56,7 +56,7 @@ class Predictor:
         self._state: dict[str, Any] = {name: np.array(value) for name, value in self.model.params.items()}
         self._lock = threading.Lock()
         self._updates = _updates_state(self.model.program)
-        self._executable: Any = None
+        self._executables: dict[bool, Any] = {}
 
     def run(self, feeds: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
         """Runs the model once.
@@ -76,20 +76,12 @@ class Predictor:
             return self._run(arrays, self._state if self._updates else dict(self._state))
 
     def _run(self, arrays: list[np.ndarray], state: dict[str, Any]) -> list[Any]:
-        names = self.model.fetch_names
-        if config.NO_JIT.get():
-            feeds = dict(zip(self.model.feed_names, arrays, strict=True))
-            values = run_program(self.model.program, feeds, state)
-            return [None if values[name] is ABSENT else values[name] for name in names]
-        return self._compiled().run(arrays, state)
-
-    def _compiled(self) -> Any:
-        if self._executable is None:
-            from .executor.executable import Executable  # importing Numba takes time: only those who run need it
-
-            executable = Executable(self.model.program, self.model.feed_names, self.model.fetch_names)
-            self._executable = executable  # two threads may compile at once; either result will do
-        return self._executable
+        interpreted = config.NO_JIT.get()
+        executable = self._executables.get(interpreted)
+        if executable is None:
+            executable = make_executable(self.model.program, self.model.feed_names, self.model.fetch_names, place=self.place)
+            self._executables[interpreted] = executable  # two threads may compile at once; either result will do
+        return executable.run(arrays, state)
 
 
 def _info(v: Variable) -> TensorInfo:

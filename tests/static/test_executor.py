@@ -233,8 +233,14 @@ def test_a_program_that_no_program_is():
 
 
 def test_no_cuda_without_a_device(monkeypatch):
-    with pytest.raises(DeviceError, match="CUDAPlace"):
+    from dy2st_runtime.executor import cuda
+
+    monkeypatch.setattr(cuda, "simulated", lambda: False)
+    monkeypatch.setattr(cuda._numba_cuda(), "is_available", lambda: False)
+    with pytest.raises(DeviceError, match="no usable NVIDIA GPU"):
         static.Executor(dy2st.CUDAPlace(0))
+    with pytest.raises(DeviceError, match="no place that programs can run on"):
+        static.Executor(dy2st.CUDAPinnedPlace())
 
 
 def test_gradient_errors():
