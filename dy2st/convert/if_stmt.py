@@ -16,6 +16,7 @@ from .cells import Cell, ListCell
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, coerce, extract, instantiate, place, variables, wrap
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .undefined import Undefined
 
 State = Callable[[], tuple[Any, ...]]
 
@@ -42,13 +43,14 @@ def truth(x: Any) -> Any:
 
 
 def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get_state: State,
-            set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+            set_state: Callable[[tuple], None], names: tuple[str, ...], dead: tuple[str, ...] = ()) -> None:  # fmt: skip
     """`if test: body() else: orelse()`, where both change the variables `names`.
 
     Args:
         test: any value; a staged tensor makes a `cond` op.
         body, orelse: run the branches; they change the variables that `get_state` and `set_state` read and write.
         names: the variables as the user wrote them, also attributes and items (`self.h`).
+        dead: those of `names` whose value nobody reads afterwards; the branches need not agree on them.
     """
     decided = truth(test)
     if not isinstance(decided, Tensor):
@@ -66,7 +68,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         def traced() -> tuple:
             set_state(before)
             run()
-            return get_state()
+            return tuple(Undefined(n) if n in dead else value for n, value in zip(names, get_state(), strict=True))
 
         return traced
 
