@@ -79,4 +79,5 @@ def skips(record: Any, ins: tuple[Any, ...]) -> bool:
     """Whether an op is skipped, its outputs absent too: one of its inputs is absent, unless the record `handles_absent`."""
     if record.handles_absent:
         return False
-    return any(v is ABSENT for x in ins for v in (x if isinstance(x, list) else [x]))
+    # the entries of a TensorArray, a list too, do not count
+    return any(v is ABSENT for slot, x in zip(record.input_slots, ins, strict=True) for v in (x if slot.many else [x]))

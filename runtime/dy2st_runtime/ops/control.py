@@ -27,6 +27,8 @@ Run = Callable[[Any, dict[str, Any]], list[Any]]
 
 def scalar_bool(value: Any, what: str) -> bool:
     """The truth of a bool tensor of one element; ValueError otherwise, as for eager tensors."""
+    if value is ABSENT:
+        raise UndefinedError(f"{what} has no value")
     array = np.asarray(value)
     if array.size != 1:
         raise ShapeError(
