@@ -1,17 +1,22 @@
 """The loop nests of pooling.
 
-Windows of one size are combined tap by tap for a whole row of the output, so that the innermost loop runs along the
-row. Cells of an adaptive pool differ in size, so each is reduced by itself.
+Windows of one size are combined for a whole row of the output, small windows in one expression, large ones tap by
+tap, so that the innermost loop runs along the row. Cells of an adaptive pool differ in size, so each is reduced by
+itself.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from ..loopir import nodes as n
 from . import images, windows
+
+UNROLLED = 25
+"""Elements of a window that is combined in one expression."""
 
 
 def _geometry(attrs: dict[str, Any]) -> Any:
@@ -69,12 +74,20 @@ def _tap_by_tap(k: Any, src: Any, padded: Any, dst: Any, attrs: dict[str, Any], 
     with k.parallel(dst.shape[0] * dst.shape[1] * height) as line:
         plane, y = k.let(line // height), k.let(line % height)
         to, source = k.let(line * width), k.let((plane * frame.height + y * rows.stride) * frame.width)
-        images.fill(k, dst, to, width, float("-inf") if largest else 0.0)
-        with k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:
-            tap = k.let(source + i * frame.width + j)
+        step = _larger if largest else lambda a, b: a + b
+        start = n.as_expr(float("-inf") if largest else 0.0, dst.dtype)
+        if rows.kernel * cols.kernel <= UNROLLED:
             with k.loop(width) as x:
-                value = padded[tap + x * cols.stride]
-                dst[to + x] = _larger(dst[to + x], value) if largest else dst[to + x] + value
+                value = start
+                for i, j in itertools.product(range(rows.kernel), range(cols.kernel)):
+                    value = k.let(step(value, k.let(padded[source + i * frame.width + j + x * cols.stride])))
+                dst[to + x] = value
+        else:
+            images.fill(k, dst, to, width, start)
+            with k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:
+                tap = k.let(source + i * frame.width + j)
+                with k.loop(width) as x:
+                    dst[to + x] = step(dst[to + x], k.let(padded[tap + x * cols.stride]))
         if not largest:
             top = _Span(k, rows, y)
             with k.loop(width) as x:
@@ -98,13 +111,21 @@ class _Span:
 
 
 class _Position:
-    """One output position: its flat index, the plane of the image, and the window."""
+    """One output position: its flat index, the plane of the image, and the window; `kernel` is its size if that is
+    small."""
 
     def __init__(
-        self, k: Any, output: Any, plane: Any, rows: tuple[Any, Any, Any], cols: tuple[Any, Any, Any], width: Any
+        self,
+        k: Any,
+        output: Any,
+        plane: Any,
+        rows: tuple[Any, Any, Any],
+        cols: tuple[Any, Any, Any],
+        width: Any,
+        kernel: tuple[int, int] | None,
     ):
         self.k, self.output, self.plane, self.width = k, output, plane, width
-        self.rows, self.cols = rows, cols
+        self.rows, self.cols, self.kernel = rows, cols, kernel
 
     @contextlib.contextmanager
     def elements(self) -> Iterator[Any]:
@@ -134,6 +155,10 @@ def _positions(k: Any, src: Any, attrs: dict[str, Any], prepare: Any = None) -> 
     else:
         rows, cols = (images.named(k, axis) for axis in pool.axes((height, width), attrs))
 
+    kernel = None
+    if not adaptive and rows.kernel * cols.kernel <= UNROLLED:
+        kernel = (rows.kernel, cols.kernel)
+
     def span(axis: Any, i: Any) -> tuple[Any, Any, Any]:
         if adaptive:
             start, stop = k.let(axis.start(i)), k.let(axis.stop(i))
@@ -149,19 +174,30 @@ def _positions(k: Any, src: Any, attrs: dict[str, Any], prepare: Any = None) -> 
             vertical = span(rows, y)
             with k.loop(out_width) as x:
                 output = k.let((plane * out_height + y) * out_width + x)
-                yield _Position(k, output, first, vertical, span(cols, x), width)
+                yield _Position(k, output, first, vertical, span(cols, x), width, kernel)
 
 
 def _first_maximum(k: Any, src: Any, p: _Position) -> Any:
     """The flat index of the first maximum (or NaN) in the window; -1 for an empty window."""
     best, value = k.var(-1, n.INDEX), k.var(float("-inf"), src.dtype)
-    with p.elements() as i:
-        v = k.let(src[i])
-        top = value.get()
-        better = ((best.get() < 0) | (v > top) | (v != v)) & (top == top)
-        with k.when(better):
-            best.set(i)
-            value.set(v)
+
+    def visit(index: Any) -> None:
+        v, top = k.let(src[index]), k.let(value.get())
+        better = k.let(((best.get() < 0) | (v > top) | (v != v)) & (top == top))
+        best.set(n.select(better, index, best.get()))
+        value.set(n.select(better, v, top))
+
+    if p.kernel is None:
+        with p.elements() as i:
+            visit(k.let(i))
+        return best.get()
+    # a window that the border cuts sees its last row or column again, which changes nothing: no branch for each element
+    bottom, right = k.let(p.rows[1] - 1), k.let(p.cols[1] - 1)
+    lines = [k.let(p.plane + n.minimum(p.rows[0] + y, bottom) * p.width) for y in range(p.kernel[0])]
+    columns = [k.let(n.minimum(p.cols[0] + x, right)) for x in range(p.kernel[1])]
+    with k.when((p.rows[1] > p.rows[0]) & (p.cols[1] > p.cols[0])):
+        for line, column in itertools.product(lines, columns):
+            visit(k.let(line + column))
     return best.get()
 
 
