@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import config, ir
 from dy2st_runtime.executor import make_executable
 from dy2st_runtime.feeds import check_feeds
-from dy2st_runtime.ir.visit import all_ops
+from dy2st_runtime.ir.visit import all_ops, reads
 from dy2st_runtime.reference import run_program
 from dy2st_runtime.scope import Scope, ScopeVariable
 
@@ -55,6 +55,7 @@ class Executor:
         elif not isinstance(self.place, CPUPlace):
             raise DeviceError(f"{self.place!r} is no place that programs can run on", hint="use CPUPlace()")
         self._executables: OrderedDict[tuple, Any] = OrderedDict()
+        self._uses: OrderedDict[tuple[int, int], _Uses] = OrderedDict()
         self._lock = threading.Lock()
 
     def run(self, program: ir.Program | None = None, feed: Mapping[str, Any] | None = None,
@@ -87,12 +88,16 @@ class Executor:
             raise FeedError(f"feed must be a dict of name and array, got {type(feed).__name__}")
         scope = global_scope() if scope is None else scope
         fetches = [_fetch_name(program, f) for f in ([fetch_list] if isinstance(fetch_list, (str, Tensor)) else fetch_list or [])]
-        variables = _data(program, feed or {})
+        uses = self._uses_of(program)
+        block = program.global_block()
+        wanted = {*uses.data, *(feed or {}), *fetches}
+        variables = [v for v in block.vars.values() if v.is_data and v.name in wanted]
         feeds = check_feeds(variables, {name: _array(value) for name, value in (feed or {}).items()})
         for prepare in getattr(program, "before_run", ()):
             prepare(scope)
-        state = _State(program, scope)
-        if not (variables or fetches):
+        state = _State(program, scope, [*uses.read, *(n for n in fetches if block.vars[n].persistable)], uses.written)
+        uses.runs += 1
+        if not (variables or fetches) and uses.runs == 1:
             # a startup program runs once: compiling its kernels would cost more than it saves
             run_program(program, {}, state.values)
             results = []
@@ -105,6 +110,17 @@ class Executor:
         """Forgets what was compiled."""
         with self._lock:
             self._executables.clear()
+            self._uses.clear()
+
+    def _uses_of(self, program: ir.Program) -> _Uses:
+        key = (program.id, program.version)
+        with self._lock:
+            found = self._uses.get(key)
+            if found is None:
+                found = self._uses[key] = _Uses(program)
+                while len(self._uses) > _KEPT:
+                    self._uses.popitem(last=False)
+            return found
 
     def _executable(self, program: ir.Program, feeds: list[str], fetches: list[str]) -> Any:
         key = (program.id, program.version, tuple(feeds), tuple(fetches), config.NO_JIT.get())
@@ -121,17 +137,37 @@ class Executor:
         return made
 
 
+class _Uses:
+    """What the ops of a version of a program use: data variables, the persistable variables that are read before they are
+    assigned, those that are assigned; and how often it was run."""
+
+    def __init__(self, program: ir.Program):
+        self.runs = 0
+        self.data: set[str] = set()
+        self.read: dict[str, None] = {}  # in the order of the program, which errors follow
+        self.written: dict[str, None] = {}
+        block = program.global_block()
+        for op in block.ops:
+            for name in reads(op):
+                v = block.vars.get(name)
+                if v is not None and v.is_data:
+                    self.data.add(name)
+                elif v is not None and v.persistable and name not in self.written:
+                    self.read[name] = None
+            assigned = [*op.output_names, *(n for sub in op.blocks for inner in all_ops(sub) for n in inner.output_names)]
+            self.written.update((n, None) for n in assigned if n in block.vars and block.vars[n].persistable)
+
+
 class _State:
     """The persistable variables of a run: taken from the scope or from eager tensors, written back where they came
     from."""
 
-    def __init__(self, program: ir.Program, scope: Scope):
+    def __init__(self, program: ir.Program, scope: Scope, read: list[str], written: Iterable[str]):
         self.scope = scope
         self.captured: dict[str, Tensor] = getattr(program, "captured", {})
         self.values: dict[str, Any] = {}
         self.sources: dict[str, ScopeVariable | Tensor] = {}
-        read, written = _persistable(program)
-        for name, v in {**written, **read}.items():
+        for name in dict.fromkeys([*read, *written]):
             slot = scope.find_var(name)
             if name == random.STATE_NAME:
                 self._random(program, slot)
@@ -144,7 +180,8 @@ class _State:
                 self.values[name] = tensor.numpy() if name in written else tensor._value
                 self.sources[name] = tensor
             elif name in read:
-                raise ScopeError(f"variable {name!r} has no value in the scope", location=v.info.get("location"),
+                location = program.global_block().vars[name].info.get("location")
+                raise ScopeError(f"variable {name!r} has no value in the scope", location=location,
                                  hint="run the startup program first, or load the parameters")  # fmt: skip
 
     def _random(self, program: ir.Program, slot: ScopeVariable | None) -> None:
@@ -167,27 +204,6 @@ class _State:
                 source._value = value
             else:
                 source.value = value
-
-
-def _persistable(program: ir.Program) -> tuple[dict[str, ir.Variable], dict[str, ir.Variable]]:
-    """The persistable variables that a program reads before it assigns them, and those that it assigns."""
-    block = program.global_block()
-    read: dict[str, ir.Variable] = {}
-    written: dict[str, ir.Variable] = {}
-    for op in all_ops(block):
-        for names, table in ((op.input_names, read), (op.output_names, written)):
-            for name in names:
-                v = block.vars.get(name)
-                if v is not None and v.persistable and not (table is read and name in written):
-                    table[name] = v
-    return read, written
-
-
-def _data(program: ir.Program, feed: Mapping[str, Any]) -> list[ir.Variable]:
-    """The data variables to feed: all that ops read, and what else is fed."""
-    block = program.global_block()
-    used = {name for op in all_ops(block) for name in op.input_names}
-    return [v for v in block.vars.values() if v.is_data and (v.name in used or v.name in feed)]
 
 
 def _fetch_name(program: ir.Program, fetch: Any) -> str:

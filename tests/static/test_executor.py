@@ -147,6 +147,27 @@ def test_compiled_once_for_all_sizes_and_anew_after_a_change(exe):
     assert not exe._executables
 
 
+def test_values_that_no_op_reads(exe):
+    """A parameter and data that branches pass on, or that are only fetched."""
+    x = static.data("x", [1])
+    w, unread = (static.create_parameter([1], "float32", attr=nn.initializer.Constant(v)) for v in (3.0, 4.0))
+    exe.run(static.default_startup_program())
+    out = static.nn.cond(x > 0.0, lambda: w, lambda: x)
+    for value, want in ((1.0, 3.0), (-1.0, -1.0)):
+        results = exe.run(feed={"x": np.float32([value])}, fetch_list=[out, unread, x])
+        assert [float(r[0]) for r in results] == [want, 4.0, value]
+
+
+def test_a_program_without_feeds_is_compiled_when_it_runs_again(exe):
+    count = static.create_global_var([1], 0.0, "float32", name="count")
+    dy2st.tensor.dispatch.rebind(count, count + 1.0)
+    exe.run(static.default_startup_program())
+    for _ in range(3):
+        exe.run()
+    assert static.global_scope().find_var("count").get_tensor().numpy() == 3.0
+    assert len(exe._executables) == 1
+
+
 def test_return_numpy(exe):
     y = static.data("x", [1]) * 2.0
     (t,) = exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=y, return_numpy=False)

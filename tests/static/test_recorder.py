@@ -256,3 +256,21 @@ def test_shapes_known_at_run_time():
         ]
     shapes = [v.shape for v in b.run(*outs, x=np.zeros((5, 3)))]
     assert shapes == [(15,), (5, 2), (5, 4), (5,)]
+
+
+class TestWhatPythonWouldDoLater:
+    def test_hooks(self):
+        with Building() as b, pytest.raises(StagedValueError, match="hook"):
+            b.x.register_hook(print)
+
+    def test_pylayers(self):
+        class Double(paddle.autograd.PyLayer):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+        w = Tensor([1.0], stop_gradient=False)
+        with Building() as b:
+            assert Double.apply(b.x).shape == [-1, 3]
+            with pytest.raises(ModeError, match=r"Double\.backward is Python code"):
+                Double.apply(w)
