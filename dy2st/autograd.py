@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .errors import GradientError
+from .errors import GradientError, ModeError
 from .tensor import Tensor, tape
 from .tensor import dispatch as _dispatch
 from .tensor.autograd import backward as backward
 from .tensor.autograd import grad as grad
 from .tensor.autograd import no_grad as no_grad
+from .tensor.location import user_location
 
 
 class PyLayerContext:
@@ -59,12 +60,18 @@ class PyLayer:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls `forward` and records it as one step."""
+        inputs = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
+        wanted = _dispatch.is_grad_enabled() and not all(t.stop_gradient for t in inputs)
+        if wanted and not _dispatch.in_dynamic_mode():
+            raise ModeError(
+                f"{cls.__name__}.backward is Python code; it cannot become part of a program", location=user_location(),
+                hint="call it outside the static function, or under no_grad()",
+            )  # fmt: skip
         ctx = PyLayerContext()
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-        inputs = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        if not _dispatch.is_grad_enabled() or all(t.stop_gradient for t in inputs):
+        if not wanted:
             return result
         # an input that is returned as it is must not become an output of its own
         outputs = [tape.snapshot(t) if isinstance(t, Tensor) else t for t in outputs]

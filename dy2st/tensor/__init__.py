@@ -1,8 +1,18 @@
 """Tensors, the tape, and the functions on tensors."""
 
+from typing import Any as _Any
+
 from . import api as _api
 from . import operators as _operators
 from .tensor import Parameter as Parameter
 from .tensor import Tensor as Tensor
 
 _operators.install(_api.METHODS)
+
+
+def __getattr__(name: str) -> _Any:
+    # the functions are here too: paddle.tensor.transpose
+    try:
+        return getattr(_api, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

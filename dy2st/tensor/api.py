@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import attribute, linalg, logic, manipulation, math, random, reduction, search
+from . import attribute, creation, linalg, logic, manipulation, math, random, reduction, search
 from .attribute import is_complex as is_complex
 from .attribute import is_floating_point as is_floating_point
 from .attribute import is_integer as is_integer
@@ -206,7 +206,10 @@ _METHOD_NAMES: dict[Any, str] = {
 }
 
 METHODS: dict[str, Any] = {
+    "rank": attribute.rank,
     **{name: getattr(module, name) for module, names in _METHOD_NAMES.items() for name in names.split()},
     "T": property(manipulation.reverse_axes),
+    "tril": creation.tril,
+    "triu": creation.triu,
 }
 """What `operators.install` gives to `Tensor`."""

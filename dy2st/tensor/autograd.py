@@ -327,6 +327,9 @@ def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
     Raises:
         GradientError: the tensor has stop_gradient=True.
     """
+    recorder = dispatch.current_recorder()
+    if recorder is not None:
+        return recorder.register_hook(t, hook)
     if t.stop_gradient:
         raise GradientError("a hook on a tensor with stop_gradient=True would never be called")
     node, index = _edge(t)

@@ -63,6 +63,13 @@ class Recorder:
             raise staged_value_error(tensor, what)
         return tensor._value
 
+    def register_hook(self, tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
+        """`tensor.register_hook(hook)` while recording."""
+        raise StagedValueError(
+            "a gradient hook cannot be registered while a program is built", location=user_location(2),
+            hint="register it on a tensor outside the static function",
+        )  # fmt: skip
+
     def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None]) -> None:
         """`backward()` while recording."""
         raise StagedValueError(

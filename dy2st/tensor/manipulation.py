@@ -73,7 +73,10 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Tensor:
     >>> squeeze(Tensor([[[1], [2]]])).shape
     [2]
     """
-    return ops.op("squeeze2", X=as_tensor(x), axes=axes(axis))
+    x, wanted = as_tensor(x), axes(axis)
+    # the op wants axes of size 1; whether an open dim has it is checked at run time
+    dropped = [a for a in wanted if sizes(x)[normalize_axis(a, x.ndim)] in (1, -1)]
+    return ops.op("squeeze2", X=x, axes=dropped) if dropped or not wanted else ops.op("assign", X=x)
 
 
 def unsqueeze(x: Any, axis: Any, name: str | None = None) -> Tensor:

@@ -7,12 +7,26 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.dtype import ALL as ALL_DTYPES
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.control import scalar_bool
 
 from ..errors import DTypeError, InplaceError, ShapeError, with_location
 from ..framework.dtype import convert_dtype
-from . import attribute, autograd, dispatch, indexing, linalg, logic, math, printing, promotion
+from . import (
+    attribute,
+    autograd,
+    dispatch,
+    indexing,
+    linalg,
+    logic,
+    manipulation,
+    math,
+    printing,
+    promotion,
+    random,
+    search,
+)
 from .dispatch import ops
 from .location import user_location
 from .tensor import Parameter, Tensor, to_array
@@ -213,6 +227,36 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     return new
 
 
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype, if one is among the arguments; devices and places have no effect on eager values."""
+    for a in (*args, *kwargs.values()):
+        if isinstance(a, Tensor):
+            return promotion.cast(self, a.dtype)
+        if isinstance(a, str) and a in ALL_DTYPES:
+            return promotion.cast(self, a)
+    return self
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Sets all elements to a number, in place."""
+    return dispatch.rebind(self, ops.op("fill_any_like", X=self, value=float(value)), differentiable=True)
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Sets all elements to 0, in place."""
+    return fill_(self, 0)
+
+
+def uniform_(self: Tensor, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Tensor:
+    """Draws all elements uniformly from [min, max), in place."""
+    return dispatch.rebind(self, random.uniform(self.shape, self.dtype, min, max, seed), differentiable=True)
+
+
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Draws all elements from a normal distribution, in place."""
+    return dispatch.rebind(self, random.gaussian(self.shape, mean, std, 0, self.dtype), differentiable=True)
+
+
 # ---- gradients ----
 def backward(self: Tensor, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
     """Adds the gradients of this tensor to the `.grad` of the leaves behind it; see `autograd.backward`.
@@ -259,6 +303,8 @@ INPLACE: dict[str, Callable[..., Tensor]] = {
     "round_": math.round,
     "reciprocal_": math.reciprocal,
     "tanh_": math.tanh,
+    "masked_fill_": search.masked_fill,
+    "scatter_": manipulation.scatter,
 }
 
 
@@ -279,6 +325,7 @@ def install(functions: dict[str, Any]) -> None:
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
         "__deepcopy__": _deepcopy, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
         "__repr__": printing.to_text, "__str__": printing.to_text,
+        "to": to, "fill_": fill_, "zero_": zero_, "uniform_": uniform_, "normal_": normal_,
         "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone,
         "astype": astype, "cast": astype, "set_value": set_value, "copy_": copy_,
         "backward": backward, "gradient": gradient, "clear_grad": clear_grad, "clear_gradient": clear_grad,

@@ -401,3 +401,35 @@ class TestIndexing:
             x[..., 0, ...]
         with pytest.raises(ShapeError):
             x[0] = np.zeros(5, "float32")
+
+
+class TestMethods:
+    def test_to(self):
+        t = paddle.to_tensor([1.5])
+        assert (t.to("int32").dtype, t.to("cpu").dtype, t.to(paddle.ones([1], "float64")).dtype) == (
+            "int32", "float32", "float64",
+        )  # fmt: skip
+
+    def test_fill(self):
+        t = alias = paddle.ones([2], "int64")
+        t.fill_(3)
+        assert alias.tolist() == [3, 3]
+        assert t.zero_() is t
+        assert alias.tolist() == [0, 0]
+        x = paddle.zeros([100])
+        x.uniform_(2.0, 3.0)
+        assert 2 <= x.numpy().min() < x.numpy().max() < 3
+        x.normal_(10.0, 0.1)
+        assert 9 < x.numpy().mean() < 11
+
+    def test_functions_are_methods(self):
+        t = paddle.to_tensor([[3.0, 1.0], [2.0, 4.0]])
+        np.testing.assert_allclose(t.softmax(0).sum(0).numpy(), [1, 1], rtol=1e-6)
+        np.testing.assert_allclose(t.sigmoid().numpy(), 1 / (1 + np.exp(-t.numpy())), rtol=1e-6)
+        assert t.masked_fill_(t > 2, 0.0).tolist() == [[0, 1], [2, 0]]
+        assert (t.triu().tolist(), t.tril().tolist()) == ([[0, 1], [0, 0]], [[0, 0], [2, 0]])
+        assert paddle.tensor.transpose is paddle.transpose
+        assert paddle.framework.ParamAttr is paddle.ParamAttr
+        for module in (paddle.tensor, paddle.framework):
+            with pytest.raises(AttributeError, match="other"):
+                module.other  # noqa: B018

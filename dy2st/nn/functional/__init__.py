@@ -1,5 +1,6 @@
 """The functions of neural networks: `import dy2st.nn.functional as F`."""
 
+from ...tensor import Tensor as _Tensor
 from .activation import celu as celu
 from .activation import elu as elu
 from .activation import gelu as gelu
@@ -75,3 +76,7 @@ from .pooling import avg_pool1d as avg_pool1d
 from .pooling import avg_pool2d as avg_pool2d
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool2d as max_pool2d
+
+# methods of Tensor too, as in PaddlePaddle
+for _function in (sigmoid, softmax):
+    setattr(_Tensor, _function.__name__, _function)
