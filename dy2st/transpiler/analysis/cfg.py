@@ -174,7 +174,8 @@ class _Builder:
         self.block(node.body)
         self.join(back)
         self.loops.pop()
-        self.ends = [test]
+        endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and bool(node.test.value)
+        self.ends = [] if endless else [test]
         self.block(node.orelse)
         # Breaks were joined to a stand-in, as the point behind the loop did not exist yet.
         self.finish(node, f"end {test.label}")

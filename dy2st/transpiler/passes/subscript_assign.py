@@ -49,7 +49,8 @@ class SubscriptAssign(MutationPass):
             return node
         result: list = []
         value = node.value
-        if len(node.targets) > 1 or not self._convertible(node.targets[0]) or not _same_order(value, node.targets[0]):
+        first = node.targets[0]
+        if len(node.targets) > 1 or (self._convertible(first) and not _same_order(value, first)):
             name = self.context.namer.fresh("value_")
             result += statements("name = value", at=node, name=name, value=value)
             value = nodes.name(name)
