@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir.program import Block, Operator, Variable
+from ..ir.visit import may_raise
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, VarRef
 from ..ops.elementwise import Elementwise
@@ -134,7 +135,7 @@ def _on_scalars(cx: Any, op: Operator, block: Block) -> bool:
     names = [*op.input_names, *op.output_names]
     if op.type not in ("cond", "while_loop"):
         record = op.record
-        if record.may_raise or not _has_scalar(record) or len(op.output_names) != 1:
+        if may_raise(op, block) or not _has_scalar(record) or len(op.output_names) != 1:
             return False
     for name in names:
         v = block.var(name)
