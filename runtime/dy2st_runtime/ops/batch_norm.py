@@ -9,8 +9,9 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import DTypeError
 from . import batch_norm_lowering as loops
-from . import images, windows
+from . import windows
 from .checked import CheckedOp
+from .elementwise import widened
 from .registry import Bool, Float, Str, TensorType, register
 from .row_norm import affine
 from .vjp import vjp
@@ -32,7 +33,7 @@ def uses_running(attrs: dict[str, Any]) -> bool:
 
 def channels_middle(x: np.ndarray, last: bool) -> np.ndarray:
     """X as [outer, channels, inner] in the dtype of computation."""
-    x = x.astype(images.compute_dtype(x.dtype.name), copy=False)
+    x = x.astype(widened(x.dtype.name), copy=False)
     return x.reshape(-1, x.shape[-1], 1) if last else x.reshape(x.shape[0], x.shape[1], -1)
 
 

@@ -13,13 +13,14 @@ from typing import Any
 from .. import dims
 from ..loopir import nodes as n
 from . import images, windows
+from .elementwise import widened
 
 
 class _Nest:
     """X in one kernel."""
 
     def __init__(self, k: Any, x: Any, attrs: dict[str, Any]):
-        self.k, self.compute = k, images.compute_dtype(x.dtype)
+        self.k, self.compute = k, widened(x.dtype)
         if windows.channel_last(attrs["data_layout"]):
             self.outer, self.channels, self.inner = k.let(dims.product(x.shape[:-1])), x.shape[-1], 1
         else:
@@ -73,7 +74,7 @@ def forward(cx: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: dict[str, A
     """Y, the new running statistics and the saved ones; outputs but Y may be None."""
     x, _, _, mean, variance = ins
     y, *stats = outs
-    compute = images.compute_dtype(x.dtype)
+    compute = widened(x.dtype)
     used = [mean, variance]
     if not running:
         used = [cx.temp(compute, 1), cx.temp(compute, 1)]
@@ -112,7 +113,7 @@ def _statistics(
     named = [v for v in stats if v is not None]
     if not named:
         return
-    compute = images.compute_dtype(ins[0].dtype)
+    compute = widened(ins[0].dtype)
     with cx.kernel([*ins, *used], named) as (k, (_, _, _, old_mean, old_variance, mean, variance), refs):
         found = dict(zip((v.name for v in named), refs, strict=True))
         targets = [None if v is None else found[v.name] for v in stats]
@@ -132,7 +133,7 @@ def _statistics(
 def backward(cx: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: dict[str, Any], running: bool) -> None:
     """The gradients of X, Scale and Bias; each may be None."""
     dx, dscale, dbias = outs
-    compute = images.compute_dtype(ins[0].dtype)
+    compute = widened(ins[0].dtype)
     sums = [v if v is not None and v.dtype == compute else cx.temp(compute, 1) for v in (dscale, dbias)]
     with cx.kernel(ins, sums) as (k, (src, _, average, inv, grads), totals):
         nest = _Nest(k, src, attrs)

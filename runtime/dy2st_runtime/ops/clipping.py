@@ -8,7 +8,7 @@ import numpy as np
 
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .images import compute_dtype
+from .elementwise import widened
 from .registry import Float, TensorType, register
 from .softmax import float_type
 
@@ -29,7 +29,7 @@ class SquaredL2Norm(CheckedOp):
 
     @staticmethod
     def reference(x: np.ndarray) -> np.ndarray:
-        values = x.astype(compute_dtype(x.dtype.name), copy=False)
+        values = x.astype(widened(x.dtype.name), copy=False)
         return np.square(values).sum().reshape(1).astype(x.dtype)
 
     @staticmethod
@@ -46,7 +46,7 @@ class SquaredL2Norm(CheckedOp):
 
 def squared_norm(k: Any, x: Any) -> n.Expr:
     """The sum of the squares of a tensor in a kernel."""
-    compute = compute_dtype(x.dtype)
+    compute = widened(x.dtype)
     acc = k.var(0.0, compute)
     with k.loop(x.size) as i:
         value = k.let(n.cast(x[i], compute))
@@ -72,13 +72,13 @@ class ClipByNorm(CheckedOp):
 
     @staticmethod
     def reference(x: np.ndarray, *, max_norm: float) -> np.ndarray:
-        values = x.astype(compute_dtype(x.dtype.name), copy=False)
+        values = x.astype(widened(x.dtype.name), copy=False)
         norm, limit = np.sqrt(np.square(values).sum()), values.dtype.type(max_norm)
         return (values * (limit / norm if norm > limit else values.dtype.type(1))).astype(x.dtype, copy=False)
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any, *, max_norm: float) -> None:
-        compute = compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         factor = cx.temp(compute, 1)
         with cx.kernel([x], [factor], shapes=False) as (k, (src,), (dst,)):
             k.set_shape(dst, [1])

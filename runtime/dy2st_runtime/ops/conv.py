@@ -16,6 +16,7 @@ from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError, GradientError
 from . import conv_lowering, windows
 from .checked import CheckedOp
+from .elementwise import widened
 from .registry import Int, Ints, Str, TensorType, register
 
 ATTRS = {
@@ -54,11 +55,6 @@ def check_groups(op: str, channels: dims.Dim, filter_shape: Sequence[dims.Dim], 
     dims.require_divisible(filter_shape[0], groups, f"{op}: the number of filters must be divisible by groups")
 
 
-def compute_dtype(name: str) -> str:
-    """Sums run in float32 for float16."""
-    return "float32" if name == "float16" else name
-
-
 def columns(x: np.ndarray, rows: windows.Axis, cols: windows.Axis, groups: int) -> np.ndarray:
     """The windows of an image as [N, groups, C/groups * KH * KW, OH * OW] (im2col)."""
     view = windows.taps(windows.pad(x, rows, cols), rows, cols)
@@ -95,7 +91,7 @@ class Convolution(CheckedOp):
     @classmethod
     def reference(cls, x: np.ndarray, f: np.ndarray, **attrs: Any) -> np.ndarray:
         last, groups = windows.channel_last(attrs["data_format"]), attrs["groups"]
-        compute = compute_dtype(x.dtype.name)
+        compute = widened(x.dtype.name)
         image = windows.array_to_first(x, last).astype(compute, copy=False)
         rows, cols = geometry(image.shape, f.shape[2:], attrs)
         weights = f.astype(compute, copy=False).reshape(groups, f.shape[0] // groups, -1)
@@ -164,7 +160,7 @@ class Conv2DGradInput(CheckedOp):
 def scatter(f: np.ndarray, dy: np.ndarray, axes: tuple[windows.Axis, windows.Axis], groups: int) -> np.ndarray:
     """The image that collects each output element, spread by the filter: the adjoint of convolution in its image."""
     rows, cols = axes
-    compute = compute_dtype(dy.dtype.name)
+    compute = widened(dy.dtype.name)
     batch, filters = dy.shape[:2]
     weights = f.astype(compute, copy=False).reshape(groups, filters // groups, -1)
     out = dy.astype(compute, copy=False).reshape(batch, groups, filters // groups, rows.count * cols.count)
@@ -193,7 +189,7 @@ class Conv2DGradFilter(CheckedOp):
     @classmethod
     def reference(cls, x: np.ndarray, dy: np.ndarray, f: np.ndarray, **attrs: Any) -> np.ndarray:
         last, groups = windows.channel_last(attrs["data_format"]), attrs["groups"]
-        compute = compute_dtype(x.dtype.name)
+        compute = widened(x.dtype.name)
         image = windows.array_to_first(x, last).astype(compute, copy=False)
         rows, cols = geometry(image.shape, f.shape[2:], attrs)
         out = windows.array_to_first(dy, last).astype(compute, copy=False)

@@ -14,8 +14,8 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import DTypeError, OutOfRangeError
 from ..loopir import nodes as n
-from . import images
 from .checked import CheckedOp
+from .elementwise import widened
 from .lanes import Lanes, scratch
 from .registry import Bool, Int, TensorType, register
 from .softmax import axis_sum, float_type, lane_softmax
@@ -119,7 +119,7 @@ class SoftmaxWithCrossEntropy(CheckedOp):
         axis: int,
         **attrs: Any,
     ) -> tuple:
-        logits = x.astype(images.compute_dtype(x.dtype.name), copy=False)
+        logits = x.astype(widened(x.dtype.name), copy=False)
         if use_softmax:
             shifted = logits - logits.max(axis, keepdims=True, initial=-np.inf)
             e = np.exp(shifted)
@@ -149,7 +149,7 @@ class SoftmaxWithCrossEntropy(CheckedOp):
         axis: int,
         **attrs: Any,
     ) -> None:
-        compute = images.compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         outs = [v for v in (softmax, loss) if v is not None]
         temps = scratch(cx, x, axis, 5, compute)
         with cx.kernel([x, label], [*outs, *temps]) as (k, (src, target), refs):
@@ -230,7 +230,7 @@ class SoftmaxWithCrossEntropyGrad(CheckedOp):
         axis: int,
         **attrs: Any,
     ) -> np.ndarray:
-        name = images.compute_dtype(softmax.dtype.name)
+        name = widened(softmax.dtype.name)
         y, grad = softmax.astype(name, copy=False), dloss.astype(name, copy=False)
         if soft_label:
             target = label.astype(name, copy=False)
@@ -256,7 +256,7 @@ class SoftmaxWithCrossEntropyGrad(CheckedOp):
         axis: int,
         **attrs: Any,
     ) -> None:
-        compute = images.compute_dtype(softmax.dtype)
+        compute = widened(softmax.dtype)
         temps = scratch(cx, softmax, axis, 1, compute)
         with cx.kernel([label, softmax, dloss], [out, *temps]) as (k, (target, y, grad), (dst, *refs)):
             lanes = Lanes(k, y.shape, axis, refs)

@@ -10,8 +10,7 @@ from .. import dtype
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import Elementwise
-from .images import compute_dtype
+from .elementwise import Elementwise, widened
 from .random import advanced, check_state, draw, lower_advance, native_draw, uniform
 from .registry import Bool, Float, Int, Str, TensorType, register
 from .softmax import float_type
@@ -90,7 +89,7 @@ class Dropout(CheckedOp):
         seed: int,
         dropout_implementation: str,
     ) -> tuple:
-        compute = np.dtype(compute_dtype(x.dtype.name)).type
+        compute = np.dtype(widened(x.dtype.name)).type
         if is_test or state is None:
             factor = 1.0 if dropout_implementation == UPSCALE else 1.0 - dropout_prob
             return (x * compute(factor)).astype(x.dtype, copy=False), None, None
@@ -116,7 +115,7 @@ class Dropout(CheckedOp):
         seed: int,
         dropout_implementation: str,
     ) -> None:
-        compute = compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         if is_test:
             if dropout_implementation == UPSCALE:
                 cx.alias(x, out)

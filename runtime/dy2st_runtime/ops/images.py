@@ -12,16 +12,12 @@ from typing import Any
 from .. import dims
 from ..loopir import nodes as n
 from . import windows
-
-
-def compute_dtype(name: str) -> str:
-    """Sums run in float32 for float16."""
-    return "float32" if name == "float16" else name
+from .elementwise import widened
 
 
 def plain(cx: Any, x: Any, last: bool = False) -> Any:
     """The image with channels second in the dtype of computation: x itself, or a temporary."""
-    compute = compute_dtype(x.dtype)
+    compute = widened(x.dtype)
     if not last and compute == x.dtype:
         return x
     t = cx.temp(compute, len(x.shape))
@@ -46,7 +42,7 @@ def copy_image(k: Any, src: Any, dst: Any, sizes: Sequence[Any], src_last: bool,
 
 def target_for(cx: Any, out: Any, last: bool = False) -> Any:
     """Where a kernel that computes in plain form writes the output: the output itself, or a temporary for `deliver`."""
-    compute = compute_dtype(out.dtype)
+    compute = widened(out.dtype)
     return out if not last and compute == out.dtype else cx.temp(compute, len(out.shape))
 
 

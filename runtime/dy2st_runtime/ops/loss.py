@@ -10,8 +10,7 @@ from .. import dims, dtype
 from ..errors import AttributeValueError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import Elementwise
-from .images import compute_dtype
+from .elementwise import Elementwise, widened
 from .registry import Bool, Float, Int, TensorType, register
 from .softmax import float_type
 from .vjp import vjp
@@ -172,7 +171,7 @@ class HuberLoss(CheckedOp):
 
     @staticmethod
     def lower(cx: Any, x: Any, y: Any, out: Any, residual: Any, *, delta: float) -> None:
-        compute = compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         outs = [v for v in (out, residual) if v is not None]
         with cx.kernel([x, y], outs) as (k, (a, b), refs):
             found = dict(zip((v.name for v in outs), refs, strict=True))
@@ -229,7 +228,7 @@ class SmoothL1Loss(CheckedOp):
 
     @staticmethod
     def lower(cx: Any, x: Any, y: Any, inside: Any, outside: Any, diff: Any, out: Any, *, sigma: float) -> None:
-        compute = compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         inputs = [v for v in (x, y, inside, outside) if v is not None]
         outs = [v for v in (diff, out) if v is not None]
         with cx.kernel(inputs, outs) as (k, ins, refs):

@@ -12,7 +12,7 @@ from ..loopir import nodes as n
 from . import images
 from .checked import CheckedOp
 from .cross_entropy import HardLabel, checked_labels
-from .images import compute_dtype
+from .elementwise import widened
 from .registry import Int, Str, TensorType, register
 from .softmax import float_type
 
@@ -72,7 +72,7 @@ class NLLLoss(CheckedOp):
         cls, x: np.ndarray, label: np.ndarray, weight: np.ndarray | None, *, ignore_index: int, reduction: str
     ) -> tuple:
         index, counts = checked_labels(cls.type, label, x.shape[1], ignore_index)
-        name = np.dtype(compute_dtype(x.dtype.name))
+        name = np.dtype(widened(x.dtype.name))
         weights = label_weights(index, weight, counts, name)
         picked = np.take_along_axis(x, index[:, None], 1)[:, 0].astype(name)
         losses = np.where(counts, -picked * weights, name.type(0))
@@ -87,7 +87,7 @@ class NLLLoss(CheckedOp):
     def lower(
         cx: Any, x: Any, label: Any, weight: Any, out: Any, total: Any, *, ignore_index: int, reduction: str
     ) -> None:
-        compute = compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         inputs = [v for v in (x, label, weight) if v is not None]
         outs = [v for v in (out, total) if v is not None]
         with cx.kernel(inputs, outs) as (k, (src, labels, *given), refs):
@@ -159,7 +159,7 @@ class NLLLossGrad(CheckedOp):
         reduction: str,
     ) -> np.ndarray:
         index, counts = checked_labels(cls.type, label, x.shape[1], ignore_index)
-        name = np.dtype(compute_dtype(x.dtype.name))
+        name = np.dtype(widened(x.dtype.name))
         values = -label_weights(index, weight, counts, name) * dout.astype(name)
         if reduction == "mean":
             values = values / np.where(total == 0, 1, total).astype(name)
@@ -171,7 +171,7 @@ class NLLLossGrad(CheckedOp):
     def lower(
         cx: Any, x: Any, label: Any, weight: Any, total: Any, dout: Any, dx: Any, *, ignore_index: int, reduction: str
     ) -> None:
-        compute = compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         inputs = [v for v in (x, label, weight) if v is not None]
         with cx.kernel([total, dout, *inputs], [dx]) as (k, (mass, grad, src, labels, *given), (dst,)):
             classes, inner = src.shape[1], k.let(dims.product(src.shape[2:]))

@@ -17,7 +17,7 @@ from .. import dims
 from ..errors import AttributeValueError
 from . import pool_lowering, windows
 from .checked import CheckedOp
-from .images import compute_dtype
+from .elementwise import widened
 from .registry import Bool, Ints, Str, TensorType, register
 from .softmax import float_type
 
@@ -149,7 +149,7 @@ class Pool2D(CheckedOp):
     @classmethod
     def reference(cls, x: np.ndarray, **attrs: Any) -> np.ndarray:
         last = windows.channel_last(attrs["data_format"])
-        image = windows.array_to_first(x, last).astype(compute_dtype(x.dtype.name), copy=False)
+        image = windows.array_to_first(x, last).astype(widened(x.dtype.name), copy=False)
         largest = attrs["pooling_type"] == "max"
         out = np.empty((*image.shape[:2], *counts(image.shape[2:], attrs)), image.dtype)
         if is_adaptive(attrs):
@@ -202,7 +202,7 @@ class Pool2DGrad(CheckedOp):
     @classmethod
     def reference(cls, x: np.ndarray, out: np.ndarray, dout: np.ndarray, **attrs: Any) -> np.ndarray:
         last = windows.channel_last(attrs["data_format"])
-        name = compute_dtype(x.dtype.name)
+        name = widened(x.dtype.name)
         image, grad = (windows.array_to_first(v, last).astype(name, copy=False) for v in (x, dout))
         dx = np.zeros_like(image)
         if attrs["pooling_type"] == "max":

@@ -17,6 +17,7 @@ from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import images, windows
 from .checked import CheckedOp
+from .elementwise import widened
 from .registry import Float, Int, Str, TensorType, register
 from .vjp import vjp
 
@@ -81,7 +82,7 @@ class RowNorm(CheckedOp):
         for what, t in (("Scale", scale), ("Bias", bias)):
             if t is not None:
                 dims.require_equal(dims.product(t.shape), view.params, f"{cls.type}: the number of elements of {what}")
-        stats = TensorType(images.compute_dtype(x.dtype), cls.stat_shape(view))
+        stats = TensorType(widened(x.dtype), cls.stat_shape(view))
         return x, stats, stats
 
     @classmethod
@@ -89,7 +90,7 @@ class RowNorm(CheckedOp):
         """X as [outer, groups, depth, inner] in the dtype of computation."""
         first = windows.array_to_first(x, cls.last(attrs))
         view = cls.view_of(first.shape, attrs)
-        return first.reshape(view).astype(images.compute_dtype(x.dtype.name), copy=False), view
+        return first.reshape(view).astype(widened(x.dtype.name), copy=False), view
 
     @classmethod
     def restore(cls, y: np.ndarray, like: np.ndarray, attrs: dict[str, Any]) -> np.ndarray:
@@ -118,7 +119,7 @@ class RowNorm(CheckedOp):
         last = cls.last(attrs)
         inputs = [v for v in (x, scale, bias) if v is not None]
         image, target = (x, y) if not last else (images.plain(cx, x, last), images.target_for(cx, y, last))
-        compute = images.compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         stats = [v if v is not None else cx.temp(compute, 1) for v in (mean, variance)]
         with images.producing(cx, [image], inputs, target, y, stats, last) as (k, (src,), refs, dst, saved):
             by_name = dict(zip((v.name for v in inputs), refs, strict=True))

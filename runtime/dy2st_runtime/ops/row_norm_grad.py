@@ -11,6 +11,7 @@ from .. import dims
 from ..loopir import nodes as n
 from . import images
 from .checked import CheckedOp
+from .elementwise import widened
 from .registry import TensorType, register
 from .row_norm import GroupNorm, InstanceNorm, LayerNorm, RowNorm, inner_loop, per_channel
 from .vjp import vjp
@@ -64,7 +65,7 @@ class RowNormGrad(CheckedOp):
         **attrs: Any,
     ) -> None:
         op = cls.forward
-        last, compute = op.last(attrs), images.compute_dtype(x.dtype)
+        last, compute = op.last(attrs), widened(x.dtype)
         inputs = [v for v in (x, scale, bias, mean, saved, dy) if v is not None]
         image, grads = (images.plain(cx, x, True), images.plain(cx, dy, True)) if last else (x, dy)
         if dx is not None:

@@ -9,8 +9,8 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
-from . import images
 from .checked import CheckedOp
+from .elementwise import widened
 from .lanes import Group, Lanes, OfLane, scratch
 from .registry import Int, TensorType, register
 
@@ -22,7 +22,7 @@ def float_type(op: str, x: TensorType) -> None:
 
 def lanes_of(x: np.ndarray) -> np.ndarray:
     """x in the dtype of computation, with at least one axis: a 0-d tensor is a lane of one element."""
-    return np.atleast_1d(x).astype(images.compute_dtype(x.dtype.name), copy=False)
+    return np.atleast_1d(x).astype(widened(x.dtype.name), copy=False)
 
 
 def lane_softmax(group: Group, x: Any, out: Any, compute: str) -> tuple[OfLane, OfLane]:
@@ -60,7 +60,7 @@ class SoftmaxBase(CheckedOp):
 
     @classmethod
     def lower(cls, cx: Any, x: Any, out: Any, *, axis: int) -> None:
-        compute = images.compute_dtype(x.dtype)
+        compute = widened(x.dtype)
         with (
             cx.kernel([x], [out, *scratch(cx, x, axis, 3, compute)]) as (k, (src,), (dst, *temps)),
             Lanes(k, src.shape, axis, temps).groups() as group,
@@ -154,7 +154,7 @@ class SoftmaxGrad(LaneGrad):
 
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:
-        compute = images.compute_dtype(y.dtype)
+        compute = widened(y.dtype)
         with cx.kernel([y, dy], [dx, *scratch(cx, y, axis, 1, compute)]) as (k, (out, grad), (dst, *temps)):
             load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
             with Lanes(k, out.shape, axis, temps).groups() as group:
@@ -186,7 +186,7 @@ class LogSoftmaxGrad(LaneGrad):
 
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:
-        compute = images.compute_dtype(y.dtype)
+        compute = widened(y.dtype)
         with cx.kernel([y, dy], [dx, *scratch(cx, y, axis, 1, compute)]) as (k, (out, grad), (dst, *temps)):
             load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
             with Lanes(k, out.shape, axis, temps).groups() as group:

@@ -14,7 +14,7 @@ from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .images import compute_dtype
+from .elementwise import widened
 from .registry import Bool, Float, Str, TensorType, register
 
 
@@ -59,7 +59,7 @@ class Update(CheckedOp):
     @classmethod
     def reference(cls, *ins: np.ndarray | None, **attrs: Any) -> tuple:
         found = dict(zip((s.name for s in cls.input_slots), ins, strict=True))
-        name = np.dtype(compute_dtype(found["Param"].dtype.name))  # type: ignore[union-attr]
+        name = np.dtype(widened(found["Param"].dtype.name))  # type: ignore[union-attr]
         values = {slot: None if v is None else v.astype(name, copy=False) for slot, v in found.items()}
         for slot in (*cls.scalars, *cls.powers):
             value = values[slot]
@@ -84,7 +84,7 @@ class Update(CheckedOp):
         ins = {s.name: v for s, v in zip(cls.input_slots, values[:count], strict=True) if v is not None}
         outs = {s.name: v for s, v in zip(cls.output_slots, values[count:], strict=True) if v is not None}
         steps = {name: v for name, v in outs.items() if cls.inplace[name] not in cls.powers}
-        compute = compute_dtype(ins["Param"].dtype)
+        compute = widened(ins["Param"].dtype)
         if steps:
             with cx.kernel(list(ins.values()), list(steps.values())) as (k, reads, writes):
                 refs = dict(zip(ins, reads, strict=True))
