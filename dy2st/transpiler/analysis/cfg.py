@@ -190,8 +190,9 @@ class _Builder:
         inside = self.graph.nodes[first:]
         self.finish(node, "end with")
         # The context manager may swallow an exception from anywhere in the body.
+        swallows = any(_may_swallow(item.context_expr) for item in node.items)
         for point in inside:
-            if point is not self.graph.exit[node]:
+            if swallows and point is not self.graph.exit[node]:
                 point.raises.append(self.graph.exit[node])
 
     def match(self, node: gast.Match) -> None:
@@ -252,6 +253,17 @@ class _Builder:
             yield after
         for _, final in self.finals[-1:]:
             yield final
+
+
+# Context managers of the usual names, and names of the usual form (`program_guard`, `name_scope`), set a mode
+# and let exceptions pass. Without knowing this, all that is assigned below them might be unset behind them.
+_TRANSPARENT = ("no_grad", "enable_grad", "set_grad_enabled", "auto_cast", "autocast", "nullcontext", "open")
+
+
+def _may_swallow(manager: gast.AST) -> bool:
+    function = manager.func if isinstance(manager, gast.Call) else manager
+    name = function.attr if isinstance(function, gast.Attribute) else getattr(function, "id", "")
+    return not (name in _TRANSPARENT or name.endswith(("guard", "scope")))
 
 
 class ControlFlow(Analysis):

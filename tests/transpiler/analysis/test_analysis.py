@@ -33,6 +33,8 @@ UNSET = {
     "try:\n    x = a()\nexcept E as x:\n    pass\nx": True,
     "with a as x:\n    pass\nx": False,
     "with a:\n    x = 1\nx": True,
+    "with a.no_grad():\n    x = 1\nx": False,
+    "with scope_guard(a), b:\n    x = 1\nx": True,
     "match a:\n    case [x]:\n        pass\n    case _:\n        x = 1\nx": True,
     "match a:\n    case 1:\n        x = 0\n    case _:\n        x = 1\nx": False,
     "match a:\n    case 1:\n        x = 0\nx": True,
@@ -96,7 +98,7 @@ def test_effects_of_scopes():
     found = effects(
         gast.parse("lambda a, b=c: a + d + (e := 1)\n{k: v for k, v in g if (h := k)}\n(i for j in l for m in n)").body
     )
-    assert [n.id for n in found.reads] == ["c", "g"] + ["l"]
+    assert [n.id for n in found.reads] == ["c", "g", "l"]
     assert [n.id for n in found.captured] == ["d", "n", "i"]
     assert list(found.weak) == ["h"]
     assert list(found.writes) == []
