@@ -25,6 +25,7 @@ RUNTIME = {
     "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
     "codegen": {"errors", "dtype", "loopir"},
     "feeds": {"errors", "dims", "ir"},
+    "scope": {"errors"},
     "executor": {
         "errors", "config", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen", "feeds",
     },

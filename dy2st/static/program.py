@@ -42,9 +42,9 @@ class Program(ir.Program):
         before_run: functions of a Scope that the Executor calls before each run: a schedule sets its learning rate.
 
     Example:
-        >>> from dy2st import static
+        >>> from dy2st import static, unique_name
         >>> main = static.Program()
-        >>> with static.program_guard(main):
+        >>> with static.program_guard(main), unique_name.guard():
         ...     x = static.data("x", [None, 2])
         ...     y = x * 2.0
         >>> print(main)
