@@ -75,7 +75,7 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """
     x, wanted = as_tensor(x), axes(axis)
     # the op wants axes of size 1; whether an open dim has it is checked at run time
-    dropped = [a for a in wanted if sizes(x)[normalize_axis(a, x.ndim)] in (1, -1)]
+    dropped = [a for a in wanted if x._value.shape[dims.normalize_axis(a, x.ndim)] in (1, -1)]
     return ops.op("squeeze2", X=x, axes=dropped) if dropped or not wanted else ops.op("assign", X=x)
 
 
