@@ -1,7 +1,37 @@
 """dy2st's runtime: all that a deployed model needs. It never imports dy2st."""
 
-from .formats import InferenceModel as InferenceModel
-from .formats import load_inference_model as load_inference_model
-from .formats import save_inference_model as save_inference_model
-from .predictor import Predictor as Predictor
-from .predictor import TensorInfo as TensorInfo
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .formats import InferenceModel as InferenceModel
+    from .formats import load_inference_model as load_inference_model
+    from .formats import save_inference_model as save_inference_model
+    from .predictor import Predictor as Predictor
+    from .predictor import TensorInfo as TensorInfo
+
+# imported when they are asked for: protobuf takes a while, and who trains does not need it
+_HOMES = {
+    "InferenceModel": "formats",
+    "load_inference_model": "formats",
+    "save_inference_model": "formats",
+    "Predictor": "predictor",
+    "TensorInfo": "predictor",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]
