@@ -248,6 +248,10 @@ class Context:
     def array_add(self, a: Variable, b: Variable, out: Variable) -> None:
         arrays.add(self, a, b, out)
 
+    def array_push(self, array: Variable, x: Variable) -> None:
+        """Appends to an array that this op makes."""
+        arrays.append_in_place(self, array, x)
+
     def array_each(self, array: Variable, count: Variable, body: Callable[[Variable, Variable], None]) -> None:
         """`body(index, entry)` adds the steps for one entry of an array with `count` entries."""
         arrays.each(self, array, count, body)

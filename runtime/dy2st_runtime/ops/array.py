@@ -27,7 +27,7 @@ def array_of(entry: TensorType) -> TensorType:
     return TensorType(entry.dtype, entry.shape, "array")
 
 
-def _joined(op: str, array: TensorType, x: TensorType) -> TensorType:
+def joined(op: str, array: TensorType, x: TensorType) -> TensorType:
     """The type of an array that gets x as an entry."""
     return array_of(join_types(entry_type(op, array), x, f"an entry of the list ({op})"))
 
@@ -38,7 +38,7 @@ def entries(op: str, array: Any, x: np.ndarray) -> list:
         raise DTypeError(f"{op} takes a TensorArray, got {_type(array)}")
     for other in array[:1]:
         if other is not ABSENT:
-            _joined(op, array_of(_type(other)), _type(x))
+            joined(op, array_of(_type(other)), _type(x))
     return list(array)
 
 
@@ -103,7 +103,7 @@ class WriteToArray(OpDef):
     @staticmethod
     def infer(x: TensorType, index: TensorType, array: TensorType | None) -> TensorType:
         _check_index("write_to_array", index)
-        return array_of(x) if array is None else _joined("write_to_array", array, x)
+        return array_of(x) if array is None else joined("write_to_array", array, x)
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray, array: list | None) -> list:
@@ -128,51 +128,6 @@ class WriteToArray(OpDef):
 
 
 @register
-class WriteToArrayGrad(OpDef):
-    """The gradient of `write_to_array` in Array: that of Out without entry I if this was appended, else with zeros in it."""
-
-    type = "write_to_array_grad"
-    inputs = ("Array", "I", "Out@GRAD")
-    outputs = ("Array@GRAD",)
-    may_raise = True
-
-    @staticmethod
-    def infer(array: TensorType, index: TensorType, dout: TensorType) -> TensorType:
-        entry_type("write_to_array_grad", array)
-        return dout
-
-    @staticmethod
-    def reference(array: list, index: np.ndarray, dout: list) -> list:
-        i = place(index, len(array), end=True)
-        return [np.zeros_like(d) if e == i else d for e, d in enumerate(dout[: len(array)])]
-
-    @staticmethod
-    def lower(cx: Any, array: Any, index: Any, dout: Any, out: Any) -> None:
-        count = cx.temp("int64", 0)
-        cx.array_length(array, count)
-
-        def entry(e: Any, shown: Any, result: Any) -> None:
-            with cx.kernel([e, count, index, shown], [result], shapes=False) as (k, (e, count_ref, i, d), (o,)):
-                at = n.cast(i[0], n.INDEX)
-                at = k.let(n.select(at < 0, at + count_ref[0], at))
-                k.set_shape(o, d.shape)
-                with k.parallel(o.size) as j:
-                    o[j] = n.select(e[0] == at, n.cast(0, o.dtype), d[j])
-
-        cx.array_map(dout, count, out, entry)
-
-    @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
-        _, index, dout = ins
-
-        def ddout() -> Any:
-            zeros = b.op("fill_any_like", X=b.op("read_from_array", X=dout, I=index), value=0.0)
-            return b.op("write_to_array", X=zeros, I=index, Array=douts[0])
-
-        return None, None, ddout
-
-
-@register
 class ArraySet(OpDef):
     """Array with entry I replaced by X, as `array[i] = x` in Python: I must name an entry that exists."""
 
@@ -183,7 +138,7 @@ class ArraySet(OpDef):
     @staticmethod
     def infer(array: TensorType, x: TensorType, index: TensorType) -> TensorType:
         _check_index("array_set", index)
-        return _joined("array_set", array, x)
+        return joined("array_set", array, x)
 
     @staticmethod
     def reference(array: list, x: np.ndarray, index: np.ndarray) -> list:
@@ -219,7 +174,7 @@ class ArrayAppend(OpDef):
 
     @staticmethod
     def infer(array: TensorType, x: TensorType) -> TensorType:
-        return _joined("array_append", array, x)
+        return joined("array_append", array, x)
 
     @staticmethod
     def reference(array: list, x: np.ndarray) -> list:
@@ -235,7 +190,41 @@ class ArrayAppend(OpDef):
 
         def part(i: int) -> Any:
             if not made:
-                made.append(b.op("array_pop", X=douts[0]))
+                made.append(b.op("array_pop", Array=douts[0]))
+            return made[0][i]
+
+        return lambda: part(0), lambda: part(1)
+
+
+@register
+class ArrayExtend(OpDef):
+    """The entries of Array, then those of Other."""
+
+    type = "array_extend"
+    inputs = ("Array", "Other")
+
+    @staticmethod
+    def infer(array: TensorType, other: TensorType) -> TensorType:
+        return joined("array_extend", array, entry_type("array_extend", other))
+
+    @staticmethod
+    def reference(array: list, other: list) -> list:
+        return [*(entries("array_extend", array, other[0]) if other else array), *other]
+
+    @staticmethod
+    def lower(cx: Any, array: Any, other: Any, out: Any) -> None:
+        cx.copy(array, out)
+        count = cx.temp("int64", 0)
+        cx.array_length(other, count)
+        cx.array_each(other, count, lambda index, entry: cx.array_push(out, entry))
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        made: list[tuple[Any, Any]] = []
+
+        def part(i: int) -> Any:
+            if not made:
+                made.append(b.op("array_extend_grad", Array=ins[0], Other=ins[1], **{"Out@GRAD": douts[0]}))
             return made[0][i]
 
         return lambda: part(0), lambda: part(1)
@@ -243,13 +232,14 @@ class ArrayAppend(OpDef):
 
 @register
 class ArrayPop(OpDef):
-    """X without its last entry, and that entry.
+    """Array without its last entry, and that entry.
 
     Raises:
-        OutOfRangeError: X is empty.
+        OutOfRangeError: Array is empty.
     """
 
     type = "array_pop"
+    inputs = ("Array",)
     outputs = ("Out", "Value")
     may_raise = True
 
@@ -310,35 +300,6 @@ class ReadFromArray(OpDef):
 
 
 @register
-class ReadFromArrayGrad(OpDef):
-    """Zeros like the entries of X, with Out@GRAD as entry I."""
-
-    type = "read_from_array_grad"
-    inputs = ("X", "I", "Out@GRAD")
-    outputs = ("X@GRAD",)
-    may_raise = True
-
-    @staticmethod
-    def infer(array: TensorType, index: TensorType, dout: TensorType) -> TensorType:
-        return _joined("read_from_array_grad", array, dout)
-
-    @staticmethod
-    def reference(array: list, index: np.ndarray, dout: np.ndarray) -> list:
-        i = place(index, len(array))
-        return [dout if e == i else np.zeros_like(x) for e, x in enumerate(array)]
-
-    @staticmethod
-    def lower(cx: Any, array: Any, index: Any, dout: Any, out: Any) -> None:
-        zeros = cx.temp(array.dtype, len(array.shape), "array")
-        cx.array_zeros(array, zeros)
-        cx.array_write(zeros, dout, index, out)
-
-    @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
-        return None, None, lambda: b.op("read_from_array", X=douts[0], I=ins[1])
-
-
-@register
 class ArrayLength(OpDef):
     """The number of entries: an int64 without dims."""
 
@@ -357,24 +318,3 @@ class ArrayLength(OpDef):
     @staticmethod
     def lower(cx: Any, array: Any, out: Any) -> None:
         cx.array_length(array, out)
-
-
-@register
-class ArrayZerosLike(OpDef):
-    """Zeros like the entries of X."""
-
-    type = "array_zeros_like"
-    differentiable = False
-
-    @staticmethod
-    def infer(array: TensorType) -> TensorType:
-        entry_type("array_zeros_like", array)
-        return array
-
-    @staticmethod
-    def reference(array: list) -> list:
-        return [np.zeros_like(x) for x in array]
-
-    @staticmethod
-    def lower(cx: Any, array: Any, out: Any) -> None:
-        cx.array_zeros(array, out)

@@ -168,8 +168,7 @@ class _Analysis:
                 shape = self.shape(body.var(r))
                 self._declare(body.var(p), _outside(shape, inside) if old is None else _meet([old, shape]), {})
             after = [self.shapes.get(p) for p in body.params]
-            if all(a is b is None or (a is not None and b is not None and equal(a, b))
-                   for a, b in zip(before, after, strict=True)):  # fmt: skip
+            if all(map(_settled, before, after)):
                 break
         for out, p in zip(op.output("Out"), body.params, strict=True):
             if p in self.nowhere:
@@ -179,6 +178,13 @@ class _Analysis:
         for out, name in zip(op.output("Saved"), op.attrs["saved"], strict=True):
             every = _outside(self.shape(body.var(name)), inside)
             self._declare(block.var(out), every, {})
+
+
+def _settled(before: Shape | None, after: Shape | None) -> bool:
+    """Whether another walk over the loop tells nothing new about a variable: a dim that is UNKNOWN stays so."""
+    if before is None or after is None:
+        return before is after
+    return all(a is b or same_dim(a, b) for a, b in zip(before, after, strict=True))
 
 
 def _branches(op: Operator, sides: list[str], there: list[str]) -> list[Block]:

@@ -48,7 +48,11 @@ CASES = [
     row("array_append", {"Array": LIST, "X": X}, lambda a, x: ([*a, x],)),
     fails("array_append", {"Array": LIST, "X": f32(3)}, ShapeError, "dims", static=True),
     fails("array_append", {"Array": A, "X": X}, DTypeError, "takes a TensorArray", static=True),
-    row("array_pop", {"X": LIST}, lambda a: (a[:2], a[2])),
+    row("array_extend", {"Array": LIST, "Other": UNEVEN}, lambda a, o: ([*a, *o],)),
+    fails("array_extend", {"Array": LIST, "Other": TensorArray([f32(3)])}, ShapeError, "dims", static=True),
+    row("array_extend_grad", {"Array": LIST, "Other": TensorArray([A]), "Out@GRAD": TensorArray([A, B, C, X])},
+        lambda a, o, d: (d[:3], d[3:])),
+    row("array_pop", {"Array": LIST}, lambda a: (a[:2], a[2])),
     row("read_from_array", {"X": LIST, "I": i64(-1)}, lambda a, i: a[-1]),
     row("read_from_array", {"X": UNEVEN, "I": np.array([1], np.int32)}, lambda a, i: a[1]),
     fails("read_from_array", {"X": LIST, "I": i64(3)}, OutOfRangeError, "index 3 is out of range for a list with 3 entries"),
@@ -65,4 +69,4 @@ CASES = [
     row("tensor_to_array", {"X": X}, lambda x: (list(x),)),
     row("tensor_to_array_grad", {"X": f32(2, 3, 3), "Out@GRAD": LIST}, lambda x, d: np.stack(d, 1), axis=1),
     row("split_as_array", {"X": f32(2, 8), "Like": UNEVEN}, lambda x, a: (np.split(x, [3, 4], 1),), axis=1),
-]
+]  # fmt: skip

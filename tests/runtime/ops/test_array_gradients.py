@@ -46,12 +46,12 @@ def two_reads(b: IRBuilder, x: Variable, y: Variable) -> Variable:
 
 
 def popped(b: IRBuilder, x: Variable, y: Variable, which: int) -> Variable:
-    array, value = b.op("array_pop", X=listed(b, x, b.mul(x, x), b.mul(x, y)))
+    array, value = b.op("array_pop", Array=listed(b, x, b.mul(x, x), b.mul(x, y)))
     return value if which else stacked(b, array)
 
 
 def both_of_pop(b: IRBuilder, x: Variable, y: Variable) -> Variable:
-    array, value = b.op("array_pop", X=listed(b, x, b.mul(x, y)))
+    array, value = b.op("array_pop", Array=listed(b, x, b.mul(x, y)))
     return b.mul(read(b, array, 0), value)
 
 
@@ -61,6 +61,11 @@ def taken_apart(b: IRBuilder, x: Variable, y: Variable, axis: int) -> Variable:
 
 def set_entry(b: IRBuilder, x: Variable, y: Variable) -> Variable:
     return stacked(b, b.op("array_set", Array=listed(b, b.mul(y, y), y), X=b.mul(x, y), I=index(b, -2)))
+
+
+def extended(b: IRBuilder, x: Variable, y: Variable) -> Variable:
+    more = listed(b, b.mul(x, y), b.mul(x, x))
+    return stacked(b, b.op("array_extend", Array=b.op("array_extend", Array=listed(b, y), Other=more), Other=more))
 
 
 def joined(b: IRBuilder, x: Variable, y: Variable, axis: int) -> Variable:
@@ -77,6 +82,7 @@ PROGRAMS: dict[str, Callable[..., Variable]] = {
     "write appends": lambda b, x, y: written(b, x, y, 2),
     "write begins": lambda b, x, y: stacked(b, b.op("write_to_array", X=b.mul(x, y), I=index(b, 0))),
     "set": set_entry,
+    "extended": extended,
     "pop, the rest": lambda b, x, y: popped(b, x, y, 0),
     "pop, the value": lambda b, x, y: popped(b, x, y, 1),
     "pop, both": both_of_pop,
@@ -147,7 +153,7 @@ def test_the_gradient_of_an_empty_tensor_taken_apart_has_its_shape() -> None:
 def test_an_empty_list_has_no_last_entry_and_no_stack(op: str) -> None:
     program = Program()
     b = IRBuilder(program.global_block())
-    outs = b.op(op, X=listed(b))
+    outs = b.op(op, **{"Array" if op == "array_pop" else "X": listed(b)})
     out = outs[0] if isinstance(outs, tuple) else outs
     with pytest.raises(ValueError if op == "tensor_array_to_tensor" else IndexError, match="empty list"):
         reference.run_program(program, {}, {})
