@@ -121,6 +121,8 @@ CASES: list[Case] = [
     Case("bernoulli", {"X": arr([1]), "State": STATE}, raises=DTypeError, match="int64", static=True),
     Case("randperm", {"State": STATE}, {"n": 20}), Case("randperm", {"State": STATE}, {"n": 1, "dtype": "int32"}),
     Case("randperm", {"State": STATE}, {"n": 0}), Case("randperm", {"State": STATE}, {"n": 6, "seed": 3}),
+    Case("rng_snapshot", {"State": STATE}, expect=lambda s: s),
+    Case("rng_restore", {"State": STATE, "X": arr([3, 4])}, expect=lambda s, x: x),
     # checks
     Case("assert", {"Cond": arr(True, "bool")}), Case("assert", {"Cond": arr([True], "bool"), "Data": [X]}, {"parts": ["x is ", "!"]}),
     Case("assert", {"Cond": arr(False, "bool")}, raises=AssertionError, match="^$"),
