@@ -131,10 +131,10 @@ class StagedList:
 
     # ---- what tensors are made of it ----
     def stack(self, axis: int = 0) -> Tensor:
-        return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=True)[0]
+        return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=True)
 
     def concat(self, axis: int = 0) -> Tensor:
-        return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=False)[0]
+        return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=False)
 
     def __repr__(self) -> str:
         return f"StagedList({self._value.name}: {self._value.type})"
