@@ -287,7 +287,7 @@ def test_integer_state_is_carried_without_gradient() -> None:
         factor = m.b.op("cast", X=j, in_dtype="int64", out_dtype="float64")
         return [m.b.mul(h, factor), m.b.add(j, i)]
 
-    h, j = m.repeat(m.count(), body, [m.b.mul(x, x), k])
+    h, _ = m.repeat(m.count(), body, [m.b.mul(x, x), k])
     assert append_backward(m.program, [m.total(h)], [k]) == [None]
     m.check(m.total(h), [x], *({"n": n, "k": 2} for n in (0, 1, 3)))
 
@@ -357,7 +357,7 @@ def test_state_that_is_undefined_before_the_loop() -> None:
 def test_only_one_of_two_states_reaches_the_target(trips: int) -> None:
     m = Float64()
     x, w = m.vector("x"), m.vector("w")
-    a, b = m.repeat(m.count(), lambda i, a, b: [m.b.mul(a, w), m.b.mul(b, m.b.mul(a, x))], [x, w])
+    a, _ = m.repeat(m.count(), lambda i, a, b: [m.b.mul(a, w), m.b.mul(b, m.b.mul(a, x))], [x, w])
     m.check(m.total(a), [x, w], {"n": trips})
     assert len(ops_of(m, "while_loop")[0].attrs["saved"]) == 1  # a; nothing of b
 
@@ -387,7 +387,7 @@ def test_no_gradient_of_a_gradient_through_a_loop() -> None:
     x = m.vector("x")
     (h,) = m.repeat(m.count(), lambda i, h: [m.b.mul(h, h)], [x])
     (dx,) = append_backward(m.program, [m.total(h)], [x])
-    with pytest.raises(GradientError, match="second derivatives|gradient of a gradient through while_loop"):
+    with pytest.raises(GradientError, match="gradient of a gradient through while_loop"):
         append_backward(m.program, [dx], [x])  # type: ignore[list-item]
 
 
@@ -519,7 +519,7 @@ def test_prints_and_checks_happen_once(capsys: pytest.CaptureFixture[str]) -> No
         return m.cond(m.b.less_than(i, m.b.constant(9, "int64")), true, lambda: [h])
 
     (h,) = m.repeat(m.count(), shown, [x])
-    (dx,) = append_backward(m.program, [h], [x])
+    append_backward(m.program, [h], [x])
     reference.run_program(m.program, {"x": np.ones(3), "n": np.array(3)}, {})
     assert len(re.findall("i = ", capsys.readouterr().out)) == 3
 

@@ -11,6 +11,7 @@ from .fold import fold
 from .fuse import fuse
 from .hoist import hoist
 from .manager import Pass, PassManager
+from .retarget import retarget
 from .shapes import Shapes, symbolic_shapes
 from .simplify import simplify
 from .ssa import ssa
@@ -20,6 +21,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("dce", dce),  # early: what nobody needs costs the others time
     ("fold", fold),
     ("simplify", simplify),
+    ("retarget", retarget),
     ("hoist", hoist),  # before cse: constants of several loops become one
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light

@@ -1,0 +1,107 @@
+"""dce: what nobody needs goes, effects and what can raise stay."""
+
+from __future__ import annotations
+
+from dy2st_runtime.ir import Variable
+from dy2st_runtime.passes.dce import dce
+
+from golden import assert_after  # isort: skip
+from programs import Made  # isort: skip
+
+
+def test_results_of_a_branch() -> None:
+    m = Made()
+    x, k = m.data("x", [3]), m.data("k", [], "bool")
+    y, _ = m.cond(k, lambda: [m.b.relu(x), m.b.exp(x)], lambda: [x, m.b.tanh(x)])
+    assert_after(
+        dce,
+        m,
+        [y],
+        """
+        data x: float32[3]
+        data k: bool[]
+        cond.Out_0: float32[3] = cond(Cond=k)
+          true_block:
+            relu.Out_0: float32[3] = relu(X=x)
+            yield relu.Out_0
+          false_block:
+            yield x
+        """,
+    )
+
+
+def test_loop_variables_and_saved_values() -> None:
+    m = Made()
+    x, n = m.data("x", [3]), m.data("n", [], "int64")
+
+    def body(i: Variable, h: Variable, unused: Variable, feeds_unused: Variable) -> list[Variable]:
+        return [m.b.scaled(i, 1.0, 1.0), m.b.relu(h), m.b.add(unused, feeds_unused), m.b.exp(feeds_unused)]
+
+    (_, h, *_), _ = m.loop(lambda i, *_: m.b.less_than(i, n), body, [m.b.constant(0, "int64"), x, x, x], saved=[1, 2])
+    assert_after(
+        dce,
+        m,
+        [h],
+        """
+        data x: float32[3]
+        data n: int64[]
+        fill_constant.Out_0: int64[] = fill_constant(dtype='int64')
+        while_loop.Out_0: int64[], while_loop.Out_1: float32[3] = while_loop(X=[fill_constant.Out_0, x])
+          cond_block(p_0: int64[], p_1: float32[3]):
+            less_than.Out_0: bool[] = less_than(X=p_0, Y=n)
+            yield less_than.Out_0
+          body_block(p_4: int64[], p_5: float32[3]):
+            scale.Out_0: int64[] = scale(X=p_4, bias=1)
+            relu.Out_0: float32[3] = relu(X=p_5)
+            yield scale.Out_0, relu.Out_0
+        """,
+    )
+
+
+def test_state_that_only_passes_through_a_branch() -> None:
+    m = Made()
+    x, n, k = m.data("x", [3]), m.data("n", [], "int64"), m.data("k", [], "bool")
+
+    def body(i: Variable, h: Variable, other: Variable) -> list[Variable]:
+        h, other = m.cond(k, lambda: [m.b.relu(h), m.b.exp(other)], lambda: [h, other])
+        return [m.b.scaled(i, 1.0, 1.0), h, other]
+
+    (_, h, _), _ = m.loop(lambda i, *_: m.b.less_than(i, n), body, [m.b.constant(0, "int64"), x, x])
+    dce(m.program, frozenset({h.name}))
+    (loop,) = (op for op in m.program.global_block().ops if op.type == "while_loop")
+    assert len(loop.input("X")) == 2
+
+
+def test_effects_and_what_can_raise_stay() -> None:
+    m = Made()
+    x, k = m.data("x", [3]), m.data("k", [], "bool")
+
+    def true() -> list[Variable]:
+        m.b.op("print", In=[m.b.relu(x)], parts=["", ""])
+        return [m.b.exp(x)]
+
+    m.cond(k, true, lambda: [x])
+    m.b.op("gather", X=x, Index=m.b.constant(7, "int64", [1]))
+    assert_after(
+        dce,
+        m,
+        [],
+        """
+        data x: float32[3]
+        data k: bool[]
+        cond(Cond=k)
+          true_block:
+            relu.Out_0: float32[3] = relu(X=x)
+            print(In=[relu.Out_0], parts=['', ''])
+          false_block:
+        fill_constant.Out_0: int64[1] = fill_constant(shape=[1], dtype='int64', value=7)
+        gather.Out_0: float32[1] = gather(X=x, Index=fill_constant.Out_0)
+        """,
+    )
+
+
+def test_the_next_values_of_persistables_are_needed() -> None:
+    m = Made()
+    s = m.program.global_block().create_var("s", "float32", [3], persistable=True)
+    m.program.updates = {"s": m.b.relu(s).name}
+    assert not dce(m.program)
