@@ -16,6 +16,7 @@ from . import cross_entropy as cross_entropy
 from . import dropout as dropout
 from . import embedding as embedding
 from . import fill as fill
+from . import functions as functions
 from . import fused as fused
 from . import gather as gather
 from . import join as join
@@ -23,6 +24,7 @@ from . import loss as loss
 from . import matmul as matmul
 from . import movement as movement
 from . import nll_loss as nll_loss
+from . import norms as norms
 from . import pad as pad
 from . import pool as pool
 from . import random as random

@@ -11,8 +11,8 @@ from ..loopir import nodes as n
 from . import special
 from .arithmetic import NUMBERS
 from .elementwise import FloatUnary, Unary
+from .functions import MathFunction
 from .registry import Bool, Float, register
-from .unary import MathFunction
 
 SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 

@@ -1,4 +1,4 @@
-"""Reductions over axes: sum, mean, max, min, prod, all, any, logsumexp, p_norm.
+"""Reductions over axes: sum, mean, max, min, prod, all, any.
 
 Paddle's attributes: `dim` lists the axes (negative ones count from the end; empty means all), `keep_dim` keeps them with size 1,
 `reduce_all` means all axes whatever `dim` says. A reduction over all axes gives a 0-d tensor.
@@ -18,7 +18,7 @@ from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS, larger, smaller
 from .elementwise import widened
-from .registry import Bool, DType, Float, Int, Ints, OpDef, TensorType, register
+from .registry import Bool, DType, Ints, OpDef, TensorType, register
 
 
 def axes_of(rank: int, dim: Sequence[int], reduce_all: bool) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ class ReduceSum(Reduction):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
-        return folding.Fold(n.cast(0, name) if name != "bool" else False, _add if name != "bool" else _or, additive=True)
+        return folding.Fold(n.cast(0, name) if name != "bool" else False, plus if name != "bool" else _or, additive=True)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> tuple:
@@ -124,7 +124,7 @@ class ReduceSum(Reduction):
         return (of_x,)
 
 
-def _add(acc: n.Expr, value: n.Expr) -> n.Expr:
+def plus(acc: n.Expr, value: n.Expr) -> n.Expr:
     return acc + value
 
 
@@ -151,7 +151,7 @@ class ReduceMean(Reduction):
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
         size = k.let(count)
-        return folding.Fold(n.cast(0.0, name), _add, finish=lambda acc, o: acc / size, additive=True)
+        return folding.Fold(n.cast(0.0, name), plus, finish=lambda acc, o: acc / size, additive=True)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> tuple:
@@ -213,13 +213,13 @@ class _Extreme(Reduction):
         return (of_x,)
 
 
-def _lowest(name: str) -> n.Expr:
+def lowest(name: str) -> n.Expr:
     if name == "bool":
         return n.Const(False, "bool")
     return n.Const(-math.inf if dtype.is_float(name) else int(np.iinfo(name).min), name)
 
 
-def _highest(name: str) -> n.Expr:
+def highest(name: str) -> n.Expr:
     if name == "bool":
         return n.Const(True, "bool")
     return n.Const(math.inf if dtype.is_float(name) else int(np.iinfo(name).max), name)
@@ -235,7 +235,7 @@ class ReduceMax(_Extreme):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
-        return folding.Fold(_lowest(name), larger)
+        return folding.Fold(lowest(name), larger)
 
 
 @register
@@ -248,7 +248,7 @@ class ReduceMin(_Extreme):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
-        return folding.Fold(_highest(name), smaller)
+        return folding.Fold(highest(name), smaller)
 
 
 @register
@@ -316,138 +316,3 @@ class ReduceAny(_Quantifier):
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
         return folding.Fold(n.Const(False, "bool"), _or)
-
-
-@register
-class LogSumExp(OpDef):
-    """log(sum(exp(X))) over axes, without overflow."""
-
-    type = "logsumexp"
-    attrs = {"axis": Ints([0]), "keepdim": Bool(False), "reduce_all": Bool(False)}
-
-    @staticmethod
-    def infer(x: TensorType, *, axis: list[int], keepdim: bool, reduce_all: bool) -> TensorType:
-        if not dtype.is_float(x.dtype):
-            raise DTypeError(f"logsumexp takes floats, got {x.dtype}")
-        axes = axes_of(x.rank, axis, reduce_all)
-        dims.require_at_least(dims.product([x.shape[a] for a in axes]), 1, "logsumexp of no elements has no value: count")
-        return TensorType(x.dtype, reduced_shape(x.shape, axes, keepdim))
-
-    @staticmethod
-    def reference(x: np.ndarray, *, axis: list[int], keepdim: bool, reduce_all: bool) -> np.ndarray:
-        LogSumExp.infer(TensorType.of(x), axis=axis, keepdim=keepdim, reduce_all=reduce_all)
-        axes = axes_of(x.ndim, axis, reduce_all)
-        wide = x.astype(widened(x.dtype.name), copy=False)
-        top = wide.max(axis=axes, keepdims=True)
-        base = np.where(np.isfinite(top), top, 0)
-        out = np.log(np.exp(wide - base).sum(axis=axes, keepdims=True)) + base
-        return (out if keepdim else out.squeeze(axes)).astype(x.dtype, copy=False)
-
-    @staticmethod
-    def lower(cx: Any, x: Any, out: Any, *, axis: list[int], keepdim: bool, reduce_all: bool) -> None:
-        axes = axes_of(len(x.shape), axis, reduce_all)
-        wide = widened(x.dtype)
-        top = cx.temp(wide, 1)
-        with cx.kernel([x], [top], shapes=False) as (k, (x_ref,), (t,)):
-            parts = folding.split_axes(k, x_ref.shape, axes)
-            k.set_shape(t, [folding.product(a.kept for a in parts)])
-            finite = lambda acc, o: n.select(n.call("isfinite", acc), acc, 0.0)  # noqa: E731
-            folding.fold(k, x_ref, t, parts, folding.Fold(_lowest(wide), larger, finish=finite), wide)
-        with cx.kernel([x, top], [out]) as (k, (x_ref, t), (o,)):
-            how = folding.Fold(n.cast(0.0, wide), _add, load=lambda value, at: n.call("exp", value - t[at]),
-                               finish=lambda acc, at: n.call("log", acc) + t[at], additive=True)  # fmt: skip
-            folding.fold(k, x_ref, o, folding.split_axes(k, x_ref.shape, axes), how, wide)
-
-    @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: list[int], keepdim: bool, reduce_all: bool) -> tuple:
-        x, rank = ins[0], len(ins[0].shape)
-
-        def of_x() -> Any:
-            axes = axes_of(rank, axis, reduce_all)
-            shares = b.exp(b.sub(x, with_axes(b, outs[0], rank, axes, keepdim)))
-            return b.mul(shares, with_axes(b, douts[0], rank, axes, keepdim))
-
-        return (of_x,)
-
-
-@register
-class PNorm(OpDef):
-    """The p-norm along an axis, or of all elements (`asvector`). porder may be 0 (how many are not 0), inf and -inf.
-
-    `epsilon` keeps the gradient finite at 0.
-    """
-
-    type = "p_norm"
-    attrs = {"porder": Float(2.0), "axis": Int(-1), "epsilon": Float(1e-12), "keepdim": Bool(False), "asvector": Bool(False)}
-
-    @staticmethod
-    def infer(x: TensorType, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> TensorType:
-        if not dtype.is_float(x.dtype):
-            raise DTypeError(f"p_norm takes floats, got {x.dtype}")
-        axes = axes_of(x.rank, [axis], asvector)
-        if math.isinf(porder):
-            dims.require_at_least(dims.product([x.shape[a] for a in axes]), 1, "an infinite norm of no elements has no value: count")
-        return TensorType(x.dtype, reduced_shape(x.shape, axes, keepdim))
-
-    @staticmethod
-    def reference(x: np.ndarray, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> np.ndarray:
-        PNorm.infer(TensorType.of(x), porder=porder, axis=axis, epsilon=epsilon, keepdim=keepdim, asvector=asvector)
-        axes = axes_of(x.ndim, [axis], asvector)
-        size = np.abs(x.astype(widened(x.dtype.name), copy=False))
-        if porder == math.inf:
-            out = size.max(axis=axes, keepdims=keepdim)
-        elif porder == -math.inf:
-            out = size.min(axis=axes, keepdims=keepdim)
-        elif porder == 0:
-            out = (size != 0).sum(axis=axes, keepdims=keepdim)
-        elif porder == 2:
-            out = np.sqrt((size * size).sum(axis=axes, keepdims=keepdim))
-        else:
-            p = size.dtype.type(porder)
-            out = np.power(np.power(size, p).sum(axis=axes, keepdims=keepdim), 1 / p)
-        return np.asarray(out).astype(x.dtype, copy=False)
-
-    @staticmethod
-    def lower(cx: Any, x: Any, out: Any, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> None:
-        wide = widened(x.dtype)
-        size = lambda value: n.call("abs", value)  # noqa: E731
-        with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
-            zero = n.cast(0.0, wide)
-            if porder == math.inf:
-                how = folding.Fold(_lowest(wide), larger, load=lambda value, at: size(value))
-            elif porder == -math.inf:
-                how = folding.Fold(_highest(wide), smaller, load=lambda value, at: size(value))
-            elif porder == 0:
-                how = folding.Fold(zero, _add, load=lambda value, at: n.cast(value != 0.0, wide), additive=True)
-            elif porder == 1:
-                how = folding.Fold(zero, _add, load=lambda value, at: size(value), additive=True)
-            elif porder == 2:
-                how = folding.Fold(zero, _add, load=lambda value, at: value * value, finish=lambda acc, at: n.call("sqrt", acc),
-                                   additive=True)  # fmt: skip
-            else:
-                p = k.attr(porder, wide)
-                how = folding.Fold(zero, _add, load=lambda value, at: n.call("pow", size(value), p),
-                                   finish=lambda acc, at: n.call("pow", acc, 1.0 / p), additive=True)  # fmt: skip
-            axes = axes_of(len(x.shape), [axis], asvector)
-            folding.fold(k, x_ref, o, folding.split_axes(k, x_ref.shape, axes), how, wide)
-
-    @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, porder: float, axis: int, epsilon: float, keepdim: bool,
-             asvector: bool) -> tuple:  # fmt: skip
-        x, rank = ins[0], len(ins[0].shape)
-
-        def of_x() -> Any:
-            axes = axes_of(rank, [axis], asvector)
-            out, dout = (with_axes(b, v, rank, axes, keepdim) for v in (outs[0], douts[0]))
-            if porder == 0:
-                return b.zeros_like(x)
-            if math.isinf(porder):
-                return b.mul(b.mul(b.cast_to(b.equal(b.abs(x), out), x.dtype), b.sign(x)), dout)
-            if porder == 1:
-                return b.mul(b.sign(x), dout)
-            if porder == 2:
-                return b.mul(x, b.div(dout, b.scaled(out, 1.0, epsilon)))
-            power = b.mul(b.sign(x), b.op("pow", X=b.abs(x), factor=porder - 1.0))
-            return b.mul(power, b.div(dout, b.scaled(b.op("pow", X=out, factor=porder - 1.0), 1.0, epsilon)))
-
-        return (of_x,)
