@@ -15,7 +15,7 @@ from collections import OrderedDict
 from typing import Any, BinaryIO
 
 import numpy as np
-from dy2st_runtime.formats.paddle_params import replacing
+from dy2st_runtime.formats.replacing import replacing
 
 from ..errors import DTypeError, FormatError
 from ..tensor import Tensor

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.formats import paddle_params
 
 from ..errors import ScopeError
 from ..framework import io
@@ -93,6 +92,8 @@ def load_params(executor: Executor, dirname: str, main_program: Program | None =
 
 
 def _save(dirname: str, values: dict[str, np.ndarray], filename: str | None) -> None:
+    from dy2st_runtime.formats import paddle_params  # protobuf takes a while
+
     os.makedirs(dirname, exist_ok=True)
     names = sorted(values) if filename is None else [filename]
     paths = [paddle_params.inside(dirname, name) for name in names]
@@ -105,6 +106,8 @@ def _save(dirname: str, values: dict[str, np.ndarray], filename: str | None) -> 
 
 
 def _load(dirname: str, program: Program, filename: str | None, mode: str) -> None:
+    from dy2st_runtime.formats import paddle_params
+
     names = [v.name for v in program.list_vars() if v.persistable and (mode == "all" or v.is_parameter)]
     if filename is not None:
         values = paddle_params.read_params(paddle_params.inside(dirname, filename), names)

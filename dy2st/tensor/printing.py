@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.formats import variable_to_text
+from dy2st_runtime import formats
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops import message
 
@@ -53,7 +53,7 @@ def set_printoptions(precision: int | None = None, threshold: int | None = None,
 def to_text(t: Tensor) -> str:
     """What `print(t)` prints."""
     if isinstance(t._value, Variable) and getattr(t._value.block.program, "hand_built", False):
-        return variable_to_text(t._value)  # as PaddlePaddle prints the variables of a static program
+        return formats.variable_to_text(t._value)  # as PaddlePaddle prints the variables of a static program
     prefix = "Parameter containing:\n" if isinstance(t, Parameter) else ""
     head = f"{prefix}Tensor(shape={list(t._value.shape)}, dtype={t.dtype}, "
     if isinstance(t._value, Variable):

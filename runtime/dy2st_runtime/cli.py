@@ -15,7 +15,7 @@ import numpy as np
 from . import dims
 from .errors import Dy2stError, FeedError
 from .formats import InferenceModel, load_inference_model, program_to_text
-from .formats.paddle_params import replacing
+from .formats.replacing import replacing
 from .ir.program import Variable
 from .ir.visit import all_ops
 from .predictor import Predictor

@@ -3,12 +3,10 @@ atomically."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -16,6 +14,7 @@ from google.protobuf.message import DecodeError
 from .. import dtype
 from ..errors import FormatError
 from .framework_proto import TensorDesc
+from .replacing import replacing as replacing
 
 MAX_RANK = 64  # NumPy's own limit
 _MAX_DESCRIPTOR = 4096
@@ -115,56 +114,6 @@ def read_params(
             raise FormatError(f"{path}: {remaining} bytes follow the last of {len(result)} tensors",
                               hint="the parameter file belongs to another program")  # fmt: skip
     return result
-
-
-@contextlib.contextmanager
-def replacing(*paths: str) -> Iterator[list[Any]]:
-    """Opens a temporary file beside each path; when the block ends, each is synced to disk, and all are moved into
-    place in order.
-
-    If the block raises, or a file cannot be written completely, nothing is changed.
-
-    >>> import os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "a")
-    ...     with replacing(path) as (file,):
-    ...         _ = file.write(b"data")
-    ...     os.listdir(folder)
-    ['a']
-    """
-    temporary: list[str] = []
-    files: list[BinaryIO] = []
-    try:
-        for path in paths:
-            name = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
-            files.append(open(name, "xb"))  # noqa: SIM115 (closed below; not tempfile, whose files only their owner can read)
-            temporary.append(name)
-        yield files
-        for file in files:
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-        for name, path in zip(list(temporary), paths, strict=True):
-            os.replace(name, path)
-            temporary.remove(name)
-    finally:
-        for file in files:
-            file.close()
-        for name in temporary:
-            os.unlink(name)
-    for folder in dict.fromkeys(os.path.dirname(path) or "." for path in paths):
-        _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Makes the new names durable, where folders can be opened (not on Windows)."""
-    if os.name != "posix":
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def inside(folder: str, name: str) -> str:
