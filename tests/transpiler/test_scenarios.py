@@ -349,6 +349,21 @@ def walrus(xs):
     return r, k, q, p, [y for x in xs if (y := x * 2) > 2], y
 
 
+def unreachable(xs):
+    out = []
+    for x in xs:
+        out.append(x)
+    if xs:
+        out.append(0)
+        while True:
+            if len(out) > 5:
+                return out
+            out.append(1)
+        if x:
+            out.append(2)
+    return out
+
+
 def walrus_in_test(xs):
     if n := len(xs):
         m = [v + n for v in xs if v > n]
@@ -768,6 +783,7 @@ CASES = [
     (raises_or_returns, [(-1,), (0,), (1,), (3,)]),
     (order, [(1, 2, 3), (0, 2, 0), (3, 2, 1), (1, 1, 1)]),
     (walrus, [([],), ([1],), ([1, 2, 3],)]),
+    (unreachable, [([],), ([1, 5],)]),
     (walrus_in_test, [([],), ([1, 5],)]),
     (walrus_augmented, [(0,), (7,)]),
     (walrus_order, [(1,)]),

@@ -127,6 +127,17 @@ class BlockState(Pass):
             if name not in head:
                 self.before[node].append(name)
         self.heads[function] = list(head)
+        self._bind_started(function)
+
+    def _bind_started(self, function: gast.FunctionDef) -> None:
+        """A variable that is started as an `Undefined` inside a block is one that the block assigns."""
+        for node in nodes.walk_scope(function.body):
+            if node not in self.before:
+                continue
+            for part, code in _parts(node).items():
+                started = {name for inner in nodes.walk_scope(code) for name in self.before.get(inner, ())}
+                bound = node.state.bound[part]
+                node.state.bound[part] = [n for n in node.state.names if n in bound or n in started]
 
     def _compound(self, node: gast.AST) -> Any:
         self.generic_visit(node)
