@@ -330,3 +330,29 @@ def test_a_fresh_process_needs_the_runtime_only(tmp_path):
     with config.NO_JIT.override(True):
         (want,) = Predictor(tmp_path / "m").run({"x": np.ones((4, 3), "float32")})
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), want, rtol=1e-6)
+
+
+HOSTILE = [
+    '"""\nraise SystemExit("no")\n"""',
+    "x\nimport os\n",
+    "__import__('os').abort()",
+    "{0!r}%s\\",
+    "lambda: 0",
+    "numba",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_of_a_file_never_become_code(tmp_path, name):
+    """Through compilation and run, with names of data, parameters, intermediate values and loop variables."""
+    m = Made()
+    x = m.data(name, [-1])
+    w = m.program.global_block().create_var(f"{name}w", "float32", [], persistable=True)
+    n = m.program.global_block().create_var(f"{name}n", "float32", [])
+    m.b.apply(registry.get("elementwise_mul"), (w, w), {"axis": -1}, {"Out": [n.name]})
+    outs, _ = m.loop(lambda i, y: m.b.less_than(i, n), lambda i, y: [m.b.scale(i, bias=1.0), m.b.elementwise_add(y, w)],
+                     [m.b.scale(n, scale=0.0), x])  # fmt: skip
+    save_inference_model(tmp_path / "m", m.program, [name], [outs[1].name], {w.name: np.float32(1.5)})
+    (y,) = Predictor(tmp_path / "m").run({name: np.float32([1, 2])})
+    assert y.tolist() == [5.5, 6.5]
