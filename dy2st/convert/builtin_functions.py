@@ -16,7 +16,7 @@ from ..tensor.location import user_location
 from .if_stmt import if_expr, truth
 from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .lists import StagedList
-from .logical import and_, or_
+from .logical import and_, or_, python_bool
 from .printing import print_
 from .tracer import is_staged
 
@@ -52,6 +52,7 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
         )
     t = x if x.ndim == 0 else ops.op("reshape2", X=x, shape=[])
     t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype=dtype)
+    t.stop_gradient = True  # a Python number has no gradient
     t._weak = True
     return t
 
@@ -154,13 +155,14 @@ def _quantifier(which: str) -> Callable:
 
     def test(values: Any) -> Any:
         if is_staged(values):
-            return ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
+            found = ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
+            return python_bool(found)
         if isinstance(values, StagedList):
             return test(values.stack())
         values = list(values)
         if not any(map(is_staged, values)):
             return plain(values)
-        return combine(*[lambda v=v: truth(v) for v in values])
+        return python_bool(combine(*[lambda v=v: truth(v) for v in values]))
 
     return test
 

@@ -111,7 +111,16 @@ def _inline(tracer: Tracer, block: Block) -> None:
 def not_(x: Any) -> Any:
     """`not x`."""
     decided = truth(x)
-    return ops.op("logical_not", X=decided) if isinstance(decided, Tensor) else not decided
+    return python_bool(ops.op("logical_not", X=decided)) if isinstance(decided, Tensor) else not decided
+
+
+def python_bool(x: Any) -> Any:
+    """A truth that is a Python bool in eager mode: a 0-d weak tensor where it is staged."""
+    if isinstance(x, Tensor):
+        scalar = _scalar(x)
+        x = Tensor.wrap(scalar._value, True)
+        x._weak = True
+    return x
 
 
 def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
@@ -159,13 +168,13 @@ def _compare(op: str, a: Any, b: Any) -> Any:
 def in_(a: Any, b: Any) -> Any:
     """`a in b`."""
     if is_staged(b):
-        return ops.op("reduce_any", X=b == a, reduce_all=True)
+        return python_bool(ops.op("reduce_any", X=b == a, reduce_all=True))
     if isinstance(b, StagedList):
-        return ops.op("reduce_any", X=b.stack() == a, reduce_all=True) if len(b.element_shape) == 0 else a in b
+        return in_(a, b.stack())
     if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or any(map(is_staged, b))):
         if isinstance(b, range):
             b = list(b)
-        return or_(*[lambda e=e: True if e is a else a == e for e in b]) if b else False
+        return python_bool(or_(*[lambda e=e: True if e is a else a == e for e in b])) if b else False
     if isinstance(b, dict) and is_staged(a):
         return any(a is key for key in b)
     return a in b

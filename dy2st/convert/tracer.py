@@ -22,6 +22,7 @@ from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
 from .cells import Cell, Snapshot, TensorCell
+from .lists import StagedList
 from .structure import MaybeNone
 from .undefined import Undefined
 
@@ -290,7 +291,7 @@ def containers_of(value: Any) -> Iterable[Any]:
             stack += x
             continue
         if type(x) not in _CONTAINERS:
-            if x is not value and not hasattr(type(x), "sublayers"):
+            if isinstance(x, (Tensor, StagedList)) or (x is not value and not hasattr(type(x), "sublayers")):
                 continue
             x = getattr(x, "__dict__", None)
         if type(x) in _CONTAINERS and id(x) not in seen:

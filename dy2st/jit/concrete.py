@@ -7,16 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
+from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
 from ..convert.structure import Tree, build
 from ..convert.tracer import Note
 from ..tensor import Tensor
-from . import backends
 from .guards import Guard
 from .signature import Key
 
@@ -184,7 +183,7 @@ class ConcreteProgram:
         """What runs the forward program."""
         with self._lock:
             if self._forward is None:
-                self._forward = backends.make(self.program, [v.name for v in self.inputs], self.fetches)
+                self._forward = make_executable(self.program, [v.name for v in self.inputs], self.fetches)
             return self._forward
 
     def training(self) -> Training:
@@ -222,9 +221,4 @@ class Training:
         self.grads = [None if v is None else v.name for v in found]
         fetches = list(dict.fromkeys([*concrete.fetches, *(g for g in self.grads if g is not None)]))
         feeds = [*(v.name for v in concrete.inputs), *self.out_grads]
-        self.executable = backends.make(self.program, feeds, fetches, self.out_grads)
-
-
-def as_array(value: Any) -> np.ndarray:
-    """A fetched value as an array that a tensor can hold."""
-    return value if isinstance(value, np.ndarray) else np.asarray(value)
+        self.executable = make_executable(self.program, feeds, fetches, absent_feeds=self.out_grads)

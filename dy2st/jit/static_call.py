@@ -26,7 +26,9 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     feeds = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
     state: dict[str, Any] = {c.variable.name: t._value for c, t in zip(concrete.captured, captured, strict=True)}
     if STATE_NAME in state:
-        state[STATE_NAME] = np.array(state[STATE_NAME])  # the array of a tensor is never written to
+        state[STATE_NAME] = np.array(
+            state[STATE_NAME]
+        )  # a run updates it, and the array of a tensor is never written to
     sources = [t for v, t in zip([*concrete.inputs, *(c.variable for c in concrete.captured)], [*inputs, *captured], strict=True)
                if not v.stop_gradient and v.dtype.startswith("float")]  # fmt: skip
     needs_grad = dispatch.is_grad_enabled() and any(not t.stop_gradient for t in sources) and any(concrete.active())
@@ -42,8 +44,6 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
     # the run has succeeded: now, and only now, the outside changes
-    if STATE_NAME in state:
-        captured[[c.variable.name for c in concrete.captured].index(STATE_NAME)]._value = state[STATE_NAME]
     _commit(concrete, arguments, inputs, results)
     return cook(concrete.recipe, inputs, results)
 
@@ -90,7 +90,8 @@ class Pending:
     def resume(self, seeds: dict[str, Any]) -> list[Any]:
         """The gradients, in the order of `training.grads` (None where none flows)."""
         if self.session is None:  # the graph was retained: the forward part runs once more
-            self.session = self.training.executable.start(self.feeds, dict(self.state))
+            state = {name: np.array(a) if name == STATE_NAME else a for name, a in self.state.items()}
+            self.session = self.training.executable.start(self.feeds, state)
         session, self.session = self.session, None
         try:
             session.resume(seeds)

@@ -18,6 +18,7 @@ from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import LeakError
 from ..tensor import Tensor, dispatch
+from ..tensor.random import STATE_NAME
 from .concrete import Argument, ArgumentCell, Captured, ConcreteProgram, Constant, Effects, Fetched, Rebuilt, Recipe
 from .guards import guards_of
 from .signature import Key, TensorKey
@@ -133,6 +134,9 @@ class Trace:
         for i, (p, v) in enumerate(zip(self.placeholders, self.inputs, strict=True)):
             if p._value is not v:
                 effects.arguments.append((i, self._fetch(self.tracer.lift(p)).position))
+        for t, v in self.tracer.captures.values():
+            if v.name == STATE_NAME:  # which the program updates itself
+                effects.captures.append((t, self._fetch(v).position))
         for t, _ in self.tracer.originals.values():
             if t._value is not self.tracer.captures[id(t)][1]:
                 assert isinstance(t._value, Variable)

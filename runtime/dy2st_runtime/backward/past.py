@@ -51,7 +51,7 @@ class PastLists:
         with b.inside(test):
             test.results = [b.less_than(length, b.op("lod_array_length", X=rest[0])).name]
         with b.inside(body):
-            body.results = [b.op("array_pop", X=rest[1])[0].name]
+            body.results = [b.op("array_pop", Array=rest[1])[0].name]
         attrs = {"cond_block": test, "body_block": body, "saved": []}
         b.apply(registry.get("while_loop"), ([after],), attrs, {"Out": [copy.name]})
         self.carried.append((index, after, copy))
