@@ -9,7 +9,7 @@ import numpy as np
 
 class MyModel(paddle.nn.Layer):
     def __init__(self, input_size, hidden_size):
-        super().__init__()
+        super(MyModel, self).__init__()
         self.linear1 = paddle.nn.Linear(input_size, hidden_size)
         self.linear2 = paddle.nn.Linear(hidden_size, hidden_size)
         self.linear3 = paddle.nn.Linear(hidden_size, 1)

@@ -1,6 +1,8 @@
 # From the Paddle 2.2 tutorial "动态图" (dynamic graphs), sections 1 and 2: tensors are computed and printed at once.
 # Mended: nothing.
 import dy2st as paddle
+import dy2st.nn.functional as F
+import numpy as np
 
 print(paddle.__version__)
 

@@ -15,11 +15,12 @@ def build_model(dataset, config, phase, main_prog):
 
 dataset, config = 4, 3
 train_program, startup_program = fluid.Program(), fluid.Program()
-with fluid.program_guard(train_program, startup_program), fluid.unique_name.guard():
-    gw, loss, acc, pred = build_model(dataset,
-                                      config=config,
-                                      phase="train",
-                                      main_prog=train_program)
+with fluid.program_guard(train_program, startup_program):
+    with fluid.unique_name.guard():
+        gw, loss, acc, pred = build_model(dataset,
+                                          config=config,
+                                          phase="train",
+                                          main_prog=train_program)
 
 print(type(loss))
 print(loss)

@@ -8,7 +8,7 @@ import numpy as np
 
 class Policy(fluid.dygraph.Layer):
     def __init__(self, name_scope):
-        super().__init__(name_scope)
+        super(Policy, self).__init__(name_scope)
         self.affine1 = nn.FC(self.full_name(), size=128)
         self.affine2 = nn.FC(self.full_name(), size=2)
         self.dropout_ratio = 0.6

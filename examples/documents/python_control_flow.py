@@ -10,7 +10,7 @@ for i in range(10):
     r = paddle.rand([1,])
     if r > 0.5:
         c = paddle.pow(a, i) + b
-        print(f"{i} +> {c.numpy()}")
+        print("{} +> {}".format(i, c.numpy()))
     else:
         c = paddle.pow(a, i) - b
-        print(f"{i} -> {c.numpy()}")
+        print("{} -> {}".format(i, c.numpy()))

@@ -14,6 +14,6 @@ for i in range(10):
     outputs = paddle.matmul(hidden, linear.weight, transpose_y=True)
     loss = loss_fn(outputs, inputs)
     loss.backward()
-    print(f"step: {i}, loss: {loss.numpy()}")
+    print("step: {}, loss: {}".format(i, loss.numpy()))
     optimizer.step()
     optimizer.clear_grad()
