@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
-from ..ir.visit import declare_like, may_raise, reads
+from ..ir.visit import all_ops, declare_like, may_raise, reads
 from ..ops.elementwise import Elementwise
 from .rewrite import is_effect
 from .shapes import Shapes, equal, symbolic_shapes
@@ -43,7 +43,10 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
+    done = {id(op.attrs["sub_block"]) for op in all_ops(program.global_block()) if op.type == "fused_elementwise"}
     for block in program.blocks:
+        if id(block) in done:
+            continue
         roots = {*keep, *program.updates.values()} if block.parent is None else set(block.results)
         roots.update(n for op in _owners(block) for n in op.attrs.get("saved", ()))
         changed |= _Fuser(block, shapes, absent, roots).run()
@@ -78,6 +81,7 @@ class _Fuser:
         for op in block.ops:
             for name in reads(op):
                 self.uses.setdefault(name, []).append(op)
+        self.index: dict[str, int] = {}
         self.nodes: dict[_Node, None] = {}
         self.home: dict[str, _Node] = {}  # name → the node that makes it
         self.readers: dict[str, list[_Node]] = {}  # name → the nodes of elementwise ops that read it
@@ -110,6 +114,7 @@ class _Fuser:
             node.before = {self.home[name] for name in reads(op) if name in self.home}
             self.nodes[node] = None
             self.home.update(dict.fromkeys(op.output_names, node))
+            self.index.update(dict.fromkeys(op.output_names, index))
             if fusable:
                 producers = [self.home[name] for name in op.input_names if name in self.home]
                 siblings = [reader for name in op.input_names for reader in self.readers.get(name, ())]
@@ -148,7 +153,7 @@ class _Fuser:
             return b
         if self._between(a, b) or self._between(b, a):
             return b
-        ops = [*a.ops, *b.ops]
+        ops = sorted([*a.ops, *b.ops], key=lambda op: self.index[op.output_names[0]])
         if len(self._inputs(ops)) > MAX_INPUTS:
             return b
         a.ops = ops

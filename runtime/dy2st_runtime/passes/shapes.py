@@ -234,6 +234,6 @@ def _learn(facts: Facts, a: Any, b: Any) -> None:
     a, b = _known(facts, a), _known(facts, b)
     if same_dim(a, b) or (isinstance(a, int) and isinstance(b, int)):
         return
-    if isinstance(a, int) or (isinstance(b, n.Expr) and len(repr(a.key)) < len(repr(b.key))):
+    if isinstance(b, int) or (isinstance(a, n.Expr) and len(repr(b.key)) < len(repr(a.key))):
         a, b = b, a
-    facts[_key(a)] = b
+    facts[_key(b)] = a
