@@ -39,6 +39,7 @@ RUNTIME_PACKAGES = {
     "llvmlite": {"executor"},
     "scipy": {"executor", "ops"},
     "google": {"formats"},
+    "threadpoolctl": {"executor"},
     "numpy": set(RUNTIME),
 }
 

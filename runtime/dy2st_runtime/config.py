@@ -74,6 +74,13 @@ DUMP: Flag[frozenset[str]] = Flag(
 CHECKS = Flag("DY2ST_CHECKS", False, _bool, "verify the Program after every pass and check bounds in kernels")
 CACHE_DIR = Flag("DY2ST_CACHE_DIR", "", str, "folder of the compile cache; empty: the user's cache folder")
 NO_CACHE = Flag("DY2ST_NO_CACHE", False, _bool, "compile in memory only")
+BLAS_THREADS = Flag(
+    "DY2ST_BLAS_THREADS",
+    1,
+    int,
+    "threads of SciPy's BLAS, which kernels call; 0: leave as it is. Its threads spin between calls, which costs more than it "
+    "gives where matrix products are small or the machine is shared",
+)
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 

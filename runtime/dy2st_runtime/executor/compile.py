@@ -22,7 +22,9 @@ from numba import types
 from numba.core import compiler, registry
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu_options import FastMathOptions
+from threadpoolctl import ThreadpoolController
 
+from .. import config
 from ..errors import CompileError
 from . import arrays, mathlib, native
 from .cache import ObjectCache
@@ -72,6 +74,15 @@ def _new_machine() -> llvm.TargetMachine:
         codemodel="jitdefault",
         jit=True,
     )
+
+
+def limit_blas(threads: int) -> None:
+    """Sets the number of threads of the BLAS that kernels call: SciPy's, or NumPy's where both share one."""
+    if threads < 1:
+        return
+    libraries = ThreadpoolController().select(user_api="blas")
+    own = [lib["filepath"] for lib in libraries.info() if "scipy" in lib["filepath"]]
+    (libraries.select(filepath=own) if own else libraries).limit(limits=threads)
 
 
 @functools.cache
@@ -125,6 +136,7 @@ class KernelCompiler:
         """The entry points of kernels given as source text with the function name `kernel`."""
         with self._lock:
             if self._linker is None:
+                limit_blas(config.BLAS_THREADS.get())
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}

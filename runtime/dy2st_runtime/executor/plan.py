@@ -15,6 +15,7 @@ from .. import dtype as dt
 from ..codegen import layout
 from ..ir.program import Operator, Variable
 from ..ir.visit import may_raise
+from ..loopir.nodes import holds_check
 from ..lowering.schedule import (
     Absent,
     Branch,
@@ -252,8 +253,29 @@ def _merge_arrays(schedule: Schedule, external: set[str], keep: set[str]) -> Non
             users = live.pointers(c)
             inside = [(first, last) for first, last in live._loops if first <= at <= last]
             born_inside = all(live.ranges[c].start >= first for first, _ in inside)
-            if born_inside and all(live.ranges[u].end <= at or u == schedule.canonical(out) for u in users):
-                schedule.same[schedule.canonical(out)] = c
+            o = schedule.canonical(out)
+            dies = born_inside and all(live.ranges[u].end <= at or u == o for u in users)
+            if dies or _carried(schedule, live, s, c, o):
+                schedule.same[o] = c
+
+
+def _carried(schedule: Schedule, live: Liveness, s: Launch, c: str, out: str) -> bool:
+    """Whether `out` is what the loop parameter `c` becomes, and the parameter's old value is not needed after the step `s` of
+    the body: `xs = xs + [x]` in a loop."""
+    for loop in walk(schedule.steps):
+        if isinstance(loop, Loop) and any(s is inner for inner in loop.body):
+            break
+    else:
+        return False
+    params, results = (list(map(schedule.canonical, names)) for names in (loop.params, loop.results))
+    if params.count(c) != 1 or results.count(out) != 1 or c in results or params.index(c) != results.index(out):
+        return False
+    first, at = live.positions[id(loop)], live.positions[id(s)]
+    last = dict(live._loops)[first]
+    if any(at < touch < last for touch in live._touches[c]):
+        return False
+    others = [live.ranges[u] for u in live.pointers(c) if u not in (c, out)]
+    return all((first <= r.start and r.end <= at) or r.start > last for r in others)
 
 
 def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: set[str]) -> None:
@@ -323,6 +345,8 @@ def _aliases(live: Liveness, name: str) -> list[str]:
 
 def _can_fail(s: Step) -> bool:
     if isinstance(s, (FailIfAbsent, Host, Suspend)):
+        return True
+    if isinstance(s, Launch) and holds_check(s.kernel.body):
         return True
     return isinstance(s, Launch) and may_raise(s.op)
 

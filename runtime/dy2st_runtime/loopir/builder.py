@@ -75,6 +75,7 @@ class KernelBuilder:
         self.kernel = n.Kernel(label)
         self._bodies: list[list[Any]] = [self.kernel.body]
         self._count = 0
+        self._static: dict[tuple[str, int], int] = {}
 
     def fresh(self, stem: str) -> str:
         self._count += 1
@@ -98,6 +99,7 @@ class KernelBuilder:
         """An argument bound to the Program's variable `var`; `shape` is its static shape (-1 = open)."""
         arg = n.TensorArg(f"t{len(self.kernel.tensors)}", var, dtype, len(shape), written)
         self.kernel.tensors.append(arg)
+        self._static.update(((arg.name, axis), d) for axis, d in enumerate(shape) if d != -1)
         return TensorRef(self, arg, shape)
 
     def input(self, var: str, dtype: str, rank_or_shape: int | Sequence[int]) -> TensorRef:
@@ -133,7 +135,28 @@ class KernelBuilder:
         return VarRef(self, name, dtype)
 
     def fail_if(self, cond: n.Expr) -> None:
-        self.emit(n.Fail(cond))
+        """Ends the kernel where the condition holds. A check that the static sizes settle is left out: whoever feeds the kernel
+        has compared them, and what cannot fail may write a parameter in place."""
+        if self._known(cond) is not False:
+            self.emit(n.Fail(cond))
+
+    def _known(self, e: n.Expr) -> Any:
+        """The value of an expression on static sizes; None if it is not known before the run."""
+        if isinstance(e, n.Const):
+            return e.value
+        if isinstance(e, n.Size):
+            return self._static.get((e.tensor, e.axis))
+        if not isinstance(e, n.Binary):
+            return None
+        a, b = self._known(e.a), self._known(e.b)
+        if e.op == "&":
+            return False if a is False or b is False else None if a is None or b is None else a and b
+        if e.op == "|":
+            return True if a is True or b is True else None if a is None or b is None else a or b
+        if a is None or b is None:
+            return None
+        comparisons = {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}
+        return comparisons.get(e.op)
 
     def gemm(self, a: TensorRef, b: TensorRef, c: TensorRef, m: Any, n_: Any, k: Any, *, trans_a: bool = False,
              trans_b: bool = False, a_offset: Any = 0, b_offset: Any = 0, c_offset: Any = 0, lda: Any = None,

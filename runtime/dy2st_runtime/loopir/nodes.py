@@ -457,3 +457,12 @@ class Kernel:
     tensors: list[TensorArg] = field(default_factory=list)
     scalars: list[ScalarArg] = field(default_factory=list)
     body: list[Any] = field(default_factory=list)
+
+
+def holds_check(body: list[Any]) -> bool:
+    """Whether some statement can end the kernel with a failure."""
+    for s in body:
+        inner = [*getattr(s, "body", ()), *getattr(s, "orelse", ()), *getattr(s, "setup", ())]
+        if isinstance(s, (Fail, NativeCall)) or holds_check(inner):
+            return True
+    return False
