@@ -305,6 +305,22 @@ def move_value(target, source, rank, size):  # type: ignore[no-untyped-def]
     return at.OK
 
 
+@numba.njit
+def tensor_take(out, x, rank, size):  # type: ignore[no-untyped-def]
+    """Gives `out` the elements of a tensor in memory that it owns. They are there already where `out` and x are one descriptor
+    and x does not show other memory."""
+    data, nbytes = ld_int64(x, at.DATA), _bytes(x, at.DIMS, rank, size)
+    if out == x and data == ld_int64(ld_int64(x, at.BUFFER), at.BUFFER_ADDRESS):
+        return at.OK
+    address = reserve(out, nbytes)
+    if address == 0:
+        return at.NO_MEMORY
+    for a in range(rank):
+        st_int64(out, at.DIMS + a, ld_int64(x, at.DIMS + a))
+    copy_bytes(address, data, nbytes)
+    return at.OK
+
+
 FUNCTIONS: dict[str, Any] = {
     f.__name__: f
     for f in (
@@ -321,5 +337,6 @@ FUNCTIONS: dict[str, Any] = {
         array_concat,
         array_unstack,
         move_value,
+        tensor_take,
     )
 }

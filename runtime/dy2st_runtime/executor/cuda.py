@@ -299,6 +299,8 @@ class Walk:
             result = [*self.get(out), ins[0]]
         elif fn == "array_copy":
             result = list(ins[0])
+        elif fn == "tensor_take":
+            result = to_device(ins[0].host())  # always a copy: device values are shared freely
         elif fn == "array_append":
             result = [*ins[0], ins[1]]
         elif fn in ("array_set", "array_get"):

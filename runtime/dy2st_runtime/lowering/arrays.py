@@ -37,6 +37,11 @@ def copy(cx: Any, source: Variable, out: Variable) -> None:
     _launch(cx, "array_copy", [out], [source], source)
 
 
+def take_over(cx: Any, x: Variable, out: Variable) -> None:
+    """`out` gets the elements of a dense x in memory of its own: x's memory, if x is not needed any more, else a copy."""
+    _launch(cx, "tensor_take", [out], [x], x, takes={out.name: x.name})
+
+
 def write(cx: Any, array: Variable | None, x: Variable, index: Variable | None, out: Variable) -> None:
     """`out` = array with entry `index` replaced by x, or x appended where the index is the length or there is none."""
     if array is None:

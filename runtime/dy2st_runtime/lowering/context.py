@@ -160,6 +160,10 @@ class Context:
             and all(_same(p, q) for p, q in zip(sa, sb, strict=True))
         )
 
+    def take_over(self, x: Variable, out: Variable) -> None:
+        """`out` gets the elements of x to be changed by the kernels that follow: in place, if x is not needed any more."""
+        arrays.take_over(self, x, out)
+
     # ---- the generic lowerings ----
     def elementwise(self, record: Any, ins: Sequence[Variable], out: Variable, attrs: dict[str, Any]) -> None:
         elementwise.lower_op(self, record, ins, out, attrs)

@@ -67,7 +67,7 @@ class Scatter(OpDef):
 
     @staticmethod
     def lower(cx: Any, x: Any, ids: Any, updates: Any, out: Any, *, overwrite: bool) -> None:
-        cx.copy(x, out)
+        cx.take_over(x, out)
         with cx.kernel([ids, updates], [out], shapes=False) as (k, (ids, updates), (out,)):
             count, inner = k.let(ids.size, "n"), k.let(nests.span(out.shape[1:]), "n")
             k.fail_if(n.as_expr(updates.size) != n.as_expr(count) * inner)
@@ -137,7 +137,7 @@ class ScatterNdAdd(OpDef):
     @staticmethod
     def lower(cx: Any, x: Any, index: Any, updates: Any, out: Any) -> None:
         width = index.shape[-1]
-        cx.copy(x, out)
+        cx.take_over(x, out)
         with cx.kernel([index, updates], [out], shapes=False) as (k, (index, updates), (out,)):
             rows, inner = k.let(nests.span(index.shape[:-1]), "n"), k.let(nests.span(out.shape[width:]), "n")
             for d, w in zip(updates.shape, [*index.shape[:-1], *out.shape[width:]], strict=True):
@@ -197,7 +197,7 @@ class IndexPut(OpDef):
 
     @staticmethod
     def lower(cx: Any, x: Any, indices: list, value: Any, out: Any, *, accumulate: bool, axis: int) -> None:
-        cx.copy(x, out)
+        cx.take_over(x, out)
         with cx.kernel([value, *indices], [out], shapes=False) as (k, (value, *refs), (out,)):
             places = Places(k, out, refs, axis)
             stop = axis + len(refs)
@@ -352,7 +352,7 @@ class PutAlongAxis(_Along):
     @staticmethod
     def lower(cx: Any, x: Any, index: Any, value: Any, out: Any, *, Axis: int, Reduce: str) -> None:
         axis = dims.normalize_axis(Axis, len(x.shape))
-        cx.copy(x, out)
+        cx.take_over(x, out)
         with cx.kernel([index, value], [out], shapes=False) as (k, (index, value), (out,)):
             for d, i in zip(value.shape, index.shape, strict=True):
                 k.fail_if(n.as_expr(d) != i)

@@ -79,7 +79,7 @@ class SetValue(OpDef):
     @staticmethod
     def lower(cx: Any, x: Any, value: Any, *rest: Any, **attrs: Any) -> None:
         *lists, out = rest
-        cx.copy(x, out)
+        cx.take_over(x, out)
         if value is None:
             value = _constant(cx, attrs, x.dtype)
         with cx.kernel([value, *flat(lists)], [out], shapes=False) as (k, (value, *refs), (out,)):
