@@ -81,7 +81,8 @@ def limit_blas(threads: int) -> None:
     if threads < 1:
         return
     libraries = ThreadpoolController().select(user_api="blas")
-    own = [lib["filepath"] for lib in libraries.info() if "scipy" in lib["filepath"]]
+    # the wheels of both carry a library named libscipy_openblas, in folders of their own
+    own = [lib["filepath"] for lib in libraries.info() if "numpy.libs" not in lib["filepath"]]
     (libraries.select(filepath=own) if own else libraries).limit(limits=threads)
 
 
