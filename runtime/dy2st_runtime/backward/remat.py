@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import has_effect, reads
@@ -101,8 +101,11 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     head, walk = block.ops[:end], block.ops[end:]
     original = {copy: name for name, copy in forward.items() if copy in block.vars}
     defined = {name for other in head for name in other.output_names}
-    needed = [n for other in walk for n in reads(other)] + [v.name for v in results]
-    needed = [name for name in dict.fromkeys(needed) if name in defined or name in original]
+    hidden = {*defined, *original}
+    needed = [n for n in dict.fromkeys([*_values_read(walk), *(v.name for v in results)]) if n in hidden]
+    shapes_only = [
+        n for n in dict.fromkeys(n for other in walk for n in reads(other)) if n in hidden and n not in needed
+    ]
     past = PastLists(sweep, op, block, step)
 
     def can_save(name: str) -> bool:
@@ -111,8 +114,13 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     def cheap(other: Operator) -> bool:
         return is_cheap(other) and (past.exact or not reads_entries(other))
 
+    needed += [name for name in shapes_only if not can_save(name)]
     again, save = choose(head, needed, can_save, cheap)
     kept = [other for other in head if id(other) in again]
+    # what is there for its shape alone is no reason to compute something else from it: the passes will often find
+    # the shape elsewhere, and then drop it
+    made = {name for other in kept for name in other.output_names}
+    save += [name for name in shapes_only if name not in made and name not in save and can_save(name)]
     used = {*needed, *(name for other in kept for name in reads(other))}
     lists = [name for name in original if name in used and name not in defined and not can_save(name)]
     past.check(kept, bool(lists))
@@ -130,6 +138,14 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
         array = _saved(sweep, op, original[name])
         b.apply(registry.get("read_from_array"), (array, step), {}, {"Out": [name]})
     return past
+
+
+def _values_read(ops: Iterable[Operator]) -> Iterator[str]:
+    """The names that ops read for more than their shapes."""
+    for op in ops:
+        weak = {n for slot in op.record.shape_only for n in op.input(slot)}
+        strong = {n for slot, names in op.inputs.items() if slot not in op.record.shape_only for n in names}
+        yield from (n for n in reads(op) if n in strong or n not in weak)
 
 
 def _again(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import may_raise, reads
-from .rewrite import RNG, forget, is_effect
+from .rewrite import RNG, forget, is_effect, saved_arrays
 
 
 def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
@@ -30,7 +30,7 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     }
     <BLANKLINE>
     """
-    walk = _Walk()
+    walk = _Walk(saved_arrays(program))
     walk.block(program.global_block(), [*keep, *program.updates.values()])
     if walk.changed:
         program.version += 1
@@ -38,8 +38,15 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
 
 
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, saved: set[str]) -> None:
+        self.saved = saved
         self.changed = False
+
+    def stays(self, op: Operator, block: Block) -> bool:
+        """Whether an op must run though nobody reads its outputs."""
+        if op.type == "read_from_array" and op.input("X")[0] in self.saved:
+            return False
+        return is_effect(op, block) or may_raise(op, block)
 
     def block(self, block: Block, wanted: Iterable[str]) -> None:
         """Drops what leads neither to the wanted names, nor to the block's results, nor to an effect."""
@@ -53,7 +60,7 @@ class _Walk:
             elif op.blocks:
                 for sub in op.blocks:
                     self.block(sub, ())
-            if any(name in live for name in op.output_names) or is_effect(op, block) or may_raise(op, block):
+            if any(name in live for name in op.output_names) or self.stays(op, block):
                 kept.append(op)
                 live.update(reads(op))
             else:
@@ -106,14 +113,14 @@ class _Walk:
     def _used_state(self, op: Operator, live: set[str]) -> list[int]:
         """The loop variables that are read after the loop, by its condition, by an effect, or by what these need."""
         test, body = op.attrs["cond_block"], op.attrs["body_block"]
-        needed_by = _dependencies(body)
-        tested = _needed(test, test.results)
+        needed_by = self._dependencies(body)
+        tested = _closure(self._dependencies(test), [*test.results, *self._anchors(test)])
         used = {
             i
             for i, (out, p) in enumerate(zip(op.output("Out"), test.params, strict=True))
             if out in live or p in tested
         }
-        roots = _closure(needed_by, [*op.attrs["saved"], *_anchors(body)])
+        roots = _closure(needed_by, [*op.attrs["saved"], *self._anchors(body)])
         used |= {i for i, p in enumerate(body.params) if p in roots}
         while True:
             reached = _closure(needed_by, [body.results[i] for i in used])
@@ -122,27 +129,23 @@ class _Walk:
                 return sorted(used)
             used |= more
 
+    def _anchors(self, block: Block) -> list[str]:
+        """What the ops that always stay read."""
+        return [name for op in block.ops if self.stays(op, block) for name in reads(op) if name != RNG]
 
-def _anchors(block: Block) -> list[str]:
-    """What the ops that always stay read."""
-    return [
-        name for op in block.ops if is_effect(op, block) or may_raise(op, block) for name in reads(op) if name != RNG
-    ]
-
-
-def _dependencies(block: Block) -> dict[str, list[str]]:
-    """What each name of a block is computed from; for a `cond`, result by result."""
-    found: dict[str, list[str]] = {}
-    for op in block.ops:
-        if op.type == "cond":
-            inner = [(_dependencies(branch), branch.results, _anchors(branch)) for branch in op.blocks]
-            for i, out in enumerate(op.output("Out")):
-                found[out] = list(op.input("Cond"))
-                for needed_by, results, anchors in inner:
-                    found[out] += _closure(needed_by, [results[i], *anchors])
-        else:
-            found.update(dict.fromkeys(op.output_names, reads(op)))
-    return found
+    def _dependencies(self, block: Block) -> dict[str, list[str]]:
+        """What each name of a block is computed from; for a `cond`, result by result."""
+        found: dict[str, list[str]] = {}
+        for op in block.ops:
+            if op.type == "cond":
+                inner = [(self._dependencies(branch), branch.results, self._anchors(branch)) for branch in op.blocks]
+                for i, out in enumerate(op.output("Out")):
+                    found[out] = list(op.input("Cond"))
+                    for needed_by, results, anchors in inner:
+                        found[out] += _closure(needed_by, [results[i], *anchors])
+            else:
+                found.update(dict.fromkeys(op.output_names, reads(op)))
+        return found
 
 
 def _closure(needed_by: dict[str, list[str]], roots: Iterable[str]) -> set[str]:
@@ -155,7 +158,3 @@ def _closure(needed_by: dict[str, list[str]], roots: Iterable[str]) -> set[str]:
             found.add(name)
             queue.extend(needed_by.get(name, ()))
     return found
-
-
-def _needed(block: Block, roots: Iterable[str]) -> set[str]:
-    return _closure(_dependencies(block), [*roots, *_anchors(block)])

@@ -17,6 +17,23 @@ def is_effect(op: Operator, block: Block) -> bool:
     return any(is_effect(inner, sub) for sub in op.blocks for inner in sub.ops)
 
 
+def saved_arrays(program: Program) -> set[str]:
+    """The arrays that loops save for their gradients: reading them, as only backward loops do, does not fail."""
+    found: set[str] = set()
+    _find_saved(program.global_block(), found)
+    return found
+
+
+def _find_saved(block: Block, found: set[str]) -> None:
+    for op in block.ops:
+        for sub in op.blocks:
+            _find_saved(sub, found)
+        found.update(op.output("Saved") if op.type == "while_loop" else ())
+        if op.type == "cond":
+            for branch in op.blocks:
+                found.update(o for o, r in zip(op.output("Out"), branch.results, strict=True) if r in found)
+
+
 def all_blocks(block: Block) -> Iterator[Block]:
     """A block and all below it, outer before inner."""
     yield block
