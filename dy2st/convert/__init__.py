@@ -14,6 +14,7 @@ from .if_stmt import if_stmt as if_stmt
 from .logical import and_ as and_
 from .logical import compare_chain as compare_chain
 from .logical import in_ as in_
+from .logical import is_none as is_none
 from .logical import not_ as not_
 from .logical import not_in as not_in
 from .logical import or_ as or_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -78,6 +79,21 @@ class ListCell(Cell):
         self.target[:] = value
 
 
+class AppendCell(Cell):
+    """The entries that a list has gained at its end."""
+
+    def __init__(self, target: list, start: int):
+        self.target, self.start = target, start
+        self.key = ("append", id(target))
+        self.name = "a list"
+
+    def read(self) -> Any:
+        return self.target[self.start :]
+
+    def write(self, value: Any) -> None:
+        self.target.extend(value)
+
+
 class Snapshot:
     """The contents that containers had at some moment."""
 
@@ -93,6 +109,13 @@ class Snapshot:
     def add(self, containers: Iterable[Any]) -> None:
         """Remembers the contents of further containers."""
         self._saved += [(c, c.copy()) for c in containers]
+
+    def gained(self, items: list) -> int | None:
+        """The old length of a list that has only got more entries; None for another one."""
+        for container, old in self._saved:
+            if container is items and len(items) > len(old) and all(map(operator.is_, items, old)):
+                return len(old)
+        return None
 
     def __contains__(self, container: Any) -> bool:
         return any(c is container for c, _ in self._saved)

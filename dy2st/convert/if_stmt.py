@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.ir import Variable
+from dy2st_runtime.ir import Block, IRBuilder, Variable
+from dy2st_runtime.ops.check import EXCEPTIONS
 
-from ..errors import ShapeError
+from ..errors import Dy2stError, ShapeError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.location import user_location
+from ..transpiler import locate
 from .cells import Cell, ListCell
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, coerce, extract, instantiate, place, variables, wrap
-from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .tracer import Outcome, Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
 State = Callable[[], tuple[Any, ...]]
@@ -100,27 +102,41 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     tracer.watch_locals()
     predicate = tracer.lift(test)
     blocks = tracer.sub_block(), tracer.sub_block()
-    outcomes = [tracer.run_in(block, run) for block, run in zip(blocks, (true, false), strict=True)]
-    cells: dict[tuple, Cell] = {key: cell for o in outcomes for key, (cell, _) in o.changes.items()}
+    outcomes: list[Outcome | None] = []
+    errors: list[Exception] = []
+    for block, run in zip(blocks, (true, false), strict=True):
+        try:
+            outcomes.append(tracer.run_in(block, run))
+        except Exception as error:
+            stage_raise(tracer, block, error)
+            outcomes.append(None)
+            errors.append(error)
+    cells: dict[tuple, Cell] = {key: cell for o in outcomes if o for key, (cell, _) in o.changes.items()}
     sides = [
-        [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())] for o in outcomes
+        None if o is None else [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())]
+        for o in outcomes
     ]
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
                     ("the path where the condition is true", "the path where it is false"))  # fmt: skip
     labels = [*names, *(c.name for c in cells.values())]
-    patterns: list[Pattern] = [
-        fitter.fit(Const(a), a, b, name) for a, b, name in zip(sides[0], sides[1], labels, strict=True)
-    ]
+    patterns: list[Pattern]
+    if sides[0] is None or sides[1] is None:  # one side raises: what follows is about the other
+        patterns = [fitter.alone(x) for x in sides[0] or sides[1] or ()]
+    else:
+        patterns = [fitter.fit(Const(a), a, b, name) for a, b, name in zip(sides[0], sides[1], labels, strict=True)]
     leaves = [v for p in patterns for v in variables(p)]
     results: list[list[Variable]] = []
     for block, values in zip(blocks, sides, strict=True):
         with tracer.inside(block):
-            wanted = [x for p, value in zip(patterns, values, strict=True) for x in extract(p, value)]
+            given = [Undefined(label) for label in labels] if values is None else values
+            wanted = [x for p, value in zip(patterns, given, strict=True) for x in extract(p, value)]
             results.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
         block.results = [v.name for v in results[-1]]
     outs: list[Variable] = []
     if leaves or any(block.ops for block in blocks):
         outs = tracer.builder().op("cond", Cond=predicate, true_block=blocks[0], false_block=blocks[1])
+    if len(errors) == 2:
+        raise errors[1]  # there is no way on; an enclosing branch makes it its own
     for out, a, b in zip(outs, *results, strict=True):
         out.stop_gradient = a.stop_gradient and b.stop_gradient
     rest = iter(outs)
@@ -133,3 +149,27 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         else:
             cell.write(value)
     return values
+
+
+def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
+    """Ends a branch with the exception that its code raised while it was traced: the run that takes it raises the same.
+
+    Raises:
+        the exception itself, if it is not one that the user's code raised: what cannot be staged is an error at once.
+    """
+    tb = error.__traceback__
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    location = None if tb is None else locate(tb)
+    if location is None or isinstance(error, Dy2stError):
+        raise error
+    name = type(error).__name__
+    if EXCEPTIONS.get(name) is not type(error):
+        raise StructureError(
+            f"{name} cannot be raised under a condition that depends on a tensor: only Python's built-in exceptions can",
+            location=location, hint="raise a built-in exception such as ValueError or RuntimeError",
+        ) from error  # fmt: skip
+    with tracer.inside(block):
+        message = [error.args[0] if isinstance(error.args[0], str) else str(error)] if error.args else []
+        always = IRBuilder(block, location).op("fill_constant", shape=[], dtype="bool", value=1.0)
+        IRBuilder(block, location).op("raise_if", Cond=always, exception=name, parts=message, specs=[])

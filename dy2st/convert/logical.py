@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
+from .structure import MaybeNone
 from .tracer import Tracer, is_staged, need_tracer
 
 Thunk = Callable[[], Any]
@@ -158,11 +159,18 @@ def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
 
 
 def _compare(op: str, a: Any, b: Any) -> Any:
+    if b is None and op in ("is", "is not"):
+        return is_none(a) if op == "is" else not_(is_none(a))
     if op == "in":
         return in_(a, b)
     if op == "not in":
         return not_in(a, b)
     return _COMPARE[op](a, b)
+
+
+def is_none(x: Any) -> Any:
+    """`x is None`."""
+    return python_bool(x.is_none) if isinstance(x, MaybeNone) else x is None
 
 
 def in_(a: Any, b: Any) -> Any:

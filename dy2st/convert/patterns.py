@@ -84,6 +84,19 @@ class Fitter:
         except Dy2stError as error:
             raise error.at(user_location()) from None
 
+    def alone(self, value: Any) -> Pattern:
+        """The pattern of a value that only one side has, as the other one does not come to an end."""
+        t = type_of(value)
+        v = getattr(value, "_value", None)
+        if t is not None and not isinstance(value, MaybeNone):
+            inside = isinstance(v, Variable) and not self.tracer.can_read(v)
+            return Var(t, self._reason(value)) if inside else Const(value)
+        keys, children = split(value)
+        if children is None:
+            return Const(value)
+        parts = tuple(map(self.alone, children))
+        return Const(value) if all(isinstance(p, Const) for p in parts) else Node(type(value), keys, parts)
+
     def _widen(self, old: Any, new: Any, name: str) -> Pattern:
         """The narrowest pattern for two values that differ."""
         if isinstance(old, Undefined) or isinstance(new, Undefined):

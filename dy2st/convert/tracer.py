@@ -136,11 +136,8 @@ class Tracer(ProgramRecorder):
 
     def visible(self, v: Variable) -> Variable:
         """The variable, if the current block can read it; LeakError otherwise."""
-        block: Block | None = self.block
-        while block is not None:
-            if v.block is block:
-                return v
-            block = block.parent
+        if self.can_read(v):
+            return v
         made = next((op.location for op in v.block.ops if v.name in op.output_names), None)
         raise LeakError(
             "a tensor that was computed inside a branch or a loop is used outside of it"
@@ -148,6 +145,13 @@ class Tracer(ProgramRecorder):
             location=user_location(2),
             hint="assign it to a local variable or an attribute of self in the same function, so that it is carried out",
         )
+
+    def can_read(self, v: Variable) -> bool:
+        """Whether a variable is of the current block or one around it."""
+        block: Block | None = self.block
+        while block is not None and block is not v.block:
+            block = block.parent
+        return block is not None
 
     def capture(self, t: Tensor) -> Variable:
         known = self.captures.get(id(t))

@@ -13,7 +13,7 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
-from ..convert.structure import Tree, build
+from ..convert.structure import build
 from ..convert.tracer import Note
 from ..tensor import Tensor
 from .guards import Guard
@@ -110,6 +110,19 @@ class Captured:
         return found if isinstance(found, Tensor) else self.tensor
 
 
+@dataclass(frozen=True)
+class Number:
+    """A Python number among the attributes that is an input."""
+
+    holder: dict
+    entry: Any
+    variable: Variable
+
+    def fits(self) -> bool:
+        """Whether it still is a number of that kind."""
+        return type(self.holder.get(self.entry)) is (int if self.variable.dtype == "int64" else float)
+
+
 class ConcreteProgram:
     """One trace.
 
@@ -122,14 +135,15 @@ class ConcreteProgram:
         effects: what a call changes.
         guards: what must hold for this trace to serve a call.
         notes: decisions, for `explain()`.
+        numbers: Python numbers that are fed too.
     """
 
-    def __init__(self, name: str, key: Key, program: Program, inputs: list[Variable], captured: list[Captured],
+    def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: list[Guard], notes: list[Note],
-                 input_tree: Tree) -> None:  # fmt: skip
+                 numbers: Sequence[Number] = ()) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
-        self.input_tree = input_tree
+        self.numbers = list(numbers)
         self.shapes = [v.shape for v in inputs]
         self.reason = ""
         self._lock = threading.RLock()
@@ -174,6 +188,10 @@ class ConcreteProgram:
                 self._active = [name in names for name in self.fetches]
             return self._active
 
+    def feeds(self) -> list[str]:
+        """The names of what is fed."""
+        return [v.name for v in (*self.inputs, *(n.variable for n in self.numbers))]
+
     def wrt(self) -> list[Variable]:
         """The inputs and captured tensors that gradients are computed for."""
         found = [*self.inputs, *(c.variable for c in self.captured)]
@@ -183,7 +201,7 @@ class ConcreteProgram:
         """What runs the forward program."""
         with self._lock:
             if self._forward is None:
-                self._forward = make_executable(self.program, [v.name for v in self.inputs], self.fetches)
+                self._forward = make_executable(self.program, self.feeds(), self.fetches)
             return self._forward
 
     def training(self) -> Training:
@@ -220,5 +238,5 @@ class Training:
         self.out_grads = [v.name for v in seeds]
         self.grads = [None if v is None else v.name for v in found]
         fetches = list(dict.fromkeys([*concrete.fetches, *(g for g in self.grads if g is not None)]))
-        feeds = [*(v.name for v in concrete.inputs), *self.out_grads]
+        feeds = [*concrete.feeds(), *self.out_grads]
         self.executable = make_executable(self.program, feeds, fetches, absent_feeds=self.out_grads)

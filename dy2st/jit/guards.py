@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from ..tensor.promotion import NUMBERS
 
 _PLAIN = (*NUMBERS, complex, str, bytes, type(None))
 _MISSING = object()
+LENGTH = object()
 # what layers keep for themselves
 _PRIVATE = {"_full_name", "_hook_ids"}
 
@@ -32,6 +34,10 @@ class Guard:
                 return self.holder.cell_contents
             except ValueError:
                 return _MISSING
+        if self.entry is LENGTH:
+            return len(self.holder)
+        if isinstance(self.holder, list):
+            return self.holder[self.entry] if self.entry < len(self.holder) else _MISSING
         return self.holder.get(self.entry, _MISSING)
 
     def holds(self) -> bool:
@@ -62,9 +68,11 @@ def guards_of(functions: Iterable[types.FunctionType], owners: Iterable[Any]) ->
     for owner in owners:
         kind = type(owner).__name__
         for container in containers_of(owner):
-            if not isinstance(container, dict):
-                continue
-            for entry, value in container.items():
+            is_list = isinstance(container, list)
+            if is_list or isinstance(container, OrderedDict):  # of sublayers, hooks
+                what = "a list" if is_list else "a dict"
+                found[id(container), None] = Guard(container, LENGTH, len(container), f"length of {what} of {kind}")
+            for entry, value in enumerate(container) if is_list else container.items():
                 if entry not in _PRIVATE and _matters(value) and not isinstance(value, Tensor):
                     found[id(container), entry] = Guard(container, entry, value, f"attribute {entry!r} of {kind}")
     return list(found.values())
@@ -78,4 +86,4 @@ def _names(code: types.CodeType) -> Iterable[str]:
 
 
 def _matters(value: Any) -> bool:
-    return isinstance(value, (*_PLAIN, Tensor, types.FunctionType))
+    return isinstance(value, (*_PLAIN, Tensor, types.FunctionType)) or hasattr(type(value), "sublayers")

@@ -23,7 +23,8 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     """
     inputs = arguments.tensors()
     captured = [c.now() for c in concrete.captured]
-    feeds = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
+    feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
+    feeds.update((n.variable.name, np.asarray(n.holder[n.entry], n.variable.dtype)) for n in concrete.numbers)
     state: dict[str, Any] = {c.variable.name: t._value for c, t in zip(concrete.captured, captured, strict=True)}
     if STATE_NAME in state:
         state[STATE_NAME] = np.array(

@@ -6,13 +6,15 @@ import inspect
 import threading
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from dy2st_runtime.ir import Program
 
 from ..convert.calls import call, convert_function
-from ..errors import FetchError
+from ..convert.cells import EntryCell
+from ..errors import FetchError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..transpiler import Converted
 from . import static_call
@@ -45,6 +47,14 @@ def is_enabled() -> bool:
     return _enabled
 
 
+_last: deque[ConcreteProgram] = deque(maxlen=1)
+
+
+def last_called() -> ConcreteProgram | None:
+    """The trace that the last successful call of a static function used."""
+    return _last[0] if _last else None
+
+
 class _Traces:
     """The traces of a function, or of a method of one object; it does not keep the object alive."""
 
@@ -53,10 +63,15 @@ class _Traces:
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
         self.open_captures: dict[int, tuple[int, ...]] = {}
+        self.counters: dict[tuple[int, Any], tuple[dict, Any]] = {}
 
 
 class StaticFunction:
     """A function that is traced at its first call, and then runs as a compiled Program.
+
+    Attributes:
+        raw, instance: the function as the user wrote it, and the object it is a method of.
+        input_spec: as given.
 
     Args:
         function: a Python function or a bound method.
@@ -68,7 +83,7 @@ class StaticFunction:
                  traces: _Traces | None = None) -> None:  # fmt: skip
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
-        self._raw, self._instance, self._input_spec = function, instance, input_spec
+        self.raw, self.instance, self.input_spec = function, instance, input_spec
         self._traces = _Traces() if traces is None else traces
         self._of_instances: weakref.WeakKeyDictionary[Any, _Traces] = weakref.WeakKeyDictionary()
         self._signature: inspect.Signature | None = None
@@ -82,16 +97,16 @@ class StaticFunction:
         traces = self._of_instances.get(instance)
         if traces is None:
             traces = self._of_instances[instance] = _Traces()
-        return StaticFunction(self._raw, self._input_spec, instance, traces)
+        return StaticFunction(self.raw, self.input_spec, instance, traces)
 
     def __deepcopy__(self, memo: dict) -> StaticFunction:
         # the copy of a layer has its own parameters, so its own traces
-        return StaticFunction(self._raw, self._input_spec, memo.get(id(self._instance), self._instance))
+        return StaticFunction(self.raw, self.input_spec, memo.get(id(self.instance), self.instance))
 
     @property
     def original(self) -> Callable:
         """The function as the user wrote it (bound, for a method)."""
-        return self._raw if self._instance is None else types.MethodType(self._raw, self._instance)
+        return self.raw if self.instance is None else types.MethodType(self.raw, self.instance)
 
     # how `convert.call` finds what to convert
     _dy2st_function = original
@@ -110,11 +125,14 @@ class StaticFunction:
             return call(self.original)(*args, **kwargs)  # inside another trace, or while a program is built by hand
         try:
             arguments = Arguments(self.signature, args, kwargs)
-            return static_call.run(self._find(arguments), arguments)
+            concrete = self.find(arguments)
+            result = static_call.run(concrete, arguments)
         except Exception as error:
             raise for_user(error) from error.__cause__
+        _last.append(concrete)
+        return result
 
-    def _find(self, arguments: Arguments) -> ConcreteProgram:
+    def find(self, arguments: Arguments) -> ConcreteProgram:
         """The trace that serves the arguments, made if there is none."""
         tensors = arguments.tensors()
         found = self._serving(arguments, tensors)
@@ -140,6 +158,9 @@ class StaticFunction:
                 return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
             if t.stop_gradient != captured.stop_gradient:
                 return f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {captured.stop_gradient}"
+        for number in concrete.numbers:
+            if not number.fits():
+                return f"attribute {number.entry!r} is no {number.variable.dtype} any more"
         for guard in concrete.guards:
             if not guard.holds():
                 return str(guard)
@@ -163,19 +184,44 @@ class StaticFunction:
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        trace = Trace(
-            self.original, self.signature, arguments.leaves, arguments.key, shapes, names, self._traces.open_captures
-        )
-        concrete = trace.run(self._raw.__qualname__)
+        concrete = self._run_trace(arguments, shapes, names, self._counters(group))
         concrete.reason = reason
         self._traces.by_key.setdefault(arguments.key, []).append(concrete)
         self._traces.order.append(concrete)
         return concrete
 
+    def _run_trace(self, arguments: Any, shapes: Sequence[Sequence[int]], names: Sequence[str],
+                   counters: Sequence[tuple[dict, Any]] = ()) -> ConcreteProgram:  # fmt: skip
+        def run(counters: Sequence[tuple[dict, Any]]) -> ConcreteProgram:
+            trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, shapes, names,
+                          self._traces.open_captures, counters)  # fmt: skip
+            return trace.run(self.raw.__qualname__)
+
+        try:
+            return run(counters)
+        except StagedValueError:
+            if not counters:
+                raise
+            return run(())  # Python needs the number itself: a trace for each value then
+
+    def _counters(self, group: Sequence[ConcreteProgram]) -> list[tuple[dict, Any]]:
+        """The numbers among the attributes that made a trace useless because the function changes them itself."""
+        known = self._traces.counters
+        for concrete in group:
+            changed = {(id(c.target), c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
+            for guard in concrete.guards:
+                if (
+                    (id(guard.holder), guard.entry) in changed
+                    and type(guard.value) in (int, float)
+                    and not guard.holds()
+                ):
+                    known[id(guard.holder), guard.entry] = (guard.holder, guard.entry)
+        return [(h, e) for h, e in known.values() if type(h.get(e)) in (int, float)]
+
     def _specs(self, tensors: Sequence[Tensor]) -> list[InputSpec] | None:
-        if self._input_spec is None:
+        if self.input_spec is None:
             return None
-        _, specs = arguments_of_specs(self.signature, self._input_spec)
+        _, specs = arguments_of_specs(self.signature, self.input_spec)
         if len(specs) != len(tensors):
             return None
         for i, (spec, t) in enumerate(zip(specs, tensors, strict=True)):
@@ -189,6 +235,7 @@ class StaticFunction:
         if group:
             return self._mismatch(group[-1], tensors) or "unknown"
         last = self._traces.order[-1].key
+        assert last is not None
         if last.tree != arguments.key.tree:
             return "the arguments have another structure"
         for name, a, b in zip(arguments.names(), last.leaves, arguments.key.leaves, strict=True):
@@ -200,7 +247,7 @@ class StaticFunction:
     @property
     def converted(self) -> Converted:
         """The conversion: `fn`, `code`, `filename`, `stages`."""
-        return convert_function(self._raw)  # type: ignore[arg-type]
+        return convert_function(self.raw)  # type: ignore[arg-type]
 
     @property
     def code(self) -> str:
@@ -223,11 +270,11 @@ class StaticFunction:
         Raises:
             FetchError: the function was not called yet.
         """
-        if not self._traces.order and self._input_spec is not None:
-            return self.trace(*self._input_spec)
+        if not self._traces.order and self.input_spec is not None:
+            return self.trace(*self.input_spec)
         if not self._traces.order:
             raise FetchError(
-                f"{self._raw.__qualname__!r} has no program yet", hint="call it once, or give an input_spec"
+                f"{self.raw.__qualname__!r} has no program yet", hint="call it once, or give an input_spec"
             )
         return self._traces.order[-1]
 
@@ -251,16 +298,7 @@ class StaticFunction:
             for concrete in self._traces.by_key.get(arguments.key, ()):
                 if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes]:
                     return concrete
-            trace = Trace(
-                self.original,
-                self.signature,
-                arguments.leaves,
-                arguments.key,
-                shapes,
-                names,
-                self._traces.open_captures,
-            )
-            concrete = trace.run(self._raw.__qualname__)
+            concrete = self._run_trace(arguments, shapes, names)
             concrete.reason = "asked for by input_spec"
             self._traces.by_key.setdefault(arguments.key, []).append(concrete)
             self._traces.order.append(concrete)
@@ -273,7 +311,7 @@ class StaticFunction:
         return explain(self)
 
     def __repr__(self) -> str:
-        return f"<StaticFunction {self._raw.__qualname__}, {len(self._traces.order)} traces>"
+        return f"<StaticFunction {self.raw.__qualname__}, {len(self._traces.order)} traces>"
 
 
 def _shape(shape: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 
 from ..convert.calls import call
-from ..convert.cells import Cell, EntryCell, ListCell
+from ..convert.cells import AppendCell, Cell, EntryCell, ListCell
 from ..convert.lists import StagedList
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.tracer import Tracer
@@ -19,8 +19,19 @@ from ..convert.undefined import Undefined
 from ..errors import LeakError
 from ..tensor import Tensor, dispatch
 from ..tensor.random import STATE_NAME
-from .concrete import Argument, ArgumentCell, Captured, ConcreteProgram, Constant, Effects, Fetched, Rebuilt, Recipe
-from .guards import guards_of
+from .concrete import (
+    Argument,
+    ArgumentCell,
+    Captured,
+    ConcreteProgram,
+    Constant,
+    Effects,
+    Fetched,
+    Number,
+    Rebuilt,
+    Recipe,
+)
+from .guards import LENGTH, guards_of
 from .signature import Key, TensorKey
 
 
@@ -33,10 +44,12 @@ class Trace:
         key: their key.
         shapes: for each fed tensor the shape to trace with (-1 = open).
         names: for each fed tensor its name in the program.
+        counters: attributes with numbers that are inputs: the function changes them itself, at each call.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
-                 shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]]) -> None:  # fmt: skip
+                 shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
+                 counters: Sequence[tuple[dict, Any]] = ()) -> None:  # fmt: skip
         self.function, self.signature, self.key = function, signature, key
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures)
@@ -44,6 +57,7 @@ class Trace:
         self.placeholders: list[Tensor] = []
         self._fetches: dict[str, int] = {}
         self.arguments = self._arguments(leaves, shapes, names)
+        self.numbers = [self._number(holder, entry) for holder, entry in counters]
 
     def _arguments(
         self, leaves: Sequence[Any], shapes: Sequence[Sequence[int]], names: Sequence[str]
@@ -67,6 +81,12 @@ class Trace:
             made.append(self.placeholders[-1])
         return unflatten(self.key.tree, made)
 
+    def _number(self, holder: dict, entry: Any) -> Number:
+        dtype = "int64" if isinstance(holder[entry], int) else "float64"
+        v = self.program.global_block().create_var(None, dtype, (), stem=str(entry), is_data=True)
+        v.stop_gradient = True
+        return Number(holder, entry, v)
+
     def run(self, name: str) -> ConcreteProgram:
         """Traces.
 
@@ -79,6 +99,10 @@ class Trace:
         tracer.root.add(tracer.containers)
         if owner is not None:
             tracer.own(owner)
+        for number in self.numbers:
+            t = Tensor.wrap(number.variable)
+            t._weak = True
+            number.holder[number.entry] = t
         paths = _paths(self.arguments)
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         with dispatch.recording(tracer):
@@ -92,7 +116,11 @@ class Trace:
                     t._value = array
                 tracer.root.restore()
         captured = self._captured()
-        guards = guards_of(functions, tracer.owners.values())
+        # what the function itself appends to, or counts up as an input, does not call for another trace
+        own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell)}
+        counted = {(id(n.holder), n.entry) for n in self.numbers}
+        guards = [g for g in guards_of(functions, tracer.owners.values())
+                  if not (g.entry is LENGTH and id(g.holder) in own) and (id(g.holder), g.entry) not in counted]  # fmt: skip
         if config.CHECKS.get():
             verify(self.program)
         if config.dumping("program"):
@@ -100,7 +128,7 @@ class Trace:
 
             print(show_program(self.program), file=sys.stderr)
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
-                               guards, list(tracer.notes), self.key.tree)  # fmt: skip
+                               guards, list(tracer.notes), self.numbers)  # fmt: skip
 
     # ---- results ----
     def _fetch(self, v: Variable, number: bool = False) -> Fetched:
@@ -142,6 +170,9 @@ class Trace:
                 assert isinstance(t._value, Variable)
                 effects.captures.append((t, self._fetch(t._value).position))
         for cell in self.tracer.root.changed():
+            start = self.tracer.root.gained(cell.target) if isinstance(cell, ListCell) else None
+            if start is not None:
+                cell = AppendCell(cell.target, start)
             try:
                 recipe = Constant(cell.read()) if isinstance(cell.read(), Undefined) else self._recipe(cell.read())
             except LeakError as error:
@@ -187,4 +218,6 @@ def _outer(cell: Cell, paths: dict[int, tuple]) -> Cell | ArgumentCell:
     if isinstance(cell, EntryCell):
         entry = cell.entry
         return ArgumentCell(path, lambda target: EntryCell(target, entry))
+    if isinstance(cell, AppendCell):
+        return ArgumentCell(path, lambda target: AppendCell(target, len(target)))
     return ArgumentCell(path, ListCell)

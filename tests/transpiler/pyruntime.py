@@ -72,6 +72,9 @@ class PyRuntime:
     def not_(self, value):
         return not value
 
+    def is_none(self, value):
+        return value is None
+
     def in_(self, a, b):
         return a in b
 

@@ -25,12 +25,13 @@ _SYMBOLS = {
 
 
 class Compare(Pass):
-    """A chain evaluates each operand at most once, and stops at the first comparison that fails.
+    """A chain evaluates each operand at most once, and stops at the first comparison that fails. Whether a variable is
+    None may only be known at run time.
 
-    >>> manager = PassManager(gast.parse("def f(a, b):\\n    return a in b, 0 <= a < g(b), a < b"))
+    >>> manager = PassManager(gast.parse("def f(a, b):\\n    return a in b, 0 <= a < g(b), a < b, a is None"))
     >>> print(show(manager.apply(Compare)))
     def f(a, b):
-        return (_dy.in_(a, b), _dy.compare_chain(0, (('<=', lambda: a), ('<', lambda: g(b)))), a < b)
+        return (_dy.in_(a, b), _dy.compare_chain(0, (('<=', lambda: a), ('<', lambda: g(b)))), a < b, _dy.is_none(a))
     """
 
     def visit_Compare(self, node: gast.Compare) -> Any:
@@ -41,8 +42,15 @@ class Compare(Pass):
                 for op, operand in zip(node.ops, node.comparators, strict=True)
             ]
             return expression("_dy.compare_chain(a, pairs)", at=node, a=node.left, pairs=nodes.tuple_of(pairs))
+        if isinstance(node.ops[0], (gast.Is, gast.IsNot)) and _is_none(node.comparators[0]):
+            test = expression("_dy.is_none(a)", at=node, a=node.left)
+            return test if isinstance(node.ops[0], gast.Is) else expression("_dy.not_(t)", at=node, t=test)
         if isinstance(node.ops[0], gast.In):
             return expression("_dy.in_(a, b)", at=node, a=node.left, b=node.comparators[0])
         if isinstance(node.ops[0], gast.NotIn):
             return expression("_dy.not_in(a, b)", at=node, a=node.left, b=node.comparators[0])
         return node
+
+
+def _is_none(node: gast.AST) -> bool:
+    return isinstance(node, gast.Constant) and node.value is None

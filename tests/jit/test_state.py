@@ -1,0 +1,253 @@
+"""What a static call changes besides computing its result: tensors, attributes, lists, arguments. The same as eagerly."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import dy2st
+from dy2st import jit, nn
+from dy2st.tensor import Tensor
+
+
+class Counter(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", Tensor([0.0]))
+        self.steps = 0
+        self.last = None
+        self.history = []
+
+    def update(self, x):
+        self.total.add_(x.sum().reshape([1]))
+        self.last = x * 2
+
+    def forward(self, x):
+        self.steps = self.steps + 1
+        if x.sum() > 0:
+            self.update(x)
+            self.history.append(x.mean())
+        else:
+            self.total.set_value(self.total * 0.5)
+            self.history.append(x.sum())
+        return self.total + x
+
+
+class LoopState(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.h = Tensor([0.0, 0.0])
+        self.cache = {"seen": Tensor([1.0])}
+
+    def step(self, x):
+        self.h = self.h * 0.5 + x
+        self.cache["seen"] = self.cache["seen"] + 1
+
+    def forward(self, x, n):
+        for _ in range(n):
+            self.step(x)
+        return self.h * 1
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.head = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), Gate())
+        self.scale = 1.0
+
+    @jit.to_static
+    def forward(self, x):
+        return self.head(self.fc(x)) * self.scale
+
+
+class Gate(nn.Layer):
+    def forward(self, x):
+        if x.sum() > 1:
+            return x
+        return x * 2
+
+
+def tensor(*values, **flags):
+    return Tensor(np.array(values, np.float32), **flags)
+
+
+def close(a, b):
+    np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_buffers_attributes_and_lists_of_a_layer():
+    eager, static = Counter(), jit.to_static(Counter())
+    for x in [tensor(1.0, 2.0), tensor(-1.0, -2.0), tensor(3.0, 4.0), tensor(-3.0, 4.0), tensor(-5.0, 4.0)]:
+        close(eager(x), static(x))
+        close(eager.total, static.total)
+        assert static.steps == eager.steps
+        if eager.last is not None:
+            close(eager.last, static.last)
+        assert len(static.history) == len(eager.history)
+        for a, b in zip(eager.history, static.history, strict=True):
+            close(a, b)
+    assert len(static.forward.concrete_programs) == 2
+    assert not static.total.is_symbolic
+
+
+def test_state_of_methods_called_in_a_loop():
+    eager, static = LoopState(), jit.to_static(LoopState())
+    for n in [2, 0, 1]:
+        close(eager(tensor(1.0, 2.0), n), static(tensor(1.0, 2.0), Tensor(n)))
+        close(eager.h, static.h)
+        close(eager.cache["seen"], static.cache["seen"])
+    assert len(static.forward.concrete_programs) == 1
+
+
+def test_training_step_of_a_decorated_forward():
+    static = Net()
+    eager = copy.deepcopy(static)
+    x = tensor([1.0, 2.0], [3.0, 4.0])
+    a = Net.forward.raw(eager, x)
+    b = static(x)
+    close(a, b)
+    (a * a).mean().backward()
+    (b * b).mean().backward()
+    for p, q in zip(eager.parameters(), static.parameters(), strict=True):
+        close(p.grad, q.grad)
+
+
+def test_parameters_are_read_anew_at_each_call():
+    net = Net()
+    x = tensor([1.0, 2.0])
+    net(x)
+    net.fc.weight.set_value(np.ones([2, 2], np.float32))
+    close(net(x), Net.forward.raw(net, x))
+    net.fc.weight = nn.Linear(2, 2).weight
+    close(net(x), Net.forward.raw(net, x))
+    assert len(net.forward.concrete_programs) == 1
+    net.fc = nn.Linear(2, 2)
+    close(net(x), Net.forward.raw(net, x))
+    assert len(net.forward.concrete_programs) == 2
+
+
+def test_a_changed_python_attribute_retraces():
+    net = Net()
+    x = tensor([1.0, 2.0])
+    net(x)
+    net.scale = 3.0
+    close(net(x), Net.forward.raw(net, x))
+    net.scale = 1.0
+    close(net(x), Net.forward.raw(net, x))
+    assert len(net.forward.concrete_programs) == 2
+    assert "attribute 'scale' of Net was 1.0, is 3.0" in net.forward.explain()
+
+
+FACTOR = 2.0
+
+
+@jit.to_static
+def reads_global(x):
+    return x * FACTOR
+
+
+def test_a_changed_global_retraces(monkeypatch):
+    close(reads_global(tensor(1.0)), tensor(2.0))
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    close(reads_global(tensor(1.0)), tensor(5.0))
+
+
+def test_each_instance_has_its_own_traces():
+    a, b = Net(), Net()
+    x = tensor([1.0, 2.0])
+    close(a(x), Net.forward.raw(a, x))
+    close(b(x), Net.forward.raw(b, x))
+    assert len(a.forward.concrete_programs) == len(b.forward.concrete_programs) == 1
+
+
+@jit.to_static
+def writes_argument(x, values):
+    if x.sum() > 0:
+        x[0] = 10.0
+        values["y"] = x * 2
+    else:
+        values["y"] = x
+    values["n"].append(x)
+    return x.sum()
+
+
+def test_arguments_are_changed_as_eagerly():
+    for start in ([1.0, 2.0], [-1.0, -2.0]):
+        x, y = tensor(*start), tensor(*start)
+        a, b = {"y": x, "n": []}, {"y": y, "n": []}
+        close(writes_argument.original(x, a), writes_argument(y, b))
+        close(x, y)
+        close(a["y"], b["y"])
+        assert len(b["n"]) == 1
+        close(a["n"][0], b["n"][0])
+
+
+@jit.to_static
+def fails_late(net, x, n):
+    net.total.add_(x)
+    net.last = x * 2
+    return x[n]
+
+
+def test_a_failed_call_changes_nothing():
+    net = Counter()
+    fails_late(net, tensor(1.0), Tensor(0))
+    before, last = net.total.numpy(), net.last
+    with pytest.raises(IndexError):
+        fails_late(net, tensor(1.0), Tensor(5))
+    np.testing.assert_array_equal(net.total.numpy(), before)
+    assert net.last is last
+
+
+def test_a_failed_trace_changes_nothing():
+    @jit.to_static
+    def bad(net, x):
+        net.total.add_(x)
+        net.last = x
+        net.history.append(x)
+        return x.numpy()
+
+    net = Counter()
+    with pytest.raises(TypeError):
+        bad(net, tensor(1.0))
+    assert not net.total.is_symbolic
+    assert net.last is None
+    assert net.history == []
+
+
+def test_random_numbers_are_those_of_eager():
+    def draw(x, n):
+        for _ in range(n):
+            x = x + dy2st.rand([2])
+        return x
+
+    static = jit.to_static(draw)
+    x = tensor(0.0, 0.0, stop_gradient=False)
+    dy2st.seed(7)
+    expected = [draw(x, 3), draw(x, 2)]
+    dy2st.seed(7)
+    close(static(x, Tensor(3)), expected[0])
+    close(static(x, Tensor(2)), expected[1])
+
+
+def test_train_and_eval_are_different_traces():
+    net = jit.to_static(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1D(2), nn.Dropout(0.5)))
+    reference = copy.deepcopy(net)
+    x = tensor([1.0, 2.0], [3.0, 5.0])
+    for layer in (net, reference):
+        dy2st.seed(3)
+        layer.train()
+    a = net(x)
+    dy2st.seed(3)
+    jit.enable_to_static(False)
+    try:
+        b = reference(x)
+    finally:
+        jit.enable_to_static(True)
+    close(a, b)
+    for p, q in zip(net.buffers(), reference.buffers(), strict=True):
+        close(p, q)
+    net.eval()
+    net(x)
+    assert len(net.forward.concrete_programs) == 2

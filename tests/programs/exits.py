@@ -1,0 +1,83 @@
+"""Exceptions and None under staged conditions."""
+
+
+def raises(x):
+    if x.sum() < 0:
+        raise ValueError("negative")
+    return x * 2
+
+
+def raises_else(x):
+    y = x
+    if x.sum() > 0:
+        y = x * 2
+    elif x.sum() < -100:
+        raise IndexError("far too small")
+    else:
+        y = x * 3
+    return y + 1
+
+
+def raises_in_loop(x, n):
+    for i in range(n):
+        if x[i] < 0:
+            raise RuntimeError("found a negative")
+        x = x * 2
+    return x
+
+
+def division(x, n):
+    k = 10 // n
+    return x * k
+
+
+def out_of_range(x, n):
+    return x[n] * 2
+
+
+def assert_fails(x):
+    assert x.sum() > 0, "must be positive"
+    return x * 2
+
+
+def optional(x):
+    y = None
+    if x.sum() > 0:
+        y = x * 2
+    if y is None:
+        return x
+    return y + 1
+
+
+def optional_in_loop(x, n):
+    best = None
+    for i in range(n):
+        if best is None or x[i] > best:
+            best = x[i]
+    return best
+
+
+def none_or_value(x):
+    y = x * 2 if x.sum() > 0 else None
+    return y, x
+
+
+def undefined(x):
+    if x.sum() > 0:
+        y = x * 2
+    return y
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+CASES = [
+    (raises, [(P,), (N,)], 1),
+    (raises_else, [(P,), (N,), ([-200.0],)], 1),
+    (raises_in_loop, [(P, 3), (N, 2), ([1.0, -1.0], 1), (N, 0)], 1),
+    (division, [(P, 3), (P, 0)], 1),
+    (out_of_range, [(P, 1), (P, 3)], 1),
+    (assert_fails, [(P,), (N,)], 1),
+    (optional, [(P,), (N,)], 1),
+    (optional_in_loop, [(P, 3), (P, 0), ([3.0, 1.0], 2)], 1),
+    (none_or_value, [(P,), (N,)], 1),
+]
