@@ -8,6 +8,7 @@ import runpy
 
 import numpy as np
 import pytest
+from dy2st_runtime import Predictor
 
 import dy2st
 from dy2st.legacy import mode
@@ -98,6 +99,22 @@ def test_shared_weights(run):
     assert losses == sorted(losses, reverse=True)
     assert losses[0] == pytest.approx(0.33, abs=0.05)
     assert losses[-1] == pytest.approx(0.109, abs=0.03)
+
+
+def test_mnist_declarative(run, tmp_path):
+    """The output's shape; the exported model gives what the eager layers give."""
+    assert run("mnist_declarative") == "[720, 10]\n"
+    predictor = Predictor(tmp_path / "dy2stat_infer_model")
+    (info,) = predictor.inputs
+    assert info.shape == (-1, 1, 28, 28)
+    x = np.random.random((2, 1, 28, 28)).astype("float32")
+    (y,) = predictor.run([x])
+    weights = {v.name: predictor.model.params[v.name] for v in predictor.model.program.all_parameters()}
+    conv_w, conv_b, w, b = (weights[name] for name in ("conv2d_0.w_0", "conv2d_0.b_0", "linear_0.w_0", "linear_0.b_0"))
+    conv = dy2st.nn.functional.conv2d(dy2st.to_tensor(x), dy2st.to_tensor(conv_w), dy2st.to_tensor(conv_b))
+    rows = dy2st.nn.functional.max_pool2d(conv, 2, 2).numpy().reshape(-1, 80)
+    want = dy2st.nn.functional.softmax(dy2st.to_tensor(rows @ w + b)).numpy()
+    np.testing.assert_allclose(y, want, rtol=2e-5, atol=1e-6)
 
 
 def test_double_grad(run):

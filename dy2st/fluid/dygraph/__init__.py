@@ -1,5 +1,7 @@
 """`fluid.dygraph`: dynamic mode and its layers."""
 
+from ...jit.api import declarative as declarative
+from ...jit.translator import ProgramTranslator as ProgramTranslator
 from ...legacy.io import load_dygraph as load_dygraph
 from ...legacy.io import save_dygraph as save_dygraph
 from ...legacy.layers import FC as FC
