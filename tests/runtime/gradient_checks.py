@@ -11,7 +11,7 @@ from dy2st_runtime.backward import append_backward
 from dy2st_runtime.ir import Operator, Variable, verify
 from dy2st_runtime.ops.control import ABSENT
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 class Float64(Made):

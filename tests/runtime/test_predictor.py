@@ -12,7 +12,7 @@ from dy2st_runtime.errors import FeedError, Location
 from dy2st_runtime.feeds import check_feeds
 from dy2st_runtime.ir import Program
 from dy2st_runtime.ops import registry
-from programs import Made
+from hand_built import Made
 
 MLP = pathlib.Path(__file__).parents[1] / "data" / "paddle-models" / "mlp"
 

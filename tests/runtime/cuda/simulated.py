@@ -8,7 +8,7 @@ import pytest
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.executor.cuda import CudaExecutable
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def check(m: Made, fetches: list, feeds: dict[str, np.ndarray]) -> list:

@@ -15,7 +15,7 @@ from dy2st_runtime.lowering.lower import lower
 from dy2st_runtime.lowering.schedule import Launch, walk
 from dy2st_runtime.loopir import nodes as n
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def test_results_in_the_simulator() -> None:

@@ -9,7 +9,7 @@ import pytest
 from dy2st_runtime.errors import FeedError, FetchError, ScopeError
 from dy2st_runtime.executor.executable import Executable, Session
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def f32(*values: float) -> np.ndarray:

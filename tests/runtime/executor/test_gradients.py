@@ -8,7 +8,7 @@ from dy2st_runtime.backward import append_backward
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import Variable
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def total(m: Made, x: Variable) -> Variable:

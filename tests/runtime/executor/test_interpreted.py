@@ -9,7 +9,7 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.executor.interpreted import InterpretedExecutable
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 @pytest.mark.parametrize("kind", [Executable, InterpretedExecutable])

@@ -16,7 +16,7 @@ from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.reference import run_program
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import Made
+from hand_built import Made
 
 
 def linear():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dy2st_runtime.ir import Variable, verify
 from dy2st_runtime.passes.manager import Pass
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def assert_after(one: Pass, m: Made, keep: Sequence[Variable], expected: str, *, changed: bool = True) -> None:

@@ -9,7 +9,7 @@ from dy2st_runtime.ops import registry
 from dy2st_runtime.passes.cse import cse
 
 from golden import assert_after  # isort: skip
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def test_blocks_see_outer_expressions_but_not_those_of_other_branches() -> None:

@@ -6,7 +6,7 @@ from dy2st_runtime.ir import Variable
 from dy2st_runtime.passes.dce import dce
 
 from golden import assert_after  # isort: skip
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def test_results_of_a_branch() -> None:

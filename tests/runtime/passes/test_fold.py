@@ -11,7 +11,7 @@ from dy2st_runtime.passes.constants import LIMIT, constant_op
 from dy2st_runtime.passes.fold import fold
 
 from golden import assert_after  # isort: skip
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def test_chains_in_blocks_and_values_that_differ() -> None:

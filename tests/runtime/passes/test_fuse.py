@@ -10,7 +10,7 @@ from dy2st_runtime.ir import Operator, Variable, clone_program, verify
 from dy2st_runtime.passes.fuse import MAX_OPS, fuse
 
 from golden import assert_after  # isort: skip
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def groups(m: Made, *keep: Variable) -> list[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dy2st_runtime.ir import Program, Variable, verify
 from dy2st_runtime.passes.hoist import hoist
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def left_in_loops(program: Program) -> list[str]:

@@ -11,7 +11,7 @@ from dy2st_runtime.ir import Program, clone_program
 from dy2st_runtime.passes.manager import PassManager
 from dy2st_runtime.passes.pipeline import PASSES, optimize
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 from random_programs import FLOATS, random_source, staged  # isort: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.passes.shapes import same_shape, symbolic_shapes
 
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def equal(m: Made, a: Variable, b: Variable) -> bool:

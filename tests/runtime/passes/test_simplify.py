@@ -12,7 +12,7 @@ from dy2st_runtime.passes.dce import dce
 from dy2st_runtime.passes.simplify import simplify
 
 from golden import assert_after  # isort: skip
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 Expression = Callable[[Made, Variable], Variable]
 

@@ -11,7 +11,7 @@ from dy2st_runtime.ops import registry
 from dy2st_runtime.passes.ssa import ssa
 
 from golden import assert_after  # isort: skip
-from programs import Made  # isort: skip
+from hand_built import Made  # isort: skip
 
 
 def update(m: Made, name: str, value: Variable) -> None:
