@@ -96,10 +96,11 @@ class TranslatedLayer(Layer):
         self._program, self._feeds, self._fetches = program, list(feeds), list(fetches)
         block = program.global_block()
         captured = []
+        known = any(block.var(name).is_parameter for name in params)  # older files do not say which are parameters
         for name, value in params.items():
             v = block.var(name)
-            t = Parameter(value, name=name, trainable=v.is_parameter and v.dtype.startswith("float"))
-            self.add_parameter(name, t)
+            t = Parameter(value, name=name, trainable=v.dtype.startswith("float") and (v.is_parameter or not known))
+            self.add_parameter(name.replace(".", "_"), t)
             v.stop_gradient = t.stop_gradient
             captured.append(Captured(t, v))
         inputs = [block.var(name) for name in feeds]

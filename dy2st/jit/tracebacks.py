@@ -29,6 +29,9 @@ def for_user(error: BaseException) -> BaseException:
     places = list(_places(error.__traceback__))
     if places and not _has_location(error):
         with_location(error, places[-1])
+    where = getattr(error, "location", None)
+    if where is not None and (not places or where[:2] != places[-1][:2]):
+        places.append(where)  # the line of the op that failed, long after it was traced
     return error if config.FULL_TRACEBACK.get() else error.with_traceback(_stand_ins(places))
 
 

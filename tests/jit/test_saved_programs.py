@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from corpus import branches, loops
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.formats import program_from_bytes, program_to_bytes
 from dy2st_runtime.ir import Program, clone_program, verify
 from dy2st_runtime.ir.prune import prune
 from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.reference import run_program
-from corpus import branches, loops
 from three_ways import outcome
 
 from dy2st import jit

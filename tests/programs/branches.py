@@ -201,7 +201,7 @@ def concat_of_branch(x):
     parts = [x]
     if x.sum() > 0:
         parts = [x * 2]
-    return dy2st.tensor.manipulation.concat(parts + [x])
+    return dy2st.tensor.manipulation.concat([*parts, x])
 
 
 P, N, Z = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [0.25, 0.5]

@@ -34,7 +34,7 @@ def rows(x):
 
 
 def last_row(x):
-    for row in x:
+    for row in x:  # noqa: B007
         pass
     return row * 2
 
@@ -48,7 +48,7 @@ def enumerated(x):
 
 def zipped(x, y):
     s = 0.0
-    for a, b in zip(x, y):
+    for a, b in zip(x, y):  # noqa: B905
         s = s + (a * b).sum()
     return s
 
@@ -76,7 +76,7 @@ def tensor_step(x, a, b, c):
 
 def break_in_for(x, n):
     s = x.sum() * 0
-    for i in range(n):
+    for i in range(n):  # noqa: B007
         s = s + x.sum()
         if s > 5:
             break
@@ -199,7 +199,7 @@ def grow_concat(x, n):
 
 def grow_and_return(x, n):
     out = [x]
-    for i in range(n):
+    for _ in range(n):
         out.append(out[-1] * 2)
     return out
 

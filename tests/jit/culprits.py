@@ -1,0 +1,101 @@
+"""Functions with errors. The line of each is marked with the text that the error starts with."""
+
+from dy2st.tensor.manipulation import concat
+
+
+def numpy_of_staged(x):
+    y = x * 2
+    return y.numpy()  # error: .numpy() needs the value of a tensor
+
+
+def dtypes_differ(x):
+    y = x
+    if x.sum() > 0:  # error: 'y' has dtype int64 on one path and float32 on the other
+        y = x.astype("int64")
+    return y
+
+
+def ranks_differ(x):
+    if x.sum() > 0:  # error: 'y' has 1 dims on one path and 2 on the other
+        y = x
+    else:
+        y = x.reshape([1, -1])
+    return y
+
+
+def structures_differ(x):
+    if x.sum() > 0:  # error: 'y' is tuple of 2 on the path where the condition is true and tuple of 3
+        y = (x, x)
+    else:
+        y = (x, x, x)
+    return y
+
+
+def objects_differ(x):
+    if x.sum() > 0:  # error: 'mode' is str 'a' on the path where the condition is true and str 'b'
+        mode = "a"
+    else:
+        mode = "b"
+    return x if mode == "a" else -x
+
+
+def loop_changes_dtype(x):
+    while x.sum() < 10:  # error: 'x' has dtype float32 on one path and float64 on the other
+        x = (x + 1).astype("float64")
+    return x
+
+
+def loop_changes_rank(x):
+    s = 0.0
+    for v in x:  # error: 's' has 0 dims on one path and 1 on the other
+        s = s + v.reshape([1])
+    return s
+
+
+def ambiguous(x):
+    if x > 0:  # error: the truth value of a condition with 2 elements is ambiguous
+        return x
+    return -x
+
+
+def shapes(x):
+    return concat([x, x.reshape([-1, 1])])  # error: concat: all tensors must have the same number of dims
+
+
+def undefined_at_run_time(x):
+    if x.sum() > 100:
+        y = x * 2
+    return y  # error: local variable 'y' is read where it has no value
+
+
+def never_defined(x):
+    if x is None:
+        y = x
+    return y  # error: local variable 'y' is read where it has no value
+
+
+def index(x):
+    for i in range(len(x) + 1):
+        x = x + x[i]  # error: index 2 is out of range
+    return x
+
+
+def frozen_random(x):
+    import random
+
+    return x * random.random()  # error: random.random() would be drawn once
+
+
+def mixed_kinds(x):
+    if x.sum() > 0:  # error: 'y' is a tensor
+        y = x
+    else:
+        y = "none"
+    return y
+
+
+def dynamic_list_elements(x, n):
+    out = []
+    for _ in range(n):  # error: 'out' changes its length
+        out.append("text")
+    return out

@@ -1,0 +1,118 @@
+"""Saved static functions: read back by jit.load, by the runtime alone, and by the older interface."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from dy2st_runtime import Predictor
+
+from dy2st import jit, nn
+from dy2st.errors import FetchError
+from dy2st.jit import InputSpec, ProgramTranslator
+from dy2st.tensor import Tensor
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        y = self.fc(x)
+        while y.sum() < 10:
+            y = y * 1.5 + 1
+        if y.max() > 8:
+            return y, x
+        return y * 2, x
+
+
+X = np.array([[1.0, 2.0], [3.0, -4.0]], np.float32)
+
+
+def test_save_and_load(tmp_path):
+    net = Net()
+    jit.save(net, tmp_path / "net", [InputSpec([None, 2], name="x")])
+    expected = [t.numpy() for t in net(Tensor(X))]
+    loaded = jit.load(tmp_path / "net")
+    for a, b in zip(expected, loaded(Tensor(X)), strict=True):
+        np.testing.assert_allclose(b.numpy(), a, rtol=1e-6)
+    for a, b in zip(expected, Predictor(tmp_path / "net").run({"x": X}), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-6)
+
+
+def test_a_loaded_model_can_be_trained_and_traced(tmp_path):
+    net = Net()
+    jit.save(net, tmp_path / "net", [InputSpec([None, 2])])
+    loaded = jit.load(tmp_path / "net")
+    (net(Tensor(X))[0] ** 2).sum().backward()
+    (loaded(Tensor(X))[0] ** 2).sum().backward()
+    for p, q in zip(net.parameters(), loaded.parameters(), strict=True):
+        np.testing.assert_allclose(q.grad.numpy(), p.grad.numpy(), rtol=1e-5)
+    outer = jit.to_static(lambda x: loaded(x)[0] + 1)
+    np.testing.assert_allclose(outer(Tensor(X)).numpy(), net(Tensor(X))[0].numpy() + 1, rtol=1e-6)
+
+
+def test_saving_needs_inputs(tmp_path):
+    with pytest.raises(FetchError, match="was not called yet"):
+        jit.save(Net(), tmp_path / "net")
+
+
+def test_the_saved_model_needs_the_runtime_only(tmp_path):
+    jit.save(Net(), tmp_path / "net", [InputSpec([None, 2], name="x")])
+    code = (
+        "import sys, numpy as np, dy2st_runtime as r\n"
+        f"p = r.Predictor({str(tmp_path / 'net')!r})\n"
+        "p.run({'x': np.ones([3, 2], 'float32')})\n"
+        "assert 'dy2st' not in sys.modules and 'gast' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def relu_or_double(x):
+    if x.sum() > 0:
+        return x * 2
+    return x * 0
+
+
+def test_program_translator(tmp_path):
+    translator = ProgramTranslator()
+    assert translator is ProgramTranslator.get_instance()
+    x = Tensor([1.0, 2.0])
+    np.testing.assert_array_equal(translator.get_output(relu_or_double, x).numpy(), [2.0, 4.0])
+    assert "_dy.if_stmt" in translator.get_code(relu_or_double)
+    main, startup, inputs, outputs = translator.get_program(relu_or_double, x)
+    assert [v.name for v in inputs] == ["x"]
+    assert len(outputs) == 1
+    assert "cond" in str(main)
+    assert startup.global_block().ops == []
+    assert translator.get_func(relu_or_double)(Tensor([-1.0])).numpy() == [0.0]
+    translator.enable(False)
+    try:
+        assert not translator.enable_to_static
+        np.testing.assert_array_equal(translator.get_output(relu_or_double, x).numpy(), [2.0, 4.0])
+    finally:
+        translator.enable(True)
+
+
+def test_the_last_called_model_is_saved(tmp_path):
+    net = jit.to_static(Net())
+    expected = net(Tensor(X))[0].numpy()
+    (name,) = ProgramTranslator().save_inference_model(tmp_path / "folder", fetch=[0])
+    assert (tmp_path / "folder" / "__model__").is_file()
+    (found,) = Predictor(tmp_path / "folder").run([X])
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert name
+    with pytest.raises(FetchError, match="the function has 2 outputs"):
+        ProgramTranslator().save_inference_model(tmp_path / "folder", fetch=[2])
+
+
+def test_startup_program_sets_the_parameters():
+    net = Net()
+    _, startup, _, _ = ProgramTranslator().get_program(net.forward, Tensor(X))
+    values = {}
+    from dy2st_runtime.reference import run_program
+
+    run_program(startup, {}, values)
+    names = {p.name for p in net.parameters()}
+    assert names <= set(values)
