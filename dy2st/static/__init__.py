@@ -10,6 +10,7 @@ from .gradient import gradients as gradients
 from .input import create_global_var as create_global_var
 from .input import create_parameter as create_parameter
 from .input import data as data
+from .input_spec import InputSpec as InputSpec
 from .io import load_inference_model as load_inference_model
 from .io import save_inference_model as save_inference_model
 from .nn import accuracy as accuracy

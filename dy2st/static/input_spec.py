@@ -1,0 +1,51 @@
+"""`InputSpec`: what a tensor argument is, without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..framework.dtype import convert_dtype
+from ..tensor import Tensor
+
+
+class InputSpec:
+    """What a tensor argument is: its shape with None (or -1) for open dims, its dtype and its name.
+
+    Args:
+        shape: ints and Nones.
+        dtype: default float32.
+        name: of the input in the Program; default: the name of the argument.
+
+    >>> InputSpec([None, 784], "float32", "image")
+    InputSpec(shape=[None, 784], dtype=float32, name=image)
+    """
+
+    def __init__(self, shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None,
+                 stop_gradient: bool = True) -> None:  # fmt: skip
+        self.shape = tuple(-1 if d is None else int(d) for d in shape)
+        self.dtype, self.name, self.stop_gradient = convert_dtype(dtype), name, stop_gradient
+
+    @staticmethod
+    def from_tensor(tensor: Tensor, name: str | None = None) -> InputSpec:
+        """The spec of a tensor like this one, of this very shape."""
+        return InputSpec(tensor.shape, tensor.dtype, name, tensor.stop_gradient)
+
+    @staticmethod
+    def from_numpy(ndarray: np.ndarray, name: str | None = None) -> InputSpec:
+        """The spec of an array like this one, of this very shape."""
+        return InputSpec(ndarray.shape, ndarray.dtype, name)
+
+    def batch(self, batch_size: int | None) -> InputSpec:
+        """Adds a first dim."""
+        self.shape = (-1 if batch_size is None else batch_size, *self.shape)
+        return self
+
+    def unbatch(self) -> InputSpec:
+        """Drops the first dim."""
+        self.shape = self.shape[1:]
+        return self
+
+    def __repr__(self) -> str:
+        shape = [None if d == -1 else d for d in self.shape]
+        return f"InputSpec(shape={shape}, dtype={self.dtype}, name={self.name})"
