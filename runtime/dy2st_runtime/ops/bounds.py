@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
 from .. import dims
 from ..errors import AttributeValueError, OutOfRangeError
 from ..loopir import nodes as n
