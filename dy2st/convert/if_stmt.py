@@ -163,6 +163,8 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     location = None if tb is None else locate(tb)
     if location is None or isinstance(error, Dy2stError):
         raise error
+    from .printing import texts
+
     name = type(error).__name__
     if EXCEPTIONS.get(name) is not type(error):
         raise StructureError(
@@ -170,6 +172,9 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
             location=location, hint="raise a built-in exception such as ValueError or RuntimeError",
         ) from error  # fmt: skip
     with tracer.inside(block):
-        message = [error.args[0] if isinstance(error.args[0], str) else str(error)] if error.args else []
-        always = IRBuilder(block, location).op("fill_constant", shape=[], dtype="bool", value=1.0)
-        IRBuilder(block, location).op("raise_if", Cond=always, exception=name, parts=message, specs=[])
+        text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+        parts, specs, tensors = texts([text]) if error.args else ([], [], [])
+        builder = IRBuilder(block, location)
+        always = builder.op("fill_constant", shape=[], dtype="bool", value=1.0)
+        data = [tracer.lift(t) for t in tensors]
+        builder.op("raise_if", Cond=always, Data=data, exception=name, parts=parts, specs=specs)

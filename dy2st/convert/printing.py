@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,10 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from .if_stmt import truth
 from .lists import StagedList
-from .tracer import current_tracer, is_staged
+from .structure import flatten
+from .tracer import current_tracer, is_staged, need_tracer
+
+_MARK = re.compile("\0([0-9]+)\0")
 
 
 def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
@@ -35,21 +39,28 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
 
 def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor]]:
     """Literal parts, specs and tensors of values shown one after the other; see the runtime's `ops.message`."""
-    parts, specs, tensors = [""], [], []
+    tracer = need_tracer("a text")
+    parts: list[str] = [""]
+    specs: list[str] = []
+    tensors: list[Tensor] = []
     for i, value in enumerate(values):
         if i:
             parts[-1] += sep
-        if is_staged(value):
-            specs.append("=" if value._weak else "" if value.stop_gradient else "^")
-            tensors.append(value)
-            parts.append("")
-        elif isinstance(value, StagedList):
+        if isinstance(value, StagedList) or (
+            isinstance(value, (list, tuple, dict)) and any(map(is_staged, flatten(value)[0]))
+        ):
             raise StagedValueError(
-                "a list of dynamic length cannot be printed while tracing", location=user_location(3),
-                hint="print paddle.stack(xs), or return it and print it outside",
+                f"a {type(value).__name__} of tensors cannot be printed while tracing", location=user_location(3),
+                hint="print its tensors one by one, or return it and print it outside",
             )  # fmt: skip
-        else:
-            parts[-1] += str(value)
+        pieces = _MARK.split(format(value) if is_staged(value) else str(value))
+        parts[-1] += pieces[0]
+        for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+            tensor, spec = tracer.marked[int(number)]
+            shown = "=" if tensor._weak else "" if tensor.stop_gradient else "^"
+            specs.append(f"{shown}:{spec}" if spec else shown)
+            tensors.append(tensor)
+            parts.append(piece)
     return parts, specs, tensors
 
 

@@ -80,6 +80,7 @@ class Tracer(ProgramRecorder):
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
         self.root = Snapshot()
+        self.marked: list[tuple[Tensor, str]] = []
         self._containers: dict[int, Any] = {}
         self._open = open_captures or {}
 
@@ -173,6 +174,11 @@ class Tracer(ProgramRecorder):
     def read(self, tensor: Tensor, what: str) -> np.ndarray:
         # also the value of a concrete tensor is one that may be another at the next call
         raise dispatch.staged_value_error(tensor, what)
+
+    def text(self, tensor: Tensor, spec: str) -> str:
+        # a mark that cannot be part of a text of the user; `printing.texts` puts the tensor in its place
+        self.marked.append((tensor, spec))
+        return f"\0{len(self.marked) - 1}\0"
 
     def require_not_none(self, t: MaybeNone) -> None:
         """Raises at run time, as eager would, if the value is None."""

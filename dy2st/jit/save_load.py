@@ -51,7 +51,7 @@ def concrete_of(layer: Any, input_spec: Sequence[Any] | None) -> ConcreteProgram
         function = StaticFunction(function)
     spec = input_spec if input_spec is not None else function.input_spec
     if spec is not None:
-        with autograd.no_grad():
+        with autograd.enable_grad():  # so that it is saved through which values gradients flow
             return function.trace(*spec)
     if not function.concrete_programs:
         raise FetchError(

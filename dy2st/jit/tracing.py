@@ -16,7 +16,7 @@ from ..convert.lists import StagedList
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
-from ..errors import LeakError
+from ..errors import LeakError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.random import STATE_NAME
 from .concrete import (
@@ -152,6 +152,11 @@ class Trace:
             return self._recipe(value.value)
         if isinstance(value, Undefined):
             value.fail()
+        if isinstance(value, str) and "\0" in value and self.tracer.marked:
+            raise StagedValueError(
+                "a text with the values of tensors in it is only known when the program runs",
+                hint="return the tensors, and make the text outside; print() and messages of assert and raise are fine",
+            )
         keys, children = split(value)
         if children is None:
             return Constant(value)

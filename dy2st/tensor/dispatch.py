@@ -70,6 +70,10 @@ class Recorder:
             hint="register it on a tensor outside the static function",
         )  # fmt: skip
 
+    def text(self, tensor: Tensor, spec: str) -> str | None:
+        """What stands for a tensor in a text that is made now (`str(x)`, `f"{x:.2f}"`); None: what is known of it."""
+        return None
+
     def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None]) -> None:
         """`backward()` while recording."""
         raise StagedValueError(

@@ -159,7 +159,15 @@ def _contains(self: Tensor, value: Any) -> bool:
     return bool(ops.op("reduce_any", X=logic.equal(self, value), reduce_all=True))
 
 
+def _str(self: Tensor) -> str:
+    return _format(self, "")
+
+
 def _format(self: Tensor, spec: str) -> str:
+    recorder = dispatch.current_recorder()
+    held = None if recorder is None else recorder.text(self, spec)
+    if held is not None:
+        return held
     if spec and not self.is_symbolic and self._value.size == 1:  # type: ignore[union-attr]
         return format(item(self), spec)
     return format(printing.to_text(self), spec)
@@ -324,7 +332,7 @@ def install(functions: dict[str, Any]) -> None:
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
         "__deepcopy__": _deepcopy, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
-        "__repr__": printing.to_text, "__str__": printing.to_text,
+        "__repr__": printing.to_text, "__str__": _str,
         "to": to, "fill_": fill_, "zero_": zero_, "uniform_": uniform_, "normal_": normal_,
         "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone,
         "astype": astype, "cast": astype, "set_value": set_value, "copy_": copy_,

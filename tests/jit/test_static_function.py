@@ -9,7 +9,7 @@ from dy2st_runtime import config
 
 import dy2st
 from dy2st import jit
-from dy2st.errors import FeedError, GradientError
+from dy2st.errors import FeedError, GradientError, StagedValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
 from dy2st.tensor.autograd import grad, no_grad
@@ -230,6 +230,22 @@ def test_print_at_each_call_in_order(capsys):
     assert first.endswith("done\n")
     f(tensor(1.0), Tensor(0))
     assert capsys.readouterr().out == "done\n"
+
+
+def test_texts_with_values(capsys):
+    @jit.to_static
+    def f(x):
+        print(f"first {x[0]:.2f}, {len(x)} in all")
+        return x
+
+    f(tensor(1.25, 2.0))
+    f(tensor(3.0))
+    assert capsys.readouterr().out == "first 1.25, 2 in all\nfirst 3.00, 1 in all\n"
+
+
+def test_a_text_cannot_be_returned():
+    with pytest.raises(StagedValueError, match="a text with the values of tensors"):
+        jit.to_static(lambda x: f"{x}")(tensor(1.0))
 
 
 def test_dumps(capsys):

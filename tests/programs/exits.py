@@ -26,6 +26,18 @@ def raises_in_loop(x, n):
     return x
 
 
+def raises_with_values(x, n):
+    for i in range(n):
+        if x[i] < 0:
+            raise ValueError(f"entry {i} is {x[i]:.2f}, of {n}")
+    return x
+
+
+def assert_with_values(x):
+    assert x.sum() > 0, f"sum {x.sum():.1f} of " + str(len(x))
+    return x
+
+
 def division(x, n):
     k = 10 // n
     return x * k
@@ -74,6 +86,8 @@ CASES = [
     (raises, [(P,), (N,)], 1),
     (raises_else, [(P,), (N,), ([-200.0],)], 1),
     (raises_in_loop, [(P, 3), (N, 2), ([1.0, -1.0], 1), (N, 0)], 1),
+    (raises_with_values, [(P, 3), ([1.0, -2.5, 1.0], 3)], 1),
+    (assert_with_values, [(P,), (N,)], 1),
     (division, [(P, 3), (P, 0)], 1),
     (out_of_range, [(P, 1), (P, 3)], 1),
     (assert_fails, [(P,), (N,)], 1),
