@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..framework.dtype import convert_dtype
 from ..tensor import Tensor
 
