@@ -32,7 +32,8 @@ def scalar_bool(value: Any, what: str) -> bool:
     array = np.asarray(value)
     if array.size != 1:
         raise ShapeError(
-            f"the truth value of {what} with {array.size} elements is ambiguous", hint="reduce it first: any(), all(), mean(), ..."
+            f"the truth value of {what} with {array.size} elements is ambiguous",
+            hint="reduce it first: any(), all(), mean(), ...",
         )
     return bool(array.reshape(()))
 
@@ -70,7 +71,9 @@ class Cond(OpDef):
     def infer(cond: TensorType, *, true_block: Any, false_block: Any) -> tuple:
         check_condition(cond, "cond")
         if len(true_block.results) != len(false_block.results):
-            raise ShapeError(f"one branch yields {len(true_block.results)} values, the other {len(false_block.results)}")
+            raise ShapeError(
+                f"one branch yields {len(true_block.results)} values, the other {len(false_block.results)}"
+            )
         return ([join_types(true_block.var(t).type, false_block.var(f).type, f"output {i} of the branches")
                  for i, (t, f) in enumerate(zip(true_block.results, false_block.results, strict=True))],)  # fmt: skip
 
@@ -127,7 +130,9 @@ class WhileLoop(OpDef):
         return values, arrays
 
     @staticmethod
-    def lower(cx: Any, xs: list, outs: list, saved_outs: list, *, cond_block: Any, body_block: Any, saved: list) -> None:
+    def lower(
+        cx: Any, xs: list, outs: list, saved_outs: list, *, cond_block: Any, body_block: Any, saved: list
+    ) -> None:
         cx.loop(xs, cond_block, body_block, outs, saved, saved_outs)
 
     @staticmethod
@@ -159,7 +164,8 @@ class MakeAbsent(OpDef):
 
 @register
 class EnsureDefined(OpDef):
-    """The value of X; UnboundLocalError if it is absent. `name` is the variable in the user's source, `why` says which path does not set it."""
+    """The value of X; UnboundLocalError if it is absent. `name` is the variable in the user's source, `why` says which path
+    does not set it."""
 
     type = "ensure_defined"
     attrs = {"name": Str(), "why": Str()}

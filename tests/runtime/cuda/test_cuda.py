@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from dy2st_runtime.errors import DeviceError
 from dy2st_runtime.executor.cuda import CudaExecutable, compile_ptx
+from dy2st_runtime.loopir import nodes as n
 from dy2st_runtime.lowering.lower import lower
 from dy2st_runtime.lowering.schedule import Launch, walk
-from dy2st_runtime.loopir import nodes as n
 
 from hand_built import Made  # isort: skip
 

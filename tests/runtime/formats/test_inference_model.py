@@ -14,9 +14,9 @@ from dy2st_runtime.ir.prune import prune
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.reference import run_program
+from hand_built import Made
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hand_built import Made
 
 
 def linear():
