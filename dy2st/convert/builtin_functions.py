@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, ShapeError, StagedValueError
-from ..tensor import Tensor, manipulation, operators
+from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.dispatch import ops
 from ..tensor.location import user_location
 from .if_stmt import if_expr, truth
@@ -203,6 +203,16 @@ def round_(x: Any, digits: int | None = None) -> Any:
     return _number(rounded, "int64", "round()") if x._weak and digits is None else rounded
 
 
+def tensor_(*args: Any, **kwargs: Any) -> Tensor:
+    """`Tensor(...)`: while tracing a constant of the program, so that each call begins with a new one."""
+    new = Tensor(*args, **kwargs)
+    if not new.is_symbolic and not dispatch.in_dynamic_mode():
+        stop = new.stop_gradient
+        new = dispatch.constant(new._value)
+        new.stop_gradient = stop
+    return new
+
+
 def list_(xs: Any = ()) -> Any:
     if isinstance(xs, StagedList):
         return xs.copy()
@@ -221,6 +231,6 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: _extreme("max"), min: _extreme("min"),
     all: _quantifier("all"), any: _quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    round: round_, print: print_, list: list_,
+    round: round_, print: print_, list: list_, Tensor: tensor_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}

@@ -251,3 +251,15 @@ def test_train_and_eval_are_different_traces():
     net.eval()
     net(x)
     assert len(net.forward.concrete_programs) == 2
+
+
+def test_a_tensor_made_inside_is_new_at_each_call():
+    @jit.to_static
+    def f(x):
+        total = Tensor([0.0])
+        for _ in range(3):
+            total.add_(x)
+        return total
+
+    for _ in range(2):
+        np.testing.assert_array_equal(f(tensor(1.0)).numpy(), [3.0])
