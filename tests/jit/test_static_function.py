@@ -288,3 +288,29 @@ def test_default_dtype_is_part_of_the_key():
         assert f(tensor(1.0))[0].dtype == "float64"
     finally:
         dy2st.set_default_dtype("float32")
+
+
+def recursion(x, depth):
+    if depth == 0:
+        return x
+    y = recursion(x * 2, depth - 1)
+    if y.sum() > 10:
+        return y - 1
+    return y + 1
+
+
+def test_recursion_with_a_python_depth():
+    for start in (1.0, 0.25, -1.0):
+        x = tensor(start)
+        np.testing.assert_allclose(jit.to_static(recursion)(x, 3).numpy(), recursion(x, 3).numpy())
+
+
+def test_python_loops_are_unrolled():
+    @jit.to_static
+    def f(x, k):
+        for i in range(k):
+            x = x * (i + 1)
+        return x
+
+    np.testing.assert_array_equal(f(tensor(1.0), 4).numpy(), [24.0])
+    assert "while_loop" not in str(f.main_program)

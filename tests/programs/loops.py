@@ -151,12 +151,6 @@ def nested_break(x, n):
     return s
 
 
-def python_loop(x, k):
-    for i in range(k):
-        x = x * (i + 1)
-    return x
-
-
 def python_loop_tensor_break(x):
     for k in [1.0, 2.0, 3.0]:
         x = x * k

@@ -1,0 +1,151 @@
+"""Python around tensors: closures, methods, containers, exceptions, generators over Python values."""
+
+import functools
+
+from dy2st.tensor.manipulation import stack
+
+
+def nonlocal_state(x, n):
+    total = x * 0
+
+    def add(v):
+        nonlocal total
+        if v.sum() > 0:
+            total = total + v
+        else:
+            total = total - v
+
+    for i in range(n):
+        add(x * (i - 1))
+    return total
+
+
+def partial_call(x):
+    def scaled(k, v):
+        if v.sum() > 0:
+            return v * k
+        return v
+
+    return functools.partial(scaled, 3)(x)
+
+
+def comprehension(x):
+    parts = [x * k if k % 2 else x + k for k in range(4)]
+    return stack([p if p.sum() > 0 else -p for p in parts])
+
+
+def try_around(x):
+    try:
+        y = {"a": x}["b"]
+    except KeyError:
+        y = x * 2
+    finally:
+        y = y + 1
+    return y
+
+
+def pop_in_loop(x, n):
+    todo = [x, x * 2]
+    s = x * 0
+    for i in range(n):
+        todo.append(x * i)
+        s = s + todo.pop()
+    return s, len(todo)
+
+
+def return_in_nested_python_loops(x):
+    for i in range(3):
+        for j in range(3):
+            if x.sum() > i * j * 3:
+                continue
+            return x * i + j
+    return x
+
+
+def star_arguments(x, *rest):
+    y = x
+    for r in rest:
+        if r.sum() > 0:
+            y = y + r
+    return y
+
+
+def lambdas(x):
+    pick = lambda v: v * 2 if v.sum() > 0 else v * 3  # noqa: E731
+    return pick(x) + (lambda v: -v)(x)
+
+
+def dict_in_branch(x):
+    d = {}
+    if x.sum() > 0:
+        d["y"] = x * 2
+    else:
+        d["y"] = x * 3
+    d["z"] = x
+    return d
+
+
+def tuple_swap_in_loop(x, n):
+    pair = (x, x * 2)
+    for _ in range(n):
+        pair = (pair[1], pair[0] + pair[1])
+    return pair[0]
+
+
+def augmented(x, n):
+    y = x * 1
+    for i in range(n):
+        y += i
+        y *= 2
+    y -= 1
+    return y
+
+
+def nested_while(x):
+    a, b = x.sum() * 0, x.sum() * 0
+    while a < 3:
+        b = b * 0
+        while b < a:
+            b += 1
+            if b > 1:
+                break
+        a += 1
+    return a, b
+
+
+def bool_flag(x, n):
+    found = False
+    for i in range(n):
+        if x[i] > 1 and not found:
+            found = True
+    if found:
+        return x * 2
+    return x
+
+
+def shape_arithmetic(x):
+    n = x.shape[0]
+    half = n // 2
+    if n > 2:
+        return x[:half]
+    return x[half:]
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+CASES = [
+    (nonlocal_state, [(P, 3), (N, 2), (P, 0)], 1),
+    (partial_call, [(P,), (N,)], 1),
+    (comprehension, [(P,), (N,)], 1),
+    (try_around, [(P,)], 1),
+    (pop_in_loop, [(P, 3), (P, 0)], 1),
+    (return_in_nested_python_loops, [(P,), (N,), ([5.0, 5.0],), ([50.0],)], 1),
+    (star_arguments, [(P, N, P)], 1),
+    (lambdas, [(P,), (N,)], 1),
+    (dict_in_branch, [(P,), (N,)], 1),
+    (tuple_swap_in_loop, [(P, 3), (P, 0)], 1),
+    (augmented, [(P, 3), (P, 0)], 1),
+    (nested_while, [(P,)], 1),
+    (bool_flag, [(P, 3), (N, 3)], 1),
+    (shape_arithmetic, [(P,), ([1.0, 2.0],)], 1),
+]
