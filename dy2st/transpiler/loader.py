@@ -102,6 +102,9 @@ def _module(tree: gast.FunctionDef, source: Source, code: types.CodeType) -> gas
             body.insert(0, gast.Global([source.class_name]))
     else:
         body.append(nodes.return_(nodes.name(tree.name)))
+        if tree.name not in code.co_freevars:
+            # A function that calls itself finds itself among its globals.
+            body.insert(0, gast.Global([tree.name]))
     free = [n for n in code.co_freevars if n != nodes.RUNTIME]
     return nodes.module([nodes.function(_FACTORY, [nodes.RUNTIME, *free], body)])
 
