@@ -21,6 +21,12 @@ _OWN = tuple(
 )
 
 
+_RECURSION = (
+    "a function calls itself without end while it is traced; recursion that ends by a condition on a tensor cannot be "
+    "staged yet: write it as a loop"
+)
+
+
 def for_user(error: BaseException) -> BaseException:
     """The exception, naming the user's line and with a traceback of the user's frames only.
 
@@ -29,6 +35,8 @@ def for_user(error: BaseException) -> BaseException:
     places = list(_places(error.__traceback__))
     if places and not _has_location(error):
         with_location(error, places[-1])
+    if isinstance(error, RecursionError):
+        error.args = (_RECURSION,)
     where = getattr(error, "location", None)
     if where is not None and (not places or where[:2] != places[-1][:2]):
         places.append(where)  # the line of the op that failed, long after it was traced

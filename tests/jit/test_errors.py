@@ -84,3 +84,15 @@ def raises_custom(x):
 def test_an_exception_class_of_the_user_cannot_be_staged():
     with pytest.raises(Dy2stError, match="Custom cannot be raised under a condition"):
         jit.to_static(raises_custom)(Tensor([1.0]))
+
+
+def recurses(x):
+    if x.sum() > 10:
+        return x
+    return recurses(x * 2)
+
+
+def test_recursion_under_a_tensor_condition_is_a_clear_error():
+    with pytest.raises(RecursionError, match="write it as a loop") as caught:
+        jit.to_static(recurses)(Tensor([1.0]))
+    assert "return recurses(x * 2)" in "".join(caught.value.__notes__)
