@@ -10,11 +10,15 @@ import ast
 import sys
 import warnings
 
-import astor
 import gast
-from astor.code_gen import SourceGenerator, set_precedence
 
 from dy2st.transpiler import nodes
+
+with warnings.catch_warnings():
+    # astor asks for node classes that newer Pythons only keep as deprecated names.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import astor
+    from astor.code_gen import SourceGenerator, set_precedence
 
 # Not part of what the text means: the parser fills these in by itself.
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
@@ -51,8 +55,7 @@ def show(tree: gast.AST) -> str:
 
 def _astor(tree: ast.AST) -> str:
     with warnings.catch_warnings():
-        # astor asks for node classes that newer Pythons only keep as deprecated names.
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)  # as at its import
         # Lines are not wrapped: one statement, one line, so that lines can be compared side by side.
         return astor.to_source(tree, pretty_source="".join, source_generator_class=_Generator)
 
