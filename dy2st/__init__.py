@@ -237,7 +237,9 @@ in_dygraph_mode = in_dynamic_mode
 
 if _TYPE_CHECKING:
     from . import autograd as autograd
+    from . import config as config
     from . import device as device
+    from . import errors as errors
     from . import fluid as fluid
     from . import jit as jit
     from . import linalg as linalg
@@ -245,7 +247,7 @@ if _TYPE_CHECKING:
     from . import static as static
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
-_LAZY_MODULES = ("autograd", "device", "fluid", "jit", "linalg", "metric", "static")
+_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "static")
 _LAZY_NAMES = {"enable_static": "static", "disable_static": "static"}
 
 

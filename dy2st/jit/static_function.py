@@ -16,6 +16,7 @@ from ..convert.calls import call, convert_function
 from ..convert.cells import EntryCell
 from ..errors import FetchError, StagedValueError
 from ..tensor import Tensor, dispatch
+from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
 from . import static_call
 from .concrete import ConcreteProgram
@@ -30,7 +31,6 @@ from .signature import (
     first_shape,
     widen,
 )  # fmt: skip
-from .tracebacks import for_user
 from .tracing import Trace
 
 _enabled = True

@@ -16,9 +16,11 @@ from dy2st_runtime.ir.visit import all_ops, reads
 from dy2st_runtime.reference import run_program
 from dy2st_runtime.scope import Scope, ScopeVariable
 
-from ..errors import DeviceError, FeedError, FetchError, ModeError, ScopeError
+from ..errors import DeviceError, Dy2stError, FeedError, FetchError, ModeError, ScopeError
 from ..framework.place import CPUPlace, CUDAPlace, Place, current_place
 from ..tensor import Tensor, random
+from ..tensor.location import user_location
+from ..tensor.tracebacks import for_user
 from .program import default_main_program
 from .scope import global_scope
 
@@ -81,6 +83,16 @@ class Executor:
 
         A run that raises leaves the scope as it was.
         """
+        try:
+            return self._run(program, feed, fetch_list, scope, return_numpy)
+        except Dy2stError as error:
+            # where a feed or a fetch is at fault, its variable's line is known; else it is the line of this call
+            raise for_user(error.at(user_location())) from error.__cause__
+        except Exception as error:
+            raise for_user(error) from error.__cause__
+
+    def _run(self, program: ir.Program | None, feed: Mapping[str, Any] | None, fetch_list: Any, scope: Scope | None,
+             return_numpy: bool) -> list[Any]:  # fmt: skip
         program = default_main_program() if program is None else program
         if not isinstance(program, ir.Program):
             raise ModeError(f"Executor.run takes a Program, got {type(program).__name__}")
@@ -224,7 +236,8 @@ def _fetch_name(program: ir.Program, fetch: Any) -> str:
     if variable not in block.vars:
         close = difflib.get_close_matches(variable, block.vars, 3)
         raise FetchError(f"the program has no variable {variable!r} to fetch",
-                         hint=f"similar names: {', '.join(close)}" if close else None)  # fmt: skip
+                         hint=f"similar names: {', '.join(close)}" if close else "pass the variable itself, as the layer "
+                         "returned it, or its name")  # fmt: skip
     return variable
 
 

@@ -51,7 +51,7 @@ def _has_location(error: BaseException) -> bool:
 
 def _places(tb: types.TracebackType | None) -> Iterator[Location]:
     """The user's places on the way to an exception, outermost first."""
-    from ..tensor.location import frame_location
+    from .location import frame_location
 
     while tb is not None:
         found = locate(tb)
