@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import types
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from dy2st_runtime import config
 from dy2st_runtime.errors import Location
 
-from dy2st.transpiler import loader, nodes
+from dy2st.transpiler import loader, nodes, positions
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.pipeline import PIPELINE
@@ -120,18 +119,8 @@ def locate(where: types.FrameType | types.TracebackType | str, lineno: int | Non
     found = loader.map_of(code.co_filename)
     if found is None:
         return None
-    position = _position(code, instruction)
+    position = positions.position(code, instruction)
     return found.line(line) if position is None else found.span(*position)
-
-
-def _position(code: types.CodeType, instruction: int) -> tuple[int, int, int, int] | None:
-    """Line, column, end line and end column of an instruction; Python 3.10 knows lines only."""
-    if not hasattr(code, "co_positions") or instruction < 0:
-        return None
-    start, end, col, end_col = next(itertools.islice(code.co_positions(), instruction // 2, None))
-    if start is None or end is None or col is None or end_col is None:
-        return None
-    return start, col, end, end_col
 
 
 def _side_by_side(code: str, filename: str) -> str:

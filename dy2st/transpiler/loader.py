@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
+import sys
 import tempfile
 import types
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import gast
 from dy2st_runtime import config
 from dy2st_runtime.errors import Location
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import nodes, positions
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.origin import SourceMap
 from dy2st.transpiler.printer import print_tree
@@ -47,22 +48,26 @@ def load(tree: gast.FunctionDef, source: Source, code: types.CodeType) -> Loaded
         printed, again = print_tree(module)
         text = header + printed
         filename = _write(source.name, source.file, text)
-        compiled = compile(text, filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE)
+        flags = code.co_flags & _FUTURE
+        compiled = compile(text, filename, "exec", dont_inherit=True, flags=flags)
+        twin = positions.twin(text, filename, flags) if sys.version_info < (3, 11) else None
     except (SyntaxError, RecursionError) as error:
         raise ConversionError(
             f"'{source.name}' is nested too deeply to be converted: {error}",
             location=Location(source.file, source.line, function=source.name),
             hint="move part of it into a function of its own",
         ) from error
-    inner = _inner(_inner(compiled))
-    if _wrapped(tree, source):
-        inner = _inner(inner)
+    depth = 3 if _wrapped(tree, source) else 2
     names = {"co_name": code.co_name}
     if hasattr(code, "co_qualname"):
         names["co_qualname"] = code.co_qualname
+    inner = _inner(compiled, depth).replace(**names)  # type: ignore[arg-type]
+    if twin is not None:
+        numbered, spans = twin
+        positions.remember(inner, _inner(numbered, depth), spans)
     gast.increment_lineno(again, 1)  # for the header
     source_map = _maps[filename] = SourceMap(module, again)
-    return Loaded(inner.replace(**names), text, filename, source_map)  # type: ignore[arg-type]
+    return Loaded(inner, text, filename, source_map)
 
 
 def bind(loaded: Loaded, function: types.FunctionType, runtime: object) -> types.FunctionType:
@@ -120,10 +125,11 @@ def _wrapped(tree: gast.AST, source: Source) -> bool:
     return False
 
 
-def _inner(code: types.CodeType) -> types.CodeType:
-    """The one code object directly inside."""
-    (inner,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    return inner
+def _inner(code: types.CodeType, depth: int) -> types.CodeType:
+    """The one code object inside the one inside the code."""
+    for _ in range(depth):
+        (code,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return code
 
 
 def folder() -> Path:

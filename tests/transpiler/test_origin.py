@@ -115,8 +115,7 @@ def test_exceptions_are_located(function, argument, line, text):
         convert(function, PyRuntime()).fn(argument)
     place = locate(deepest(caught.value))
     assert (place.file, place.line) == (__file__, function.__code__.co_firstlineno + line)
-    if sys.version_info >= (3, 11):
-        assert place.text[place.col : place.end_col] == text
+    assert place.text[place.col : place.end_col] == text
     assert place.function in (function.__name__, "g")
 
 
@@ -140,8 +139,7 @@ def test_running_frame_is_located():
 
     convert(calls_here, Runtime()).fn(1)
     assert seen[0].line == calls_here.__code__.co_firstlineno + 2
-    if sys.version_info >= (3, 11):
-        assert seen[0].text[seen[0].col : seen[0].end_col] == "here"
+    assert seen[0].text[seen[0].col : seen[0].end_col] == "here"
 
 
 def test_lines_of_other_files_are_not_ours():

@@ -1,0 +1,65 @@
+"""Where the instructions of generated code stand in its text.
+
+Python 3.11 and newer keep this in code objects. Python 3.10 keeps lines only, and one line of generated
+code may hold several of the user's. So there the text is compiled a second time, from a tree in which
+each node stands on a line of its own: the lines of this twin tell the nodes.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import sys
+import types
+
+Span = tuple[int, int, int, int]  # line, column, end line, end column
+
+# Code objects by identity: equal code may stand at several places of a line. The code is kept, so that
+# its identity is not given to another.
+_known: dict[int, tuple[types.CodeType, dict[int, Span]]] = {}
+
+
+def position(code: types.CodeType, instruction: int) -> Span | None:
+    """The place of the instruction at this offset, None where Python keeps none."""
+    if instruction < 0:
+        return None
+    if sys.version_info < (3, 11):
+        return _known[id(code)][1].get(instruction) if id(code) in _known else None
+    start, end, col, end_col = next(itertools.islice(code.co_positions(), instruction // 2, None))
+    if start is None or end is None or col is None or end_col is None:
+        return None
+    return start, col, end, end_col
+
+
+def twin(text: str, filename: str, flags: int) -> tuple[types.CodeType, list[Span]]:
+    """The code of the text with numbers of nodes for lines, and the places of the nodes."""
+    tree = ast.parse(text, filename)
+    spans: list[Span] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr, ast.excepthandler)):
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            spans.append((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+            node.lineno = node.end_lineno = len(spans)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            # Python 3.10 gives the call of a method the last line of the method's name.
+            node.func.end_lineno = node.lineno
+    return compile(tree, filename, "exec", dont_inherit=True, flags=flags), spans
+
+
+def remember(code: types.CodeType, numbered: types.CodeType, spans: list[Span]) -> None:
+    """Notes the places of the instructions of the code, and of the code inside, from its twin.
+
+    Lines may decide whether the compiler merges two jumps. Code that differs from its twin is left with its lines.
+    """
+    if code.co_code == numbered.co_code:
+        places = {}
+        for start, stop, number in numbered.co_lines():
+            if number:
+                places.update(dict.fromkeys(range(start, stop, 2), spans[number - 1]))
+        _known[id(code)] = code, places
+    inner, twins = ([c for c in of.co_consts if isinstance(c, types.CodeType)] for of in (code, numbered))
+    if [c.co_name for c in inner] == [c.co_name for c in twins]:
+        for one, other in zip(inner, twins, strict=True):
+            remember(one, other, spans)
