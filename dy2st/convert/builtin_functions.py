@@ -185,6 +185,15 @@ def isinstance_(x: Any, kinds: Any) -> bool:
     return isinstance(x, kinds)
 
 
+def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """`type(x)`, with the Python number for a weak scalar, and list for a list of dynamic length."""
+    if isinstance(x, Tensor) and x._weak and not args:
+        return bool if x.dtype == "bool" else int if x.dtype == "int64" else float
+    if isinstance(x, StagedList):
+        return list
+    return type(x, *args, **kwargs)
+
+
 def divmod_(a: Any, b: Any) -> Any:
     return (a // b, a % b) if _staged_any(a, b) else divmod(a, b)
 
@@ -200,7 +209,9 @@ def round_(x: Any, digits: int | None = None) -> Any:
         return round(x, digits)
     scale = 10.0 ** (digits or 0)
     rounded = ops.op("round", X=x) if scale == 1 else ops.op("round", X=x * scale) / scale
-    return _number(rounded, "int64", "round()") if x._weak and digits is None else rounded
+    if x._weak:  # a Python number stays one; only round(x) makes it an int
+        return _number(rounded, "int64" if digits is None else x.dtype, "round()")
+    return rounded
 
 
 def tensor_(*args: Any, **kwargs: Any) -> Tensor:
@@ -231,6 +242,6 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: _extreme("max"), min: _extreme("min"),
     all: _quantifier("all"), any: _quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    round: round_, print: print_, list: list_, Tensor: tensor_,
+    round: round_, print: print_, list: list_, type: type_, Tensor: tensor_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}

@@ -65,8 +65,9 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
     ):
         # nothing can fail in it, and it costs less than a branch: no short circuit needed
         _inline(tracer, block)
-        other = _scalar(other)
-        return ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=other)
+        both = ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=_scalar(other))
+        both._weak = value._weak and other._weak
+        return both
     both_bool = (
         isinstance(value, Tensor) and value.dtype == "bool" and isinstance(other, Tensor) and other.dtype == "bool"
     )

@@ -59,7 +59,8 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
     >>> numel(Tensor([[1.0, 2.0]])).numpy()
     array(2)
     """
-    return as_tensor(count(as_tensor(x)), "int64")
+    n = as_tensor(count(as_tensor(x)), "int64")
+    return Tensor.wrap(n._value, True)  # a tensor, where `size` is a number
 
 
 def is_floating_point(x: Tensor) -> bool:

@@ -332,7 +332,7 @@ def install(functions: dict[str, Any]) -> None:
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
         "__deepcopy__": _deepcopy, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
-        "__repr__": printing.to_text, "__str__": _str,
+        "__repr__": _str, "__str__": _str,
         "to": to, "fill_": fill_, "zero_": zero_, "uniform_": uniform_, "normal_": normal_,
         "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone,
         "astype": astype, "cast": astype, "set_value": set_value, "copy_": copy_,

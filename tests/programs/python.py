@@ -131,6 +131,16 @@ def shape_arithmetic(x):
     return x[half:]
 
 
+def sum_of_scalar(x):
+    return x.sum().sum(), x.mean().max()
+
+
+def kinds_of_numbers(x, n):
+    k, f = int(n), float(x[0])
+    both = bool(x[0] > 0) and bool(x[1] > 0)
+    return type(k) is int, type(f) is float, round(f * 1.26, 1), round(f), both, x.numel()
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -147,5 +157,7 @@ CASES = [
     (augmented, [(P, 3), (P, 0)], 1),
     (nested_while, [(P,)], 1),
     (bool_flag, [(P, 3), (N, 3)], 1),
+    (sum_of_scalar, [(P,), (N,)], 1),
+    (kinds_of_numbers, [(P, 3), (N, 0)], 1),
     (shape_arithmetic, [(P,), ([1.0, 2.0],)], 1),
 ]

@@ -184,7 +184,7 @@ class ExpandAs(OpDef):
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         _check_broadcast(x.shape, y.shape)
-        return np.ascontiguousarray(np.broadcast_to(x, y.shape))
+        return np.array(np.broadcast_to(x, y.shape), order="C")  # ascontiguousarray would make 0-d 1-d
 
     @staticmethod
     def lower(cx: Any, x: Any, y: Any, out: Any) -> None:
