@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import types
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -79,7 +80,8 @@ def guards_of(functions: Iterable[types.FunctionType], owners: Iterable[Any]) ->
 
 
 def _names(code: types.CodeType) -> Iterable[str]:
-    yield from code.co_names
+    """The globals that code reads; `co_names` would also have the names of attributes."""
+    yield from (i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)

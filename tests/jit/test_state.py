@@ -153,6 +153,27 @@ def test_a_changed_global_retraces(monkeypatch):
     close(reads_global(tensor(1.0)), tensor(5.0))
 
 
+scale = 1.0
+
+
+class Scaled(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = 3.0
+
+    @jit.to_static
+    def forward(self, x):
+        return x * self.scale
+
+
+def test_a_global_with_the_name_of_an_attribute_is_no_reason_to_retrace(monkeypatch):
+    net = Scaled()
+    close(net(tensor(1.0)), tensor(3.0))
+    monkeypatch.setitem(globals(), "scale", 2.0)
+    close(net(tensor(1.0)), tensor(3.0))
+    assert len(net.forward.concrete_programs) == 1
+
+
 def test_each_instance_has_its_own_traces():
     a, b = Net(), Net()
     x = tensor([1.0, 2.0])
