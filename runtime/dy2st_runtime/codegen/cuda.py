@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import DTypeError
 from ..loopir import nodes as n
+from ..loopir.evaluate import bodies, stores
 from .renderer import Language, Renderer
 
 
@@ -49,8 +50,9 @@ class CudaLanguage(Language):
             return f"({one} / ({one} + {dtype}(math.exp(-({x})))))"
         if fn == "rsqrt":
             return f"({one} / {dtype}(math.sqrt({x})))"
-        call = "round" if fn == "round" else f"math.{fn}"
-        return f"{dtype}({call}({', '.join(arguments)}))"
+        if fn == "round":
+            return f"{dtype}(rint_{dtype}({x}))"  # Numba's `round` goes through int64, which has no inf and no nan
+        return f"{dtype}(math.{fn}({', '.join(arguments)}))"
 
     def load(self, tensor: str, index: str, dtype: str) -> str:
         return f"{tensor}[{index}]"
@@ -107,6 +109,42 @@ class CudaLanguage(Language):
 def render(kernel: n.Kernel, name: str = "kernel") -> str:
     """The CUDA source of a kernel."""
     return Renderer(CudaLanguage(), kernel).source(name)
+
+
+def is_parallel(kernel: n.Kernel) -> bool:
+    """Whether the threads of a grid may share the work of a kernel; otherwise one thread runs all of it.
+
+    Threads do not wait for one another, so what they share must be all that the kernel writes: a second step could read what
+    the first has not written yet.
+    """
+    working = [s for s in kernel.body if stores(s)]
+    return len(working) == 1 and _is_shared(working[0])
+
+
+def _is_shared(s: Any) -> bool:
+    if isinstance(s, n.Gemm):
+        return s.c not in (s.a, s.b)
+    if not isinstance(s, n.For):
+        return False
+    if not s.parallel:  # a batch of products: each cell is one thread's, whatever the others do
+        return isinstance(s.body[-1], n.Gemm) and _is_shared(s.body[-1]) and _only_lets(s.body[:-1])
+    inner = s
+    while inner.body and isinstance(inner.body[-1], n.For) and inner.body[-1].parallel and _only_lets(inner.body[:-1]):
+        inner = inner.body[-1]
+    return not any(_divides(b) for b in inner.body)
+
+
+def _only_lets(body: list[Any]) -> bool:
+    return all(isinstance(s, n.Let) for s in body)
+
+
+def _divides(s: Any) -> bool:
+    """Whether a part of an iteration is itself shared among the threads."""
+    return (
+        isinstance(s, n.Gemm)
+        or (isinstance(s, n.For) and s.parallel)
+        or any(_divides(b) for body in bodies(s) for b in body)
+    )
 
 
 def argument_types(kernel: n.Kernel) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +24,7 @@ from ..feeds import check_feed
 from ..ir.program import Operator, Program
 from ..ir.visit import clone_program, reads
 from ..loopir import nodes as n
-from ..loopir.evaluate import Evaluator
+from ..loopir.evaluate import Evaluator, stores
 from ..lowering.lower import lower
 from ..lowering.schedule import (
     Absent,
@@ -69,11 +70,30 @@ def require_device() -> None:
         )
 
 
+class _DeviceMath:
+    """The module `math` as devices have it, for the simulator: where Python's raises, this gives inf or nan."""
+
+    def __getattr__(self, fn: str) -> Any:
+        if fn == "erf":
+            return math.erf  # never raises, and NumPy has none
+        ufunc = getattr(np, re.sub("^a(?=cos|sin|tan)", "arc", {"pow": "power"}.get(fn, fn)))
+
+        def call(*arguments: Any) -> Any:
+            with np.errstate(all="ignore"):
+                return ufunc(*arguments)
+
+        return call
+
+
 @functools.cache
 def _namespace() -> dict[str, Any]:
     """The names that generated CUDA source may use."""
     cuda = _numba_cuda()
     names: dict[str, Any] = {"cuda": cuda, "math": math, "inf": math.inf, "nan": math.nan}
+    if simulated():
+        names |= {"math": _DeviceMath(), "rint_float32": np.rint, "rint_float64": np.rint}
+    else:
+        names |= {"rint_float32": cuda.libdevice.rintf, "rint_float64": cuda.libdevice.rint}
     return names | {t: getattr(np, t) for t in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")}
 
 
@@ -151,7 +171,12 @@ class CudaExecutable:
         env: dict[str, Any] = {}
         for name, value in zip(self.feed_names, feeds, strict=True):
             v = self.block.var(name)
-            env[name] = value if value is ABSENT else to_device(check_feed(v, value))
+            if value is ABSENT:
+                env[name] = ABSENT
+            elif v.kind == "array":
+                env[name] = [to_device(np.asarray(entry, v.dtype)) for entry in value]
+            else:
+                env[name] = to_device(check_feed(v, value))
         for name in self.state_names:
             if name not in state:
                 raise ScopeError(
@@ -257,7 +282,8 @@ class Walk:
         given = {t.name: self.get(t.var) for t in kernel.tensors if self.name(t.var) in self.env}
         shapes = {name: v.shape for name, v in given.items() if isinstance(v, Value)}
         attrs = {a.name: a.value for a in kernel.scalars}
-        evaluator = Evaluator(shapes, attrs, lambda tensor, i: given[tensor].host().reshape(-1)[i])
+        on_host = functools.cache(lambda tensor: given[tensor].host().reshape(-1))  # a check may read every element
+        evaluator = Evaluator(shapes, attrs, lambda tensor, i: on_host(tensor)[i])
         ok, outputs = evaluator.prologue(kernel)
         if not ok:
             self.replay(s.op)
@@ -273,12 +299,12 @@ class Walk:
             value = made.get(t.name) or given[t.name]
             arguments += [value.data, *map(np.int64, value.shape)]
         arguments += [np.dtype(a.dtype).type(a.value) for a in kernel.scalars]
-        if any(_works(body) for body in kernel.body):
+        if any(stores(body) for body in kernel.body):
             status = _numba_cuda().to_device(np.zeros(1, np.int64))
             threads = 4 if simulated() else THREADS  # the simulator starts a Python thread for each
             count = max([math.prod(v.shape) for v in made.values()] or [1])
             blocks = min((count + threads - 1) // threads, 2 if simulated() else MAX_BLOCKS)
-            grid = (max(blocks, 1), threads) if _is_parallel(kernel.body) else (1, 1)
+            grid = (max(blocks, 1), threads) if language.is_parallel(kernel) else (1, 1)
             _kernel(language.render(kernel))[grid](*arguments, status)
             if any(_fails_inside(body) for body in kernel.body) and status.copy_to_host()[0]:
                 self.replay(s.op)
@@ -326,17 +352,6 @@ class Walk:
         else:
             raise CompileError(f"{fn} is not supported on CUDA yet")
         self.env[self.name(out)] = result
-
-
-def _works(s: Any) -> bool:
-    from ..loopir.evaluate import _stores
-
-    return _stores(s)
-
-
-def _is_parallel(body: list[Any]) -> bool:
-    """Whether the iterations may be shared among threads; otherwise one thread runs all."""
-    return any(isinstance(s, n.Gemm) or (isinstance(s, n.For) and (s.parallel or _is_parallel(s.body))) for s in body)
 
 
 def _fails_inside(s: Any) -> bool:

@@ -48,7 +48,7 @@ class Evaluator:
                     return False
             elif isinstance(s, n.SetShape):
                 outputs[s.tensor] = self.shapes[s.tensor] = tuple(int(self.value(d)) for d in s.dims)
-            elif not _stores(s) and not self._nested(s, outputs):
+            elif not stores(s) and not self._nested(s, outputs):
                 return False
             needed = any(isinstance(r, (n.SetShape, n.Fail)) or _has_checks(r) for r in body[i + 1 :])
         return True
@@ -115,21 +115,21 @@ class Evaluator:
         raise TypeError(f"no expression of the loop IR: {e!r}")
 
 
-def _stores(s: Any) -> bool:
+def stores(s: Any) -> bool:
     """Whether a statement writes tensors: that is the device's work."""
     if isinstance(s, (n.Store, n.Gemm)):
         return True
-    return any(_stores(inner) for body in _bodies(s) for inner in body)
+    return any(stores(inner) for body in bodies(s) for inner in body)
 
 
 def _has_checks(s: Any) -> bool:
     """Whether a statement that stores nothing holds checks."""
-    if _stores(s):
+    if stores(s):
         return False
-    return isinstance(s, n.Fail) or any(_has_checks(inner) for body in _bodies(s) for inner in body)
+    return isinstance(s, n.Fail) or any(_has_checks(inner) for body in bodies(s) for inner in body)
 
 
-def _bodies(s: Any) -> list[list[Any]]:
+def bodies(s: Any) -> list[list[Any]]:
     if isinstance(s, n.For):
         return [s.body]
     if isinstance(s, n.While):

@@ -3,8 +3,10 @@ own, as the simulator must be chosen before Numba is imported."""
 
 from __future__ import annotations
 
+import dy2st
 import numpy as np
 import pytest
+from dy2st import static
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.executor.cuda import CudaExecutable
 
@@ -82,3 +84,55 @@ def test_errors_are_the_references() -> None:
     exe = CudaExecutable(m.program, m.feeds, [z.name])
     with pytest.raises(ValueError, match="do not broadcast"):
         exe.run([rows(2), rows(3)])
+
+
+def test_a_fed_array() -> None:
+    m = Made()
+    m.feeds.append("x")
+    x = m.program.global_block().create_var("x", "float32", [-1, 2], kind="array", is_data=True)
+    outs = [m.b.op("array_append", Array=x, X=m.data("y", [-1, 2])), m.b.op("lod_array_length", X=x)]
+    check(m, outs, {"x": [rows(1, 2), rows(3, 2)], "y": rows(2, 2)})
+
+
+def test_functions_outside_their_domain() -> None:
+    m = Made()
+    x = m.data("x", [-1])
+    x_values = np.array([-np.inf, np.nan, -2.5, -1.0, -0.0, 0.5, 1e30, np.inf], "f")
+    check(m, [m.b.op(fn, X=x) for fn in ("round", "floor", "log", "sqrt", "exp", "sin")], {"x": x_values})
+
+
+def test_a_kernel_whose_steps_read_each_other() -> None:
+    m = Made()
+    x, w = m.data("x", [-1, 2, 5, 5]), m.data("w", [3, 2, 3, 3])
+    y = m.b.op("conv2d", Input=x, Filter=w, strides=[1, 1], paddings=[1, 1], dilations=[1, 1], groups=1)
+    check(m, [y], {"x": rows(2, 2, 5, 5), "w": rows(3, 2, 3, 3)})
+
+
+def test_an_error_inside_a_loop_of_a_kernel() -> None:
+    m = Made()
+    x, i = m.data("x", [-1, 2]), m.data("i", [-1], "int64")
+    exe = CudaExecutable(m.program, m.feeds, [m.b.op("gather", X=x, Index=i, axis=0).name])
+    assert exe.run([rows(3, 2), np.array([2, 0])])[0].shape == (2, 2)
+    with pytest.raises(IndexError, match="7"):
+        exe.run([rows(3, 2), np.array([0, 7])])
+
+
+def test_training_by_the_static_executor() -> None:
+    losses = {}
+    for place in (dy2st.CPUPlace(), dy2st.CUDAPlace(0)):
+        main, startup = static.Program(), static.Program()
+        main.random_seed = startup.random_seed = 3
+        with static.program_guard(main, startup), dy2st.unique_name.guard():
+            x, y = static.data("x", [None, 3]), static.data("y", [None, 1])
+            h = static.nn.fc(x, 4, activation="tanh")
+            h = static.nn.cond(h.mean() > 0.0, lambda h=h: h * 2.0, lambda h=h: h - 1.0)
+            loss = ((static.nn.fc(h, 1) - y) ** 2.0).mean()
+            dy2st.optimizer.Adam(0.1).minimize(loss)
+        exe, scope = static.Executor(place), static.Scope()
+        with static.scope_guard(scope):
+            exe.run(startup)
+            feed = {"x": rows(4, 3), "y": rows(4, 1)}
+            losses[repr(place)] = [exe.run(main, feed=feed, fetch_list=[loss])[0].item() for _ in range(4)]
+    cpu, cuda = losses.values()
+    assert cuda == pytest.approx(cpu, rel=1e-5)
+    assert cuda[-1] < cuda[0]
