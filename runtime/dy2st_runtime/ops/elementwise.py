@@ -25,7 +25,6 @@ class Elementwise(OpDef):
     attribute a run-time argument.
     """
 
-    reusable = True
     accepts: ClassVar[tuple[str, ...]] = dtype.ALL
     """The dtypes of the inputs (after promotion)."""
 

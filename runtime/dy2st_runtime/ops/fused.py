@@ -20,7 +20,6 @@ class FusedElementwise(OpDef):
     inputs = ("X*",)
     outputs = ("Out*",)
     attrs = {"sub_block": SubBlock()}
-    reusable = True
 
     @staticmethod
     def infer(xs: list[TensorType], *, sub_block: Any) -> tuple:

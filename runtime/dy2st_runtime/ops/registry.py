@@ -213,8 +213,6 @@ class OpDef:
     """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
     never_absent: ClassVar[bool] = False
     """True: the outputs are present even where an input is absent."""
-    reusable: ClassVar[bool] = False
-    """True: an output may be written over an input of the same size (element i depends on element i only)."""
 
     input_slots: ClassVar[tuple[Slot, ...]]
     output_slots: ClassVar[tuple[Slot, ...]]
