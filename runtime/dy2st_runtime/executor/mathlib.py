@@ -123,25 +123,6 @@ def tanh_float32(x):  # type: ignore[no-untyped-def]
     return y if x == x else x
 
 
-@numba.njit(**_INLINE)
-def erf_float32(x):  # type: ignore[no-untyped-def]
-    # Abramowitz and Stegun 7.1.26 is too coarse for float32; this evaluates in float64, still branch-free
-    a = abs(np.float64(x))
-    t = 1.0 / (1.0 + 0.5 * a)
-    p = 0.17087277
-    p = p * t - 0.82215223
-    p = p * t + 1.48851587
-    p = p * t - 1.13520398
-    p = p * t + 0.27886807
-    p = p * t - 0.18628806
-    p = p * t + 0.09678418
-    p = p * t + 0.37409196
-    p = p * t + 1.00002368
-    p = p * t - 1.26551223
-    y = 1.0 - t * np.exp(-a * a + p)
-    return f32(y if x >= f32(0.0) else -y)
-
-
 def _libm(name: str, fn: Any, dtype: str) -> Any:
     cast = np.float32 if dtype == "float32" else np.float64
 
@@ -161,11 +142,6 @@ def _sigmoid(x):  # type: ignore[no-untyped-def]
 @numba.njit
 def _rsqrt(x):  # type: ignore[no-untyped-def]
     return 1.0 / math.sqrt(x)
-
-
-@numba.njit
-def _log2(x):  # type: ignore[no-untyped-def]
-    return math.log(x) * 1.4426950408889634
 
 
 def _table() -> dict[str, Any]:
