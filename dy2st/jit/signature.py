@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import dims
 
-from ..convert.structure import Tree, flatten, paths, unflatten
+from ..convert.structure import Tree, flatten, paths
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..static.input_spec import InputSpec
@@ -142,8 +142,3 @@ def check_spec(spec: InputSpec, t: Tensor, name: str) -> None:
             f"{spec.dtype}{dims.show(dims.from_static(spec.shape))}",
             hint="change the InputSpec, or pass what it says",
         )
-
-
-def replace_leaves(tree: Tree, leaves: Sequence[Any], f: Callable[[int, Any], Any]) -> Any:
-    """The value of a tree with each leaf mapped by `f(position, leaf)`."""
-    return unflatten(tree, [f(i, x) for i, x in enumerate(leaves)])

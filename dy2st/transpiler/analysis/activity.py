@@ -41,9 +41,6 @@ class Effects:
                 mine.setdefault(text, node)
         self.has_call |= other.has_call
 
-    def read_names(self) -> set[str]:
-        return {n.id for n in self.reads}
-
     def bound(self) -> list[str]:
         """Names of variables that are bound, perhaps."""
         return list(dict.fromkeys([*self.writes, *self.weak]))
