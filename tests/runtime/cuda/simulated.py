@@ -3,12 +3,13 @@ own, as the simulator must be chosen before Numba is imported."""
 
 from __future__ import annotations
 
-import dy2st
 import numpy as np
 import pytest
-from dy2st import static
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.executor.cuda import CudaExecutable
+
+import dy2st
+from dy2st import static
 
 from hand_built import Made  # isort: skip
 

@@ -67,10 +67,24 @@ def test_fused_kernels_of_programs_with_control_flow_compile(seed: int, capabili
     compile_all(program, capability)
 
 
+HERE = Path(__file__).parent
+EXECUTOR = HERE.parent / "executor"
+
+
 @pytest.mark.slow
-def test_results_in_the_simulator() -> None:
-    script = Path(__file__).with_name("simulated_corpus.py")
-    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", str(script)], env=env, capture_output=True, text=True)
+@pytest.mark.parametrize(
+    ("script", "options"),
+    [
+        (HERE / "simulated_corpus.py", []),
+        (EXECUTOR / "test_executable.py", ["-p", "on_cuda"]),
+        (EXECUTOR / "test_gradients.py", ["-p", "on_cuda"]),
+    ],
+    ids=["rows", "programs", "gradients"],
+)
+def test_results_in_the_simulator(script: Path, options: list[str]) -> None:
+    paths = os.pathsep.join([str(HERE), str(EXECUTOR), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": paths}
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "ignore::RuntimeWarning", *options, str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:]
     assert "passed" in done.stdout
