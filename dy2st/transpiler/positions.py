@@ -8,6 +8,7 @@ each node stands on a line of its own: the lines of this twin tell the nodes.
 from __future__ import annotations
 
 import ast
+import dis
 import itertools
 import sys
 import types
@@ -53,13 +54,22 @@ def remember(code: types.CodeType, numbered: types.CodeType, spans: list[Span]) 
 
     Lines may decide whether the compiler merges two jumps. Code that differs from its twin is left with its lines.
     """
-    if code.co_code == numbered.co_code:
-        places = {}
-        for start, stop, number in numbered.co_lines():
-            if number:
-                places.update(dict.fromkeys(range(start, stop, 2), spans[number - 1]))
-        _known[id(code)] = code, places
+    ours, theirs = _instructions(code), _instructions(numbered)
+    if [what for _, what in ours] == [what for _, what in theirs]:
+        lines = {offset: number for start, stop, number in numbered.co_lines() for offset in range(start, stop, 2)}
+        pairs = ((offset, lines.get(other)) for (offset, _), (other, _) in zip(ours, theirs, strict=True))
+        _known[id(code)] = code, {offset: spans[number - 1] for offset, number in pairs if number}
     inner, twins = ([c for c in of.co_consts if isinstance(c, types.CodeType)] for of in (code, numbered))
     if [c.co_name for c in inner] == [c.co_name for c in twins]:
         for one, other in zip(inner, twins, strict=True):
             remember(one, other, spans)
+
+
+def _instructions(code: types.CodeType) -> list[tuple[int, tuple[int, int | None]]]:
+    """Offsets, and what is done there: without the NOPs that hold a line, and where jumps go to, which these shift."""
+    jumps = {*dis.hasjabs, *dis.hasjrel}
+    return [
+        (i.offset, (i.opcode, None if i.opcode in jumps else i.arg))
+        for i in dis.get_instructions(code)
+        if i.opname not in ("NOP", "EXTENDED_ARG")
+    ]
