@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dy2st_runtime.codegen.cuda import is_parallel
 from dy2st_runtime.errors import DeviceError
 from dy2st_runtime.executor.cuda import CudaExecutable, compile_ptx
-from dy2st_runtime.loopir import nodes as n
-from dy2st_runtime.lowering.lower import lower
-from dy2st_runtime.lowering.schedule import Launch, walk
 
+from cuda_corpus import kernels  # isort: skip
 from hand_built import Made  # isort: skip
 
 
@@ -26,11 +25,6 @@ def test_results_in_the_simulator() -> None:
     assert "passed" in done.stdout
 
 
-def kernels(m: Made) -> list[n.Kernel]:
-    launches = [s for s in walk(lower(m.program).steps) if isinstance(s, Launch)]
-    return [s.kernel for s in launches if not any(isinstance(b, n.NativeCall) for b in s.kernel.body)]
-
-
 @pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
 def test_ptx(capability: tuple[int, int]) -> None:
     m = Made()
@@ -38,11 +32,27 @@ def test_ptx(capability: tuple[int, int]) -> None:
     y = m.b.op("softmax", X=m.b.op("matmul_v2", X=m.b.op("tanh", X=x), Y=w), axis=-1)
     m.b.op("reduce_sum", X=y, dim=[0])
     m.loop(lambda i: m.b.less_than(i, i), lambda i: [m.b.scaled(i, 2.0)], [i])
-    made = kernels(m)
+    made = kernels(m.program)
     assert len(made) == 5
     for kernel in made:
         ptx = compile_ptx(kernel, capability)
         assert f".target sm_{capability[0]}{capability[1]}" in ptx
+
+
+def test_a_grid_shares_what_needs_no_waiting() -> None:
+    m = Made()
+    x, y, image, filters = (
+        m.data("x", [-1, 4]),
+        m.data("y", [-1, 4, 4]),
+        m.data("i", [-1, 2, 5, 5]),
+        m.data("f", [3, 2, 3, 3]),
+    )
+    m.b.op("tanh", X=x)
+    m.b.op("reduce_sum", X=x, dim=[0])
+    m.b.op("matmul_v2", X=y, Y=y)
+    m.b.op("squared_l2_norm", X=x)
+    m.b.op("conv2d", Input=image, Filter=filters, strides=[1, 1], paddings=[0, 0], dilations=[1, 1], groups=1)
+    assert [is_parallel(k) for k in kernels(m.program)] == [True, True, True, False, False]
 
 
 def test_no_gpu_is_a_clear_error() -> None:
