@@ -127,7 +127,7 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
         return call(inner)
     found = converted(f)
     if tracer is not None:
-        tracer.functions[id(f)] = f
+        tracer.enter(f)
     new = f if found is None else found.fn
     if tracer is None or found is None:
         return new
@@ -157,7 +157,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         return types.MethodType(function, owner) if inner is not None else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
-    tracer.functions[id(function)] = function
+    tracer.enter(function)
     if not isinstance(owner, (Tensor, StagedList, type)):
         tracer.own(owner)
     return types.MethodType(found.fn, owner)

@@ -2,12 +2,77 @@
 
 from __future__ import annotations
 
+import dis
 import operator
-from collections.abc import Iterable
+import types
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any
 
 from ..tensor import Tensor
 from .undefined import Undefined
+
+
+class OuterVariable(MutableMapping):
+    """A global variable, or one of a function around, that a function assigns: like a dict with this one entry.
+
+    Attributes:
+        holder, entry: the namespace and the name of a global; the cell and None for a variable of a function.
+    """
+
+    def __init__(self, name: str, holder: dict | types.CellType):
+        self.name, self.holder = name, holder
+        self.entry = name if isinstance(holder, dict) else None
+
+    def __getitem__(self, name: str) -> Any:
+        if name != self.name:
+            raise KeyError(name)
+        if isinstance(self.holder, dict):
+            return self.holder[name]
+        try:
+            return self.holder.cell_contents
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if isinstance(self.holder, dict):
+            self.holder[name] = value
+        else:
+            self.holder.cell_contents = value
+
+    def __delitem__(self, name: str) -> None:
+        if isinstance(self.holder, dict):
+            del self.holder[name]
+        else:
+            del self.holder.cell_contents
+
+    def __iter__(self) -> Iterator[str]:
+        if self.get(self.name, self) is not self:
+            yield self.name
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def copy(self) -> dict[str, Any]:
+        return dict(self)
+
+
+def place_of(holder: Any, entry: Any) -> tuple:
+    """Identifies an entry; the same for all objects that stand for one variable."""
+    return (id(holder.holder), holder.entry) if isinstance(holder, OuterVariable) else (id(holder), entry)
+
+
+def assigned_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | types.CellType]]:
+    """The globals and the variables of functions around that a function (or one inside it) assigns."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+        for i in dis.get_instructions(code):
+            if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                yield i.argval, function.__globals__
+            elif i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in code.co_freevars and i.argval in cells:
+                yield i.argval, cells[i.argval]
 
 
 class Cell:

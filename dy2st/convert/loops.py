@@ -72,6 +72,7 @@ class Loop:
         self.get_state, self.set_state, self.names = get_state, set_state, names
         self.location = user_location()
         self.cells: dict[tuple, Cell] = {}
+        self.named: set[tuple] = set()
         self.fitter = Fitter(
             tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
         )
@@ -131,7 +132,7 @@ class Loop:
             self.test_block.results = [self.tracer.lift(test).name]
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
             untouched = all(same(a, b) for a, b in zip(before, after, strict=True))
-            if not untouched or set(self.tracer.changes(frame)) - set(self.cells):
+            if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - self.named:
                 self._rotated = True
                 return True
         with self.tracer.frame(self.body_block) as frame:
@@ -143,7 +144,7 @@ class Loop:
         self._leave()
         settled = True
         for key, (cell, value) in changes.items():
-            if key not in self.cells:
+            if key not in self.cells and key not in self.named:
                 settled = False
                 self._add_cell(cell, value)
         for slot, old, new in zip(list(self.slots), before, after, strict=False):
@@ -156,9 +157,31 @@ class Loop:
         if isinstance(cell, ListCell) and len(cell.target) != len(value):
             self._promote(cell.target, value)
             return
+        if isinstance(cell, EntryCell) and self._is_variable(cell):
+            self.named.add(cell.key)
+            return
         initial = cell.read()
         self.cells[cell.key] = cell
         self.slots.append(Slot(cell.name, initial, Const(initial)))
+
+    def _is_variable(self, cell: EntryCell) -> bool:
+        """Whether a cell is one of the variables of the loop, as `self.h` is an attribute and a name at once."""
+        marks = [Tensor.wrap(s.initial._value, s.initial.stop_gradient) if isinstance(s.initial, Tensor) else object()
+                 for s in self.slots[: len(self.names)]]  # fmt: skip
+        before = cell.read()
+        try:
+            for i, mark in enumerate(marks):
+                values = [s.initial for s in self.slots[: len(self.names)]]
+                values[i] = mark
+                self.set_state(tuple(values))
+                if cell.read() is mark:
+                    return True
+        except TypeError:  # an attribute that takes values of its own kind only, such as a parameter
+            return False
+        finally:
+            self._leave()
+            cell.write(before)
+        return False
 
     def _promote(self, items: list, later: list) -> None:
         """A list that changes its length becomes a staged one, under all names that the loop knows it by."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from ..tensor.attribute import dynamic_size
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
-from .cells import Cell, Snapshot, TensorCell
+from .cells import Cell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .lists import StagedList
 from .structure import MaybeNone
 from .undefined import Undefined
@@ -79,6 +80,7 @@ class Tracer(ProgramRecorder):
         self.notes: dict[Note, None] = {}
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
+        self.outer_variables: dict[tuple, OuterVariable] = {}
         self.root = Snapshot()
         self.marked: list[tuple[Tensor, str]] = []
         self._containers: dict[int, Any] = {}
@@ -242,7 +244,27 @@ class Tracer(ProgramRecorder):
         if id(owner) in self.owners:
             return
         self.owners[id(owner)] = owner
-        new = [c for c in containers_of(owner) if id(c) not in self._containers]
+        self._add([c for c in containers_of(owner) if id(c) not in self._containers])
+
+    def enter(self, function: Any) -> None:
+        """A function of the user is called: the variables outside of it that it assigns are state."""
+        if id(function) in self.functions:
+            return
+        self.functions[id(function)] = function
+        if is_generated(function.__code__.co_filename):
+            return  # it is one inside a converted function, whose variables are state already
+        for name, holder in assigned_outside(function):
+            self.watch_variable(OuterVariable(name, holder))
+
+    def watch_variable(self, variable: OuterVariable) -> None:
+        """A variable outside of the functions is state."""
+        place = place_of(variable, variable.name)
+        if place not in self.outer_variables:
+            self.outer_variables[place] = variable
+            self._add([variable])
+
+    def _add(self, new: list[Any]) -> None:
+        """Watches containers that were not changed yet, also for what is being traced already."""
         self._containers.update((id(c), c) for c in new)
         for snapshot in (self.root, *(f.containers for f in self.frames)):
             snapshot.add(new)
@@ -292,7 +314,9 @@ class Tracer(ProgramRecorder):
 
 
 def containers_of(value: Any) -> Iterable[Any]:
-    """The containers in a value: lists and dicts, nested; the attributes of the value itself and of the layers in it."""
+    """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it."""
+    from .calls import is_ignored
+
     seen: dict[int, Any] = {}
     stack = [value]
     while stack:
@@ -301,7 +325,9 @@ def containers_of(value: Any) -> Iterable[Any]:
             stack += x
             continue
         if type(x) not in _CONTAINERS:
-            if isinstance(x, (Tensor, StagedList)) or (x is not value and not hasattr(type(x), "sublayers")):
+            if isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)):
+                continue
+            if x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x)):
                 continue
             x = getattr(x, "__dict__", None)
         if type(x) in _CONTAINERS and id(x) not in seen:

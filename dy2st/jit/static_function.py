@@ -13,7 +13,7 @@ from typing import Any
 from dy2st_runtime.ir import Program
 
 from ..convert.calls import call, convert_function
-from ..convert.cells import EntryCell
+from ..convert.cells import EntryCell, place_of
 from ..errors import FetchError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.tracebacks import for_user
@@ -63,7 +63,7 @@ class _Traces:
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
         self.open_captures: dict[int, tuple[int, ...]] = {}
-        self.counters: dict[tuple[int, Any], tuple[dict, Any]] = {}
+        self.counters: dict[tuple, tuple[Any, Any]] = {}
 
 
 class StaticFunction:
@@ -208,14 +208,14 @@ class StaticFunction:
         """The numbers among the attributes that made a trace useless because the function changes them itself."""
         known = self._traces.counters
         for concrete in group:
-            changed = {(id(c.target), c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
+            changed = {place_of(c.target, c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
             for guard in concrete.guards:
                 if (
-                    (id(guard.holder), guard.entry) in changed
+                    (place := place_of(guard.holder, guard.entry)) in changed
                     and type(guard.value) in (int, float)
                     and not guard.holds()
                 ):
-                    known[id(guard.holder), guard.entry] = (guard.holder, guard.entry)
+                    known[place] = (guard.holder, guard.entry)
         return [(h, e) for h, e in known.values() if type(h.get(e)) in (int, float)]
 
     def _specs(self, tensors: Sequence[Tensor]) -> list[InputSpec] | None:

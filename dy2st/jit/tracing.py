@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 
 from ..convert.calls import call
-from ..convert.cells import AppendCell, Cell, EntryCell, ListCell
+from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, OuterVariable, place_of
 from ..convert.lists import StagedList
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.tracer import Tracer
@@ -31,7 +32,7 @@ from .concrete import (
     Rebuilt,
     Recipe,
 )
-from .guards import LENGTH, guards_of
+from .guards import LENGTH, Guard, guards_of
 from .signature import Key, TensorKey
 
 
@@ -100,6 +101,8 @@ class Trace:
         if owner is not None:
             tracer.own(owner)
         for number in self.numbers:
+            if isinstance(number.holder, OuterVariable):
+                tracer.watch_variable(number.holder)
             t = Tensor.wrap(number.variable)
             t._weak = True
             number.holder[number.entry] = t
@@ -118,9 +121,9 @@ class Trace:
         captured = self._captured()
         # what the function itself appends to, or counts up as an input, does not call for another trace
         own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell)}
-        counted = {(id(n.holder), n.entry) for n in self.numbers}
-        guards = [g for g in guards_of(functions, tracer.owners.values())
-                  if not (g.entry is LENGTH and id(g.holder) in own) and (id(g.holder), g.entry) not in counted]  # fmt: skip
+        counted = {place_of(n.holder, n.entry) for n in self.numbers}
+        guards = [self._assigned(g) for g in guards_of(functions, tracer.owners.values())
+                  if not (g.entry is LENGTH and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted]  # fmt: skip
         if config.CHECKS.get():
             verify(self.program)
         if config.dumping("program"):
@@ -129,6 +132,11 @@ class Trace:
             print(show_program(self.program), file=sys.stderr)
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
                                guards, list(tracer.notes), self.numbers)  # fmt: skip
+
+    def _assigned(self, guard: Guard) -> Guard:
+        """A guard of a variable outside that the function assigns, in the form in which its effect knows it."""
+        variable = self.tracer.outer_variables.get((id(guard.holder), guard.entry))
+        return guard if variable is None else replace(guard, holder=variable, entry=variable.name)
 
     # ---- results ----
     def _fetch(self, v: Variable, number: bool = False) -> Fetched:
@@ -199,7 +207,7 @@ class Trace:
 
 
 def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
-    """The way to each list and dict in the arguments, by id."""
+    """The way to each list, dict and dict of a dataclass's attributes in the arguments, by id."""
     found: dict[int, tuple] = {}
 
     def walk(value: Any, path: tuple) -> None:
@@ -208,6 +216,8 @@ def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
             return
         if isinstance(value, (list, dict)):
             found[id(value)] = path
+        elif hasattr(value, "__dict__"):  # a dataclass: the trace has one of its own
+            found[id(vars(value))] = path
         for key, child in zip(keys or range(len(children)), children, strict=True):
             walk(child, (*path, key))
 
@@ -222,7 +232,7 @@ def _outer(cell: Cell, paths: dict[int, tuple]) -> Cell | ArgumentCell:
         return cell
     if isinstance(cell, EntryCell):
         entry = cell.entry
-        return ArgumentCell(path, lambda target: EntryCell(target, entry))
+        return ArgumentCell(path, lambda target: EntryCell(target if isinstance(target, dict) else vars(target), entry))
     if isinstance(cell, AppendCell):
         return ArgumentCell(path, lambda target: AppendCell(target, len(target)))
     return ArgumentCell(path, ListCell)

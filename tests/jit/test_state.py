@@ -1,6 +1,7 @@
 """What a static call changes besides computing its result: tensors, attributes, lists, arguments. The same as eagerly."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -284,3 +285,88 @@ def test_a_tensor_made_inside_is_new_at_each_call():
 
     for _ in range(2):
         np.testing.assert_array_equal(f(tensor(1.0)).numpy(), [3.0])
+
+
+class Point:
+    def __init__(self):
+        self.at = tensor(1.0, 1.0)
+        self.moves = 0
+
+
+class Walker(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.h, self.n, self.point = tensor(0.0, 0.0), 0, Point()
+
+    def forward(self, x, n):
+        for _ in range(n):
+            self.h = self.h * 0.5 + x
+            self.n += 1
+            self.point.moves += 1
+        if x.sum() > 0:
+            self.point.at = x + self.point.at
+        self.point.last = x * 2
+        return self.h + self.n
+
+
+def test_attributes_assigned_in_a_loop_and_of_objects_in_a_layer():
+    eager, static = Walker(), jit.to_static(Walker())
+    for values, n in [((1.0, 2.0), 2), ((-1.0, -2.0), 1), ((3.0, 1.0), 0), ((3.0, 1.0), 3)]:
+        close(eager(tensor(*values), n), static(tensor(*values), Tensor(n)))
+        close(eager.h, static.h)
+        close(eager.point.at, static.point.at)
+        close(eager.point.last, static.point.last)
+        assert (eager.n, eager.point.moves) == (static.n, static.point.moves)
+
+
+@dataclasses.dataclass
+class Pair:
+    h: Tensor
+    n: int = 0
+
+
+def test_dataclass_arguments_are_changed_as_eagerly():
+    def step(states, n):
+        for _ in range(n):
+            states[0].h = states[0].h * 2
+            states[0].n += 1
+        return states[0].h + 1
+
+    static = jit.to_static(step)
+    for n in [2, 0]:
+        a, b = [Pair(tensor(1.0), 3)], [Pair(tensor(1.0), 3)]
+        close(step(a, n), static(b, Tensor(n)))
+        close(a[0].h, b[0].h)
+        assert a[0].n == b[0].n
+
+
+COUNT = 0
+
+
+def test_variables_outside_are_changed_as_eagerly(monkeypatch):
+    def make():
+        calls, last = 0, None
+
+        def f(x, n):
+            nonlocal calls, last
+            global COUNT
+            for _ in range(n):
+                if x.sum() > 0:
+                    calls += 1
+            last = x * 2
+            COUNT = COUNT + 1
+            return x * calls * COUNT
+
+        return f, lambda: (calls, last)
+
+    def run(f, values):
+        monkeypatch.setitem(globals(), "COUNT", 0)
+        return [f(tensor(v), Tensor(n)) for v, n in values], COUNT
+
+    (eager, seen), (function, seen_static) = make(), make()
+    calls = [(1.0, 2), (-1.0, 1), (2.0, 0), (2.0, 3)]
+    (expected, count), (found, count_static) = run(eager, calls), run(jit.to_static(function), calls)
+    for a, b in zip(expected, found, strict=True):
+        close(a, b)
+    assert (count_static, seen_static()[0]) == (count, seen()[0])
+    close(seen()[1], seen_static()[1])

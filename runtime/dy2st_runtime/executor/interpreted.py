@@ -36,6 +36,7 @@ class InterpretedExecutable:
             if not block.has_var(name):
                 raise FetchError(f"the program has no variable {name!r} to fetch")
         touched = {n for op in all_ops(block) for n in (*op.input_names, *op.output_names)} | set(self.fetch_names)
+        touched |= {n for op in all_ops(block) for sub in op.blocks for n in sub.results}
         self.state_names = [v.name for v in block.vars.values() if v.persistable and v.name in touched]
 
     def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
