@@ -119,6 +119,9 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
                     ("the path where the condition is true", "the path where it is false"))  # fmt: skip
     labels = [*names, *(c.name for c in cells.values())]
+    if sides[0] is not None and sides[1] is not None:
+        for cell, a, b in zip(cells.values(), sides[0][len(names) :], sides[1][len(names) :], strict=True):
+            tracer.require_entry(cell, a, b, fitter.why)
     patterns: list[Pattern]
     if sides[0] is None or sides[1] is None:  # one side raises: what follows is about the other
         patterns = [fitter.alone(x) for x in sides[0] or sides[1] or ()]

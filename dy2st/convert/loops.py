@@ -161,6 +161,7 @@ class Loop:
             self.named.add(cell.key)
             return
         initial = cell.read()
+        self.tracer.require_entry(cell, initial, value, self.fitter.why)
         self.cells[cell.key] = cell
         self.slots.append(Slot(cell.name, initial, Const(initial)))
 

@@ -15,14 +15,14 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import LeakError, StagedValueError, UndefinedError
+from ..errors import LeakError, StagedValueError, StructureError, UndefinedError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
-from .cells import Cell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
+from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .lists import StagedList
 from .structure import MaybeNone
 from .undefined import Undefined
@@ -83,6 +83,7 @@ class Tracer(ProgramRecorder):
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.root = Snapshot()
         self.marked: list[tuple[Tensor, str]] = []
+        self.attributes: set[int] = set()
         self._containers: dict[int, Any] = {}
         self._open = open_captures or {}
 
@@ -228,7 +229,7 @@ class Tracer(ProgramRecorder):
     def watch(self, *values: Any) -> None:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
         for value in values:
-            for container in containers_of(value):
+            for container in containers_of(value, self.attributes):
                 self._containers.setdefault(id(container), container)
 
     def watch_locals(self) -> None:
@@ -244,7 +245,7 @@ class Tracer(ProgramRecorder):
         if id(owner) in self.owners:
             return
         self.owners[id(owner)] = owner
-        self._add([c for c in containers_of(owner) if id(c) not in self._containers])
+        self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
 
     def enter(self, function: Any) -> None:
         """A function of the user is called: the variables outside of it that it assigns are state."""
@@ -273,6 +274,16 @@ class Tracer(ProgramRecorder):
     def containers(self) -> Iterable[Any]:
         """All containers that are watched."""
         return self._containers.values()
+
+    def require_entry(self, cell: Cell, before: Any, after: Any, why: str) -> None:
+        """StructureError if a dict has an entry on one path only: it could not say then which keys it has."""
+        if (isinstance(cell, EntryCell) and isinstance(before, Undefined) != isinstance(after, Undefined)
+                and isinstance(cell.target, dict) and id(cell.target) not in self.attributes):  # fmt: skip
+            raise StructureError(
+                f"a dict gets or loses the key {cell.entry!r} under a condition on tensors ({why}), so that only the run "
+                "knows whether it has it",
+                location=user_location(), hint="give it the key on all paths, with None say",
+            )  # fmt: skip
 
     # ---- blocks ----
     @contextlib.contextmanager
@@ -313,8 +324,12 @@ class Tracer(ProgramRecorder):
         self.notes.setdefault(Note(location or user_location(2), what, why))
 
 
-def containers_of(value: Any) -> Iterable[Any]:
-    """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it."""
+def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[Any]:
+    """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it.
+
+    Args:
+        attributes: gets the ids of those that are the attributes of an object.
+    """
     from .calls import is_ignored
 
     seen: dict[int, Any] = {}
@@ -330,6 +345,8 @@ def containers_of(value: Any) -> Iterable[Any]:
             if x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x)):
                 continue
             x = getattr(x, "__dict__", None)
+            if attributes is not None:
+                attributes.add(id(x))
         if type(x) in _CONTAINERS and id(x) not in seen:
             seen[id(x)] = x
             stack += x if type(x) is list else x.values()

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..convert.tracer import containers_of
 from ..tensor import Tensor
 from ..tensor.promotion import NUMBERS
@@ -16,6 +18,7 @@ from ..tensor.promotion import NUMBERS
 _PLAIN = (*NUMBERS, complex, str, bytes, type(None))
 _MISSING = object()
 LENGTH = object()
+CONTENTS = object()
 # what layers keep for themselves
 _PRIVATE = {"_full_name", "_hook_ids"}
 
@@ -37,6 +40,8 @@ class Guard:
                 return _MISSING
         if self.entry is LENGTH:
             return len(self.holder)
+        if self.entry is CONTENTS:
+            return self.holder.copy()
         if isinstance(self.holder, list):
             return self.holder[self.entry] if self.entry < len(self.holder) else _MISSING
         return self.holder.get(self.entry, _MISSING)
@@ -45,6 +50,8 @@ class Guard:
         now = self.now()
         if now is self.value:
             return True
+        if self.entry is CONTENTS:
+            return np.array_equal(now, self.value) if isinstance(now, np.ndarray) else now == self.value
         return type(now) is type(self.value) and isinstance(now, _PLAIN) and (now == self.value or now != now)
 
     def __str__(self) -> str:
@@ -74,7 +81,10 @@ def guards_of(functions: Iterable[types.FunctionType], owners: Iterable[Any]) ->
                 what = "a list" if is_list else "a dict"
                 found[id(container), None] = Guard(container, LENGTH, len(container), f"length of {what} of {kind}")
             for entry, value in enumerate(container) if is_list else container.items():
-                if entry not in _PRIVATE and _matters(value) and not isinstance(value, Tensor):
+                if isinstance(value, (set, np.ndarray)):
+                    found[id(value), CONTENTS] = Guard(value, CONTENTS, value.copy(), f"attribute {entry!r} of {kind}")
+                matters = _matters(value) or is_container(value)
+                if entry not in _PRIVATE and matters and not isinstance(value, Tensor):
                     found[id(container), entry] = Guard(container, entry, value, f"attribute {entry!r} of {kind}")
     return list(found.values())
 
@@ -89,3 +99,10 @@ def _names(code: types.CodeType) -> Iterable[str]:
 
 def _matters(value: Any) -> bool:
     return isinstance(value, (*_PLAIN, Tensor, types.FunctionType)) or hasattr(type(value), "sublayers")
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value has contents of its own that count: a list, dict, set, array, or an object of a class of the user."""
+    if isinstance(value, (list, dict, set, np.ndarray)):
+        return True
+    return hasattr(value, "__dict__") and any(True for _ in containers_of((value,)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,11 +12,11 @@ from typing import Any
 from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 
-from ..convert.calls import call
+from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, OuterVariable, place_of
 from ..convert.lists import StagedList
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
-from ..convert.tracer import Tracer
+from ..convert.tracer import Tracer, containers_of
 from ..convert.undefined import Undefined
 from ..errors import LeakError, StagedValueError
 from ..tensor import Tensor, dispatch
@@ -32,7 +33,7 @@ from .concrete import (
     Rebuilt,
     Recipe,
 )
-from .guards import LENGTH, Guard, guards_of
+from .guards import LENGTH, Guard, guards_of, is_container
 from .signature import Key, TensorKey
 
 
@@ -95,6 +96,9 @@ class Trace:
             whatever the function raises; Dy2stError for what cannot be staged. The outside is then as before.
         """
         tracer = self.tracer
+        raw = getattr(self.function, "__func__", self.function)
+        if raw.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            convert_function(raw)  # raises: it has the line
         owner = getattr(self.function, "__self__", None)
         tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
         tracer.root.add(tracer.containers)
@@ -121,9 +125,12 @@ class Trace:
         captured = self._captured()
         # what the function itself appends to, or counts up as an input, does not call for another trace
         own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell)}
+        # nor does an object or a container that it puts there itself
+        replaced = {place_of(c.target, c.entry) for c, _ in effects.cells if isinstance(c, EntryCell)}
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
         guards = [self._assigned(g) for g in guards_of(functions, tracer.owners.values())
-                  if not (g.entry is LENGTH and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted]  # fmt: skip
+                  if not (g.entry is LENGTH and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
+                  and not (place_of(g.holder, g.entry) in replaced and is_container(g.value))]  # fmt: skip
         if config.CHECKS.get():
             verify(self.program)
         if config.dumping("program"):
@@ -167,8 +174,23 @@ class Trace:
             )
         keys, children = split(value)
         if children is None:
+            self._require_plain(value)
             return Constant(value)
         return Rebuilt(type(value), keys, tuple(map(self._recipe, children)))
+
+    def _require_plain(self, value: Any) -> None:
+        """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
+        if isinstance(value, types.FunctionType):
+            held = [c.cell_contents for c in value.__closure__ or () if _has_contents(c)]
+        else:
+            held = [x for c in containers_of(value) if c not in self.tracer.root
+                    for x in (c if isinstance(c, list) else c.values())]  # fmt: skip
+        suspended = isinstance(value, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType))
+        if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
+            raise StagedValueError(
+                f"a {type(value).__name__} with tensors in it cannot be the result of a static function, or be kept by it",
+                hint="return the tensors themselves, in a tuple, list, dict or dataclass",
+            )
 
     def _effects(self, paths: dict[int, tuple]) -> Effects:
         effects = Effects()
@@ -204,6 +226,13 @@ class Trace:
                 if isinstance(value, Tensor):
                     places[id(value)] = (container, entry)
         return [Captured(t, v, *places.get(id(t), (None, None))) for t, v in self.tracer.captures.values()]
+
+
+def _has_contents(cell: types.CellType) -> bool:
+    try:
+        return bool(cell.cell_contents is not None)
+    except ValueError:
+        return False
 
 
 def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:

@@ -99,3 +99,10 @@ def dynamic_list_elements(x, n):
     for _ in range(n):  # error: 'out' changes its length
         out.append("text")
     return out
+
+
+def key_on_one_path(x):
+    d = {}
+    if x.sum() > 0:  # error: a dict gets or loses the key 'y' under a condition on tensors
+        d["y"] = x
+    return x if "y" in d else x * 2

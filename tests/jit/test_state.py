@@ -370,3 +370,35 @@ def test_variables_outside_are_changed_as_eagerly(monkeypatch):
         close(a, b)
     assert (count_static, seen_static()[0]) == (count, seen()[0])
     close(seen()[1], seen_static()[1])
+
+
+class Config:
+    def __init__(self, gain):
+        self.gain = gain
+
+
+class Reader(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.config, self.options = Config(1.0), {"bias": 0.0}
+        self.kinds, self.table = {1, 2}, np.array([1.0, 2.0], np.float32)
+
+    def forward(self, x):
+        return x * self.config.gain * len(self.kinds) + self.options["bias"] + dy2st.to_tensor(self.table)
+
+
+def test_what_was_read_of_objects_and_containers_does_not_go_stale():
+    eager, static = Reader(), jit.to_static(Reader())
+    changes = [
+        lambda m: None,
+        lambda m: setattr(m.config, "gain", 3.0),
+        lambda m: setattr(m, "config", Config(5.0)),
+        lambda m: setattr(m, "options", {"bias": 7.0}),
+        lambda m: m.kinds.add(9),
+        lambda m: m.table.__setitem__(0, 50.0),
+    ]
+    for change in changes:
+        change(eager), change(static)
+        close(eager(tensor(1.0, 2.0)), static(tensor(1.0, 2.0)))
+    close(eager(tensor(2.0, 2.0)), static(tensor(2.0, 2.0)))
+    assert len(static.forward.concrete_programs) == len(changes)

@@ -9,7 +9,7 @@ from dy2st_runtime import config
 
 import dy2st
 from dy2st import jit
-from dy2st.errors import FeedError, GradientError, StagedValueError
+from dy2st.errors import Dy2stError, FeedError, GradientError, StagedValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
 from dy2st.tensor.autograd import grad, no_grad
@@ -314,3 +314,32 @@ def test_python_loops_are_unrolled():
 
     np.testing.assert_array_equal(f(tensor(1.0), 4).numpy(), [24.0])
     assert "while_loop" not in str(f.main_program)
+
+
+class Plain:
+    pass
+
+
+def holder(x):
+    found = Plain()
+    found.value = x * 2
+    return found
+
+
+def closes_over(x):
+    y = x * 2
+    return lambda: y
+
+
+def generates(x):
+    yield x * 2
+
+
+async def waits(x):
+    return x * 2
+
+
+@pytest.mark.parametrize("function", [holder, closes_over, generates, waits], ids=lambda f: f.__name__)
+def test_results_that_keep_tensors_of_the_trace_are_errors(function):
+    with pytest.raises(Dy2stError, match=r"cannot be (the result|converted)"):
+        jit.to_static(function)(tensor(1.0))
