@@ -8,6 +8,7 @@ no GPU, and under `NUMBA_ENABLE_CUDASIM=1` the kernels run in numba-cuda's simul
 from __future__ import annotations
 
 import functools
+import importlib.util
 import math
 import os
 import re
@@ -51,10 +52,11 @@ def simulated() -> bool:
 @functools.cache
 def _numba_cuda() -> Any:
     """The module numba.cuda of the package numba-cuda; DeviceError if it is not installed."""
-    try:
-        from numba import cuda
-    except ImportError as error:
-        raise DeviceError("the CUDA target needs the package numba-cuda", hint="pip install 'dy2st[cuda]'") from error
+    # Numba brings a module numba.cuda of its own, without much of what kernels need.
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise DeviceError("the CUDA target needs the package numba-cuda", hint="pip install 'dy2st[cuda]'")
+    from numba import cuda
+
     return cuda
 
 
