@@ -167,6 +167,7 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     if location is None or isinstance(error, Dy2stError):
         raise error
     from .printing import texts
+    from .tries import require_uncaught
 
     name = type(error).__name__
     if EXCEPTIONS.get(name) is not type(error):
@@ -174,6 +175,7 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
             f"{name} cannot be raised under a condition that depends on a tensor: only Python's built-in exceptions can",
             location=location, hint="raise a built-in exception such as ValueError or RuntimeError",
         ) from error  # fmt: skip
+    require_uncaught((type(error),), location)
     with tracer.inside(block):
         text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
         parts, specs, tensors = texts([text]) if error.args else ([], [], [])

@@ -25,6 +25,7 @@ from ..transpiler import is_generated
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .lists import StagedList
 from .structure import MaybeNone
+from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
 
 Captured = tuple[Tensor, Variable]
@@ -89,6 +90,9 @@ class Tracer(ProgramRecorder):
 
     # ---- ops ----
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        if op.may_raise and op.may_raise_for(tuple(t.dtype for x in ins for t in (x if isinstance(x, list) else [x])
+                                                   if t is not None), attrs):  # fmt: skip
+            require_uncaught(exceptions_of(op.type, attrs.get("exception")), user_location(3))
         values = tuple(
             [self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins
         )

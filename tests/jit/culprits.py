@@ -106,3 +106,19 @@ def key_on_one_path(x):
     if x.sum() > 0:  # error: a dict gets or loses the key 'y' under a condition on tensors
         d["y"] = x
     return x if "y" in d else x * 2
+
+
+def caught_raise(x):
+    try:
+        if x.sum() < 0:
+            raise ValueError("negative")  # error: a try statement cannot catch what is raised under a condition
+        return x
+    except ValueError:
+        return x * 2
+
+
+def caught_index(x, n):
+    try:
+        return x[n] * 2  # error: a try statement cannot catch what is raised under a condition
+    except (KeyError, IndexError):
+        return x

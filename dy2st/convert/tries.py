@@ -1,0 +1,78 @@
+"""`try` around staged code: what only the run can raise, no `except` of the traced function can catch."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import linecache
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ops.check import EXCEPTIONS
+
+from ..errors import StructureError
+from ..transpiler import locate
+
+# what ops raise because of values, unless they say it themselves
+_BY_VALUE = (IndexError, ZeroDivisionError, ValueError)
+
+
+def require_uncaught(exceptions: Sequence[type[BaseException]], location: Location | None) -> None:
+    """StructureError if a `try` of the user around the current place would catch one of the exceptions in eager mode."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        place = locate(frame)
+        if place is not None and _catches(place.file, place.line, tuple(exceptions)):
+            raise StructureError(
+                "a try statement cannot catch what is raised under a condition on tensors, or by an operation that "
+                "fails because of values: only the run knows whether it is",
+                location=location or place, hint="test for it with if, and compute the other value there",
+            )  # fmt: skip
+        frame = frame.f_back
+
+
+def exceptions_of(op_type: str, exception: str | None) -> Sequence[type[BaseException]]:
+    """What an op may raise: `exception` is the name that a `raise_if` has."""
+    if op_type == "assert":
+        return (AssertionError,)
+    return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
+
+
+@functools.lru_cache(maxsize=1024)
+def _catches(file: str, line: int, exceptions: tuple[type[BaseException], ...]) -> bool:
+    return any(
+        first <= line <= last and any(issubclass(e, _handler(h)) for h in names for e in exceptions)
+        for first, last, names in _tries(file)
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _tries(file: str) -> list[tuple[int, int, list[str]]]:
+    """The lines of the body of each `try` with handlers in a file, and the names of what these catch."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:  # a cell of a notebook with magics, say: nothing is known then
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and node.handlers:
+            kinds = [h.type for h in node.handlers]
+            names = [
+                ast.unparse(t) for k in kinds if k is not None for t in (k.elts if isinstance(k, ast.Tuple) else [k])
+            ]
+            names += ["BaseException"] * kinds.count(None)
+            found.append((node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno, names))
+    return found
+
+
+def _handler(name: str) -> type[BaseException]:
+    kind = getattr(builtins, name, None)
+    # a class of the user's own: it catches none of the built-in ones
+    return kind if isinstance(kind, type) and issubclass(kind, BaseException) else _Unknown
+
+
+class _Unknown(BaseException):
+    pass
