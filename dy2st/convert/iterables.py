@@ -94,8 +94,8 @@ def staged(x: Any) -> Staged | None:
     if is_staged(x):
         if x.ndim == 0:
             raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
-        frozen = Tensor.wrap(x._value, x.stop_gradient)  # x may be modified while the loop runs over it
-        return Staged(x.shape[0], lambda i: getitem(frozen, i), "a tensor")
+        # x itself, not its value now: rows that the loop modifies in place are read as they are then
+        return Staged(x.shape[0], lambda i: getitem(x, i), "a tensor")
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,6 +38,37 @@ def _number_beside(x: Any, y: Any) -> float | None:
     if isinstance(x, Tensor) and not x._weak and isinstance(y, NUMBERS) and _dtype.is_float(x.dtype):
         return float(y)
     return None
+
+
+def _require_divisor(number: Any, y: Tensor, message: str) -> None:
+    """Python numbers that a program computes cannot be divided by zero either, as tensors can."""
+    if isinstance(number, Tensor) or number == 0:
+        ops.op("raise_if", Cond=_equal_zero(y), exception="ZeroDivisionError", parts=[message], specs=[])
+
+
+def _equal_zero(y: Tensor) -> Tensor:
+    """y == 0 for a number y."""
+    return ops.op("equal", X=y, Y=dispatch.constant(0, y.dtype))
+
+
+def _message(divide: Callable[[Any, Any], Any], one: int | float) -> str:
+    """What this version of Python says of a division by zero."""
+    try:
+        divide(one, one - one)
+    except ZeroDivisionError as error:
+        return str(error)
+    raise AssertionError("a division by zero has a result")
+
+
+def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> Tensor:
+    number = y
+    x, y, weak = operands(x, y)
+    if weak and x.dtype == "float64":  # integers are checked by the op
+        _require_divisor(number, y, _message(divide, 1.0))
+    out = ops.op(op_type, X=x, Y=y)
+    if weak:
+        out._weak = True
+    return out
 
 
 # ---- two operands ----
@@ -94,8 +126,10 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> divide(Tensor([1, 2]), 2).numpy()
     array([0.5, 1. ], dtype=float32)
     """
+    number = y
     x, y, weak = operands(x, y)
     if weak:  # Python's division of two ints is a float64
+        _require_divisor(number, y, _message(operator.truediv, 1 if x.dtype != "float64" else 1.0))
         x, y = cast(x, "float64"), cast(y, "float64")
     out = ops.op("elementwise_div", X=x, Y=y)
     if weak:
@@ -112,7 +146,7 @@ def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> floor_divide(Tensor([7, -7]), 2).numpy()
     array([ 3, -4])
     """
-    return binary("elementwise_floordiv", x, y)
+    return _floor("elementwise_floordiv", x, y, operator.floordiv)
 
 
 def remainder(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -124,7 +158,7 @@ def remainder(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> remainder(Tensor([7, -7]), 4).numpy()
     array([3, 1])
     """
-    return binary("elementwise_mod", x, y)
+    return _floor("elementwise_mod", x, y, operator.mod)
 
 
 mod = floor_mod = remainder

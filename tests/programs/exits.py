@@ -43,6 +43,18 @@ def division(x, n):
     return x * k
 
 
+def float_division(x, n):
+    k = float(n) if x.sum() > 0 else 0.0
+    return x * (1 / k)
+
+
+def float_floor_division(x, n):
+    k = 0.0
+    for _ in range(n):
+        k += 0.5
+    return x * (5.0 // k)
+
+
 def out_of_range(x, n):
     return x[n] * 2
 
@@ -89,6 +101,8 @@ CASES = [
     (raises_with_values, [(P, 3), ([1.0, -2.5, 1.0], 3)], 1),
     (assert_with_values, [(P,), (N,)], 1),
     (division, [(P, 3), (P, 0)], 1),
+    (float_division, [(P, 2), (P, 0), (N, 2)], 1),
+    (float_floor_division, [(P, 2), (P, 0)], 1),
     (out_of_range, [(P, 1), (P, 3)], 1),
     (assert_fails, [(P,), (N,)], 1),
     (optional, [(P,), (N,)], 1),

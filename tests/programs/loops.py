@@ -39,6 +39,13 @@ def last_row(x):
     return row * 2
 
 
+def rows_changed_in_place(x):
+    y = x * 1
+    for row in y:
+        y.add_(row)
+    return y
+
+
 def enumerated(x):
     s = x[0] * 0
     for i, row in enumerate(x, 1):
@@ -274,6 +281,7 @@ CASES = [
     (constant_start, [([0.5, 0.25], 3), ([0.5, 0.25], 0), ([0.5, 0.25], 1)], 1),
     (rows, [(ROWS,), (ROWS[:1],)], 1),
     (last_row, [(ROWS,)], 1),
+    (rows_changed_in_place, [(ROWS,), ([1.0, 2.0, 3.0],)], 2),
     (enumerated, [(ROWS,)], 1),
     (zipped, [(ROWS, ROWS[::-1]), (ROWS, ROWS[:2])], 1),
     (backwards, [(ROWS,)], 1),
