@@ -175,6 +175,11 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
             f"{name} cannot be raised under a condition that depends on a tensor: only Python's built-in exceptions can",
             location=location, hint="raise a built-in exception such as ValueError or RuntimeError",
         ) from error  # fmt: skip
+    if len(error.args) > 1:
+        raise StructureError(
+            f"{name} with several arguments cannot be raised under a condition that depends on a tensor",
+            location=location, hint="make one message of them",
+        ) from error  # fmt: skip
     require_uncaught((type(error),), location)
     with tracer.inside(block):
         text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)

@@ -98,6 +98,14 @@ class StagedList:
     def clear(self) -> None:
         self._set(ops.op("create_array", dtype=self.dtype, shape=list(self.element_shape)))
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(list, name):
+            raise AttributeError(f"'list' object has no attribute {name!r}")
+        raise StagedValueError(
+            f"{name}() of a list whose length only the run knows is not supported", location=user_location(2),
+            hint="append to it, or build a new list",
+        )  # fmt: skip
+
     def copy(self) -> StagedList:
         return StagedList.wrap(self._value)
 

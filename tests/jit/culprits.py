@@ -122,3 +122,17 @@ def caught_index(x, n):
         return x[n] * 2  # error: a try statement cannot catch what is raised under a condition
     except (KeyError, IndexError):
         return x
+
+
+def several_arguments(x):
+    if x.sum() < 0:
+        raise ValueError("negative", 3)  # error: ValueError with several arguments cannot be raised
+    return x
+
+
+def insert_in_dynamic_list(x, n):
+    out = [x]
+    for i in range(n):
+        out.append(x * i)
+    out.insert(0, x)  # error: insert() of a list whose length only the run knows is not supported
+    return out
