@@ -188,6 +188,14 @@ class Loop:
         """A list that changes its length becomes a staged one, under all names that the loop knows it by."""
         names = [slot.name for slot in self.slots if slot.initial is items]
         what = repr(names[0]) if names else "a list"
+        others = self.tracer.other_names(items, names) if names else []
+        if others:
+            raise StructureError(
+                f"{what} changes its length in a loop that depends on a tensor, and {others[0]!r} is another name of it, "
+                "which would keep the old contents",
+                location=user_location(),
+                hint="use one name for the list: copy it (list(a)), or let a function make and return a list of its own",
+            )
         staged = StagedList.of(items, *element_type([*items, *later], what))
         self.tracer.replaced[id(items)] = (items, staged)
         for slot in self.slots:

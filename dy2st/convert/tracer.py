@@ -21,7 +21,7 @@ from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
-from ..transpiler import is_generated
+from ..transpiler import is_generated, locate
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .lists import StagedList
 from .structure import MaybeNone
@@ -243,6 +243,22 @@ class Tracer(ProgramRecorder):
             if is_generated(frame.f_code.co_filename):
                 self.watch(*(v for v in frame.f_locals.values() if type(v) in (list, dict, tuple)))
             frame = frame.f_back  # type: ignore[assignment]
+
+    def other_names(self, value: Any, names: list[str]) -> list[str]:
+        """The variables that hold this very object now: of the function being traced, but for `names`, and of its callers."""
+        found: dict[str, None] = {}
+        own: Any = None
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            place = locate(frame) if is_generated(frame.f_code.co_filename) else None
+            if place is not None:
+                # names that end like this are the transpiler's own
+                here = [k for k, v in frame.f_locals.items() if v is value and not k.rstrip("0123456789").endswith("_")]
+                function = (place.file, place.function)
+                own = own or (function if here else None)
+                found.update((k, None) for k in here if function != own or k not in names)
+            frame = frame.f_back
+        return list(found)
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""

@@ -136,3 +136,21 @@ def insert_in_dynamic_list(x, n):
         out.append(x * i)
     out.insert(0, x)  # error: insert() of a list whose length only the run knows is not supported
     return out
+
+
+def list_with_two_names(x, n):
+    a = [x]
+    b = a
+    for _ in range(n):  # error: 'a' changes its length in a loop that depends on a tensor, and 'b' is another name of it
+        a.append(x)
+    return len(b)
+
+
+def list_of_the_caller(x, n):
+    def grow(rows):
+        for _ in range(n):  # error: 'rows' changes its length in a loop that depends on a tensor, and 'kept' is another
+            rows.append(x)
+
+    kept = [x]
+    grow(kept)
+    return len(kept)
