@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError, StagedValueError
 from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.dispatch import ops
+from ..tensor.kinds import kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from .if_stmt import if_expr, truth
 from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
@@ -50,8 +51,12 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
         raise ShapeError(
             f"{what} needs a tensor with one element, got shape {list(x._value.shape)}", location=user_location(3)
         )
+    x = resolved(x)
     t = x if x.ndim == 0 else ops.op("reshape2", X=x, shape=[])
-    t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype=dtype)
+    if dtype == "int64" and t.dtype.startswith("float"):
+        t = ops.op("python_int", X=t)
+    else:
+        t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype=dtype)
     t.stop_gradient = True  # a Python number has no gradient
     t._weak = True
     return t
@@ -175,11 +180,23 @@ def sum_(values: Any, start: Any = 0) -> Any:
     return sum(values, start)
 
 
+def _classes(x: Tensor) -> set[type]:
+    """The classes that a tensor may be of: a weak scalar is the Python number that it stands for."""
+    numbers = {"bool": bool, "int64": int, "float64": float}
+    return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
+
+
 def isinstance_(x: Any, kinds: Any) -> bool:
-    """A weak scalar counts as the Python number that it stands for."""
+    """A weak scalar counts as the Python number that it stands for.
+
+    Raises:
+        DTypeError: it depends on the path.
+    """
     if isinstance(x, Tensor) and x._weak:
-        number = bool if x.dtype == "bool" else int if x.dtype == "int64" else float
-        return isinstance(x, kinds) or issubclass(number, kinds)
+        answers = {issubclass(c, kinds) or isinstance(x, kinds) for c in _classes(x)}
+        if len(answers) > 1:
+            require_one_kind(x, "what isinstance() says depends on that")
+        return answers.pop()
     if isinstance(x, StagedList):
         return issubclass(list, kinds)
     return isinstance(x, kinds)
@@ -188,7 +205,8 @@ def isinstance_(x: Any, kinds: Any) -> bool:
 def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     """`type(x)`, with the Python number for a weak scalar, and list for a list of dynamic length."""
     if isinstance(x, Tensor) and x._weak and not args:
-        return bool if x.dtype == "bool" else int if x.dtype == "int64" else float
+        require_one_kind(x, "its type() depends on that")
+        return _classes(x).pop()
     if isinstance(x, StagedList):
         return list
     return type(x, *args, **kwargs)
@@ -207,6 +225,8 @@ def pow_(a: Any, b: Any, mod: Any = None) -> Any:
 def round_(x: Any, digits: int | None = None) -> Any:
     if not is_staged(x):
         return round(x, digits)
+    if digits is None:
+        x = resolved(x)  # an int, whatever the number is
     scale = 10.0 ** (digits or 0)
     rounded = ops.op("round", X=x) if scale == 1 else ops.op("round", X=x * scale) / scale
     if x._weak:  # a Python number stays one; only round(x) makes it an int

@@ -100,9 +100,7 @@ class TensorCell(Cell):
     def read(self) -> Any:
         if not isinstance(self.target, Tensor):
             return self.target.with_value(self.target._value)
-        t = Tensor.wrap(self.target._value, self.target._stop)
-        t._weak = self.target._weak
-        return t
+        return self.target.alike(self.target._value)
 
     def write(self, value: Any) -> None:
         from .tracer import need_tracer

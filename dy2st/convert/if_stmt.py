@@ -12,6 +12,7 @@ from dy2st_runtime.ops.check import EXCEPTIONS
 from ..errors import Dy2stError, ShapeError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from ..transpiler import locate
 from .cells import Cell, ListCell
@@ -39,6 +40,7 @@ def truth(x: Any) -> Any:
             f"the truth value of a tensor of shape {list(x._value.shape)} is ambiguous", location=user_location(2),
             hint="reduce it first: any(), all(), mean(), ...",
         )  # fmt: skip
+    x = resolved(x)
     if x.dtype == "bool":
         return x
     return ops.op("not_equal", X=x, Y=dispatch.constant(np.zeros((), x.dtype)))

@@ -10,8 +10,9 @@ from dy2st_runtime.ir import Variable
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.kinds import meet
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor, is_weak, meet
+from ..tensor.promotion import as_tensor, is_weak
 
 
 class StagedList:

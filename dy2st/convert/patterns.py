@@ -15,9 +15,8 @@ from dy2st_runtime.ir import Variable
 
 from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor, dispatch
-from ..tensor.dispatch import ops
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor
+from ..tensor.promotion import cast
 from .lists import StagedList, element_type
 from .structure import MaybeNone, MaybeObject, build, split
 from .tracer import Tracer
@@ -134,7 +133,7 @@ class Fitter:
 
     def _leaf(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var:
         try:
-            joined = join(a, b, f"{name!r}")
+            joined = join(a, b, f"{name!r}", place(user_location()))
         except Dy2stError as error:
             places = [f"{side} at {at}" for side, x in zip(self.sides, (old, new), strict=True) if (at := made_at(x))]
             error.message += f"; set on {' and on '.join(places)}" if places else ""
@@ -283,7 +282,7 @@ def wrap(tracer: Tracer, p: Var, v: Variable) -> Any:
     if p.type.kind == "array":
         return StagedList.wrap(v)
     t = Tensor.wrap(v, v.stop_gradient)
-    t._weak = p.type.weak
+    t._weak, t._kinds = p.type.weak, p.type.kinds
     return t
 
 
@@ -300,9 +299,7 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         return tracer.visible(staged._value)
     if not isinstance(x, Tensor):
         return tracer.lift(dispatch.constant(np.asarray(x, t.dtype)))
-    if x.dtype != t.dtype:
-        x = ops.op("cast", X=x, in_dtype=x.dtype, out_dtype=t.dtype)
-    return tracer.lift(as_tensor(x))
+    return tracer.lift(cast(x, t.dtype))
 
 
 def place(location: Location | None) -> str:

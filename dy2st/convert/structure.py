@@ -49,15 +49,13 @@ class MaybeNone(Tensor):
     @staticmethod
     def of(value: Tensor, is_none: Tensor) -> MaybeNone:
         t = MaybeNone.__new__(MaybeNone)
-        t._value, t._stop, t._weak = value._value, value._stop, value._weak
+        t._value, t._stop, t._weak, t._kinds = value._value, value._stop, value._weak, value._kinds
         t.is_none = is_none
         return t
 
     def bare(self) -> Tensor:
         """The tensor alone."""
-        t = Tensor.wrap(self._value, self._stop)
-        t._weak = self._weak
-        return t
+        return self.alike(self._value)
 
 
 class MaybeObject:

@@ -19,6 +19,7 @@ from ..errors import LeakError, StagedValueError, StructureError, UndefinedError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
+from ..tensor.kinds import require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated, locate
@@ -140,6 +141,7 @@ class Tracer(ProgramRecorder):
             return self.capture(t)
         if isinstance(t, MaybeNone):
             self.require_not_none(t)
+        require_one_kind(t, "what is done with it depends on that")
         return self.visible(super().lift(t))
 
     def visible(self, v: Variable) -> Variable:
@@ -183,6 +185,7 @@ class Tracer(ProgramRecorder):
         raise dispatch.staged_value_error(tensor, what)
 
     def text(self, tensor: Tensor, spec: str) -> str:
+        require_one_kind(tensor, "its text depends on that")
         # a mark that cannot be part of a text of the user; `printing.texts` puts the tensor in its place
         self.marked.append((tensor, spec))
         return f"\0{len(self.marked) - 1}\0"
@@ -209,7 +212,7 @@ class Tracer(ProgramRecorder):
             return value
         out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])
         out.stop_gradient = v.stop_gradient
-        return _like(value, out) if isinstance(value, Tensor) else value.with_value(out)
+        return value.alike(out) if isinstance(value, Tensor) else value.with_value(out)
 
     # ---- mutation ----
     def on_mutate(self, tensor: Any) -> None:
@@ -371,12 +374,6 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
             seen[id(x)] = x
             stack += x if type(x) is list else x.values()
     return seen.values()
-
-
-def _like(t: Tensor, v: Variable) -> Tensor:
-    new = Tensor.wrap(v, v.stop_gradient)
-    new._weak = t._weak
-    return new
 
 
 def current_tracer() -> Tracer | None:

@@ -13,7 +13,8 @@ from dy2st_runtime.ops.registry import TensorType
 
 from ..errors import DTypeError, ShapeError, StructureError
 from ..tensor import Tensor
-from ..tensor.promotion import NUMBERS, meet, weak_dtype
+from ..tensor.kinds import Kind, Kinds, joined, storage
+from ..tensor.promotion import NUMBERS, weak_dtype
 from .lists import StagedList
 from .undefined import Undefined
 
@@ -22,23 +23,36 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, 
 
 @dataclass(frozen=True)
 class LeafType:
-    """A dtype and a shape (-1 = open). `weak`: stands for a Python number; `kind` "array": a list of such tensors."""
+    """A dtype and a shape (-1 = open).
+
+    Attributes:
+        weak: it stands for a Python number, at least on some path.
+        kind: "array": a list of such tensors.
+        kinds: all that it may be, if that is not one kind.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     weak: bool = False
     kind: str = "dense"
+    kinds: Kinds | None = None
+
+    @property
+    def all_kinds(self) -> frozenset[Kind]:
+        return self.kinds.all if self.kinds is not None else frozenset((Kind(self.dtype, self.weak),))
 
     def __str__(self) -> str:
+        if self.kinds is not None:
+            return " or ".join(map(str, sorted(self.kinds.all)))
         if self.weak and not self.shape:
-            return {"bool": "a Python bool", "int64": "a Python int"}.get(self.dtype, "a Python float")
+            return str(Kind(self.dtype, True))
         return str(TensorType(self.dtype, dims.from_static(self.shape), self.kind))
 
 
 def type_of(x: Any) -> LeafType | None:
     """The type of a tensor, a number or a staged list; None for anything else."""
     if isinstance(x, Tensor):
-        return LeafType(x.dtype, tuple(x._value.shape), x._weak)
+        return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=x._kinds)
     if isinstance(x, StagedList):
         return LeafType(x.dtype, x.element_shape, kind="array")
     if isinstance(x, NUMBERS):
@@ -51,7 +65,7 @@ def same(x: Any, y: Any) -> bool:
     if x is y:
         return True
     if isinstance(x, Tensor) and isinstance(y, Tensor):
-        return type(x) is type(y) and x._value is y._value and x._weak == y._weak
+        return type(x) is type(y) and x._value is y._value and x._weak == y._weak and x._kinds == y._kinds
     if isinstance(x, Undefined) and isinstance(y, Undefined):
         return True
     if type(x) is not type(y):
@@ -79,32 +93,26 @@ def describe(x: Any) -> str:
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
 
 
-def join(a: LeafType, b: LeafType, what: str) -> LeafType:
-    """The type of a value that is `a` on one path and `b` on the other; sizes that differ are open.
+def join(a: LeafType, b: LeafType, what: str, where: str = "") -> LeafType:
+    """The type of a value that is `a` on one path and `b` on the other; sizes that differ are open. `where` (" at ...") says
+    which paths these are.
 
     Raises:
         DTypeError, ShapeError, StructureError: there is none.
     """
     if a.kind != b.kind:
         raise StructureError(f"{what} is {a} on one path and {b} on the other")
-    if a.weak and b.weak:
-        dtype = _dtype.promote(a.dtype, b.dtype)
-    elif a.weak or b.weak:
-        weak, other = (a, b) if a.weak else (b, a)
-        dtype = meet(weak.dtype, other.dtype)
-        if dtype != other.dtype:
-            raise DTypeError(f"{what} is {a} on one path and {b} on the other",
-                             hint=f"make both of one dtype, with astype({dtype!r}) say")  # fmt: skip
-    elif a.dtype != b.dtype:
-        raise DTypeError(f"{what} has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
-                         hint=f"cast one side, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
-    else:
-        dtype = a.dtype
+    kinds = joined(a.all_kinds, b.all_kinds, f"{what} is {a} on one path and {b} on the other{where}", a.kinds, b.kinds)
+    dtype = storage(kinds.all) if kinds is not None else a.dtype
+    if dtype is None:
+        both = f"has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})"
+        raise DTypeError(f"{what} " + (both if not (a.weak or b.weak) else f"is {a} on one path and {b} on the other"),
+                         hint=f"make both of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
     if len(a.shape) != len(b.shape):
         raise ShapeError(f"{what} has {len(a.shape)} dims on one path and {len(b.shape)} on the other ({a} and {b})",
                          hint="reshape one side, or start with a tensor of the final shape")  # fmt: skip
     shape = tuple(p if p == q else -1 for p, q in zip(a.shape, b.shape, strict=True))
-    return LeafType(dtype, shape, a.weak and b.weak, a.kind)
+    return LeafType(dtype, shape, a.weak or b.weak, a.kind, kinds)
 
 
 def made_at(x: Any) -> Any:

@@ -20,6 +20,7 @@ from ..convert.tracer import Tracer, containers_of
 from ..convert.undefined import Undefined
 from ..errors import LeakError, StagedValueError
 from ..tensor import Tensor, dispatch
+from ..tensor.kinds import resolved
 from ..tensor.random import STATE_NAME
 from .concrete import (
     Argument,
@@ -158,6 +159,11 @@ class Trace:
                 return Constant(value)
             if isinstance(value, MaybeNone):
                 value = value.bare()
+            if value._kinds is not None:
+                # a tensor where it may be one; which Python number it is, nobody could tell
+                if all(k.weak for k in value._kinds.all):
+                    raise value._kinds.fail("it cannot be a result")
+                value = resolved(value)
             return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
         if isinstance(value, StagedList):
             return self._fetch(value._value)

@@ -8,7 +8,7 @@ from ..errors import DTypeError
 from .dispatch import ops
 from .math import abs as _abs
 from .math import add, binary, isnan, multiply, subtract, unary
-from .promotion import as_tensor, cast
+from .promotion import as_tensor, cast, mark, operands
 from .tensor import Tensor
 
 
@@ -174,8 +174,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     >>> where(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])).numpy()
     array([1, 4])
     """
-    from .promotion import operands
-
     condition = as_tensor(condition)
     if condition.dtype != "bool":
         raise DTypeError(f"the condition of where must be bool, got {condition.dtype}", hint="compare it: x != 0")
@@ -185,12 +183,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise DTypeError("where() takes both x and y, or neither of them")
-    x, y, weak = operands(x, y)
+    x, y, kind = operands(x, y)
     if x.dtype != y.dtype:
         from dy2st_runtime.dtype import promote
 
         common = promote(x.dtype, y.dtype)
         x, y = cast(x, common), cast(y, common)
-    out = ops.op("where", Condition=condition, X=x, Y=y)
-    out._weak = weak and condition.ndim == 0
-    return out
+    return mark(ops.op("where", Condition=condition, X=x, Y=y), kind if condition.ndim == 0 else False)

@@ -11,26 +11,31 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import DTypeError
 from . import dispatch
 from .dispatch import ops
-from .promotion import NUMBERS, as_tensor, cast, operands
+from .kinds import Kinds, divided, resolved, without_bool
+from .promotion import NUMBERS, as_tensor, cast, mark, operands
 from .tensor import Tensor
 
 
 def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
-    x, y, weak = operands(x, y)
-    out = ops.op(op_type, X=x, Y=y)
-    if weak:
-        out._weak = True
-    return out
+    x, y, kind = operands(x, y)
+    if kind is True and x.dtype == "int64" and op_type in _COUNTING:
+        return mark(ops.op(op_type, X=x, Y=y, checked=True), kind)
+    return mark(ops.op(op_type, X=x, Y=y), kind)
+
+
+# what can take Python's ints out of the range of 64 bits
+_COUNTING = ("elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_pow", "bitwise_left_shift")
+# the result of a number is a number of the same class
+_KEEP_KIND = ("abs", "scale")
 
 
 def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
     """An elementwise op of one operand; the result of a weak operand is weak."""
     x = as_tensor(x)
-    out = ops.op(op_type, X=x, **attrs)
-    if x._weak:
-        out._weak = True
-    return out
+    if x._kinds is not None and op_type in _KEEP_KIND:
+        return mark(ops.op(op_type, X=resolved(x), **attrs), without_bool(x._kinds))
+    return mark(ops.op(op_type, X=x, **attrs), x._weak)
 
 
 def _number_beside(x: Any, y: Any) -> float | None:
@@ -60,15 +65,18 @@ def _message(divide: Callable[[Any, Any], Any], one: int | float) -> str:
     raise AssertionError("a division by zero has a result")
 
 
+def _number_like(x: Tensor, kind: bool | Kinds) -> int | float:
+    """An int where x is one on the path on which it is a number, else a float."""
+    floats = {k.dtype == "float64" for k in kind.all if k.weak} if isinstance(kind, Kinds) else {x.dtype == "float64"}
+    return 1.0 if True in floats else 1
+
+
 def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> Tensor:
     number = y
-    x, y, weak = operands(x, y)
-    if weak and x.dtype == "float64":  # integers are checked by the op
-        _require_divisor(number, y, _message(divide, 1.0))
-    out = ops.op(op_type, X=x, Y=y)
-    if weak:
-        out._weak = True
-    return out
+    x, y, kind = operands(x, y)
+    if kind and _dtype.is_float(x.dtype):  # integers are checked by the op
+        _require_divisor(number, y, _message(divide, _number_like(x, kind)))
+    return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
 # ---- two operands ----
@@ -127,14 +135,13 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     array([0.5, 1. ], dtype=float32)
     """
     number = y
-    x, y, weak = operands(x, y)
-    if weak:  # Python's division of two ints is a float64
-        _require_divisor(number, y, _message(operator.truediv, 1 if x.dtype != "float64" else 1.0))
+    x, y, kind = operands(x, y)
+    if kind is not False:
+        _require_divisor(number, y, _message(operator.truediv, _number_like(x, kind)))
+        kind = divided(kind)
+    if kind is True:  # Python's division of two ints is a float64
         x, y = cast(x, "float64"), cast(y, "float64")
-    out = ops.op("elementwise_div", X=x, Y=y)
-    if weak:
-        out._weak = True
-    return out
+    return mark(ops.op("elementwise_div", X=x, Y=y), kind)
 
 
 def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -20,9 +20,9 @@ from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 
 from ..errors import DTypeError
-from ..framework.dtype import get_default_dtype
 from . import dispatch
 from .dispatch import ops
+from .kinds import Kinds, combine, meet, require_exact, resolved
 from .tensor import Tensor, to_array
 
 NUMBERS = (bool, int, float, np.generic)
@@ -42,19 +42,6 @@ def weak_dtype(x: Any) -> str:
     return "int64" if isinstance(x, (int, np.integer)) else "float64"
 
 
-def meet(weak: str, other: str) -> str:
-    """The dtype that a weak operand gets beside a tensor of dtype `other`: see the table above.
-
-    >>> meet("float64", "int32"), meet("int64", "float64"), meet("int64", "bool")
-    ('float32', 'float64', 'int64')
-    """
-    if weak == "float64":
-        return other if _dtype.is_float(other) else get_default_dtype()
-    if weak == "int64":
-        return "int64" if other == "bool" else other
-    return other
-
-
 def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
     """Any operand as a Tensor; a number without `dtype` becomes a weak one.
 
@@ -62,7 +49,7 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
         DTypeError: it is nothing that a tensor can be made of.
     """
     if isinstance(x, Tensor):
-        return cast(x, dtype) if dtype is not None and x.dtype != dtype else x
+        return x if dtype is None else cast(x, dtype)
     if isinstance(x, Variable):
         return as_tensor(Tensor.wrap(x, x.stop_gradient), dtype)
     if isinstance(x, NUMBERS):
@@ -74,16 +61,27 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
 
 def cast(x: Tensor, dtype: str) -> Tensor:
     """x in another dtype, as an op; x itself if it has it already."""
+    if x._kinds is not None:  # whatever it is, it becomes this
+        require_exact(x, dtype)
+        x = resolved(x)
     if x.dtype == dtype:
         return x
     return ops.op("cast", X=x, in_dtype=x.dtype, out_dtype=dtype)
 
 
-def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool]:
-    """Two operands as Tensors, weak ones in the dtype of the other; and whether the result is weak."""
+def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
+    """Two operands as Tensors, weak ones in the dtype of the other; and the kind of the result, for `mark`.
+
+    Raises:
+        DTypeError: an operand is of several kinds, and it depends on them what dtype the result has.
+    """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
         return x, y, False
     weak_x, weak_y = is_weak(x), is_weak(y)
+    if (weak_x and isinstance(x, Tensor) and x._kinds) or (weak_y and isinstance(y, Tensor) and y._kinds):
+        x, y = as_tensor(x), as_tensor(y)
+        dtype, weak, kinds = combine(x, y)
+        return cast(x, dtype), cast(y, dtype), kinds or weak
     if weak_x and weak_y:
         common = _dtype.promote(weak_dtype(x), weak_dtype(y))
         return as_tensor(x, common), as_tensor(y, common), True
@@ -94,3 +92,15 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool]:
         x = as_tensor(x)
         return x, as_tensor(y, meet(weak_dtype(y), x.dtype)), False
     return as_tensor(x), as_tensor(y), False
+
+
+def mark(out: Tensor, kind: bool | Kinds) -> Tensor:
+    """The result of an op, of the kind that `operands` has found: True for a number, or several kinds."""
+    if isinstance(kind, Kinds):
+        if out.dtype == "bool":  # a comparison gives a bool whatever it compares
+            out._weak = all(k.weak for k in kind.all)
+        else:
+            out._weak, out._kinds = any(k.weak for k in kind.all), kind
+    elif kind:
+        out._weak = True
+    return out

@@ -13,6 +13,7 @@ from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import CPUPlace, Place
 
 if TYPE_CHECKING:
+    from .kinds import Kinds
     from .signatures import TensorMethods
     from .tape import Node
 else:
@@ -59,7 +60,9 @@ class Tensor(TensorMethods):
     _index = 0
     _grad: Tensor | None = None
     _name: str | None = None
+    # _weak: stands for a Python number, at least on some path; _kinds: all that it may be, if that is not one kind
     _weak = False
+    _kinds: Kinds | None = None
     persistable = False
     _value: np.ndarray | Variable
     _stop: bool
@@ -80,6 +83,12 @@ class Tensor(TensorMethods):
         t = Tensor.__new__(Tensor)
         t._value = value
         t._stop = stop_gradient
+        return t
+
+    def alike(self, value: np.ndarray | Variable) -> Tensor:
+        """Another tensor of the same kind (as a number is one kind and a tensor another) around a value."""
+        t = Tensor.wrap(value, self._stop if not isinstance(value, Variable) else value.stop_gradient)
+        t._weak, t._kinds = self._weak, self._kinds
         return t
 
     # ---- what it is ----

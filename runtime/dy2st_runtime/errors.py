@@ -156,6 +156,12 @@ class UndefinedError(Dy2stError, UnboundLocalError):
     code = "D2S014"
 
 
+class IntegerRangeError(Dy2stError, OverflowError):
+    """A Python int that depends on tensors does not fit into 64 bits."""
+
+    code = "D2S016"
+
+
 class CompileError(Dy2stError, RuntimeError):
     """A kernel could not be compiled: a bug in dy2st, with the generated source at hand."""
 

@@ -154,3 +154,53 @@ def list_of_the_caller(x, n):
     kept = [x]
     grow(kept)
     return len(kept)
+
+
+def int_or_float_beside_ints(x):
+    k = 2
+    if x.sum() > 0:
+        k = 0.5
+    return x.astype("int32") * k  # error: 'k' is a Python float on one path and a Python int on the other
+
+
+def int_or_float_shown(x):
+    k = 2
+    if x.sum() > 0:
+        k = 0.5
+    print(k)  # error: 'k' is a Python float on one path and a Python int on the other
+    return x
+
+
+def number_or_tensor_beside_ints(x, n):
+    b = 2
+    if n > 0:
+        b = n
+    return x.astype("int32") * b  # error: 'b' is int64[] on one path and a Python int on the other
+
+
+def int_or_float_asked(x):
+    k = 2
+    if x.sum() > 0:
+        k = 0.5
+    return x if isinstance(k, int) else -x  # error: 'k' is a Python float on one path and a Python int on the other
+
+
+def number_rounded(x):
+    k = 0.1
+    if x.sum() > 0:
+        k = x.sum()
+    return x.astype("float64") * k  # error: 'k' is float32[] on one path and a Python float on the other
+
+
+def int_grows(x, n):
+    k = 3
+    while k < 4:
+        k = (k + n * 0) * 10
+    k = int(k)
+    for _ in range(n * 30):
+        k = k * 3  # error: a Python int that depends on tensors has left the range of 64 bits
+    return x + k
+
+
+def int_to_negative_power(x, n):
+    return x * 2 ** int(-n)  # error: 2 ** -2 is a float

@@ -81,6 +81,10 @@ class Plan:
     def descriptor(self, name: str) -> int:
         return self.index[self.canonical.get(name, name)]
 
+    def holds(self, name: str) -> bool:
+        """Whether a variable has a descriptor: what is local to a kernel has none."""
+        return self.canonical.get(name, name) in self.index
+
 
 def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], updates: Mapping[str, str]) -> Plan:
     """Plans a schedule.

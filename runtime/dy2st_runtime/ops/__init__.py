@@ -27,6 +27,7 @@ from . import nll_loss as nll_loss
 from . import norms as norms
 from . import pad as pad
 from . import pool as pool
+from . import python_int as python_int
 from . import random as random
 from . import random_state as random_state
 from . import reduce as reduce

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -10,24 +11,32 @@ from .. import dtype
 from ..errors import AttributeValueError, DivisionError
 from ..loopir import nodes as n
 from .elementwise import Binary, Unary
+from .python_int import Counting, in_range
 from .registry import Bool, Float, TensorType, register
 
 NUMBERS = (*dtype.FLOATS, *dtype.INTS)
 
 
 @register
-class Add(Binary):
+class Add(Counting):
     """X + Y; `or` for bools."""
 
     type = "elementwise_add"
+    python = operator.add
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
         return x + y
 
     @staticmethod
-    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
-        return x | y if x.dtype == "bool" else x + y
+    def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
+        if x.dtype == "bool":
+            return x | y
+        if not checked:
+            return x + y
+        out = k.let(x + y, "sum")
+        k.fail_if(((x ^ out) & (y ^ out)) < 0)
+        return out
 
     @staticmethod
     def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
@@ -37,19 +46,24 @@ class Add(Binary):
 
 
 @register
-class Sub(Binary):
+class Sub(Counting):
     """X - Y."""
 
     type = "elementwise_sub"
     accepts = NUMBERS
+    python = operator.sub
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
         return x - y
 
     @staticmethod
-    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
-        return x - y
+    def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
+        if not checked:
+            return x - y
+        out = k.let(x - y, "difference")
+        k.fail_if(((x ^ y) & (x ^ out)) < 0)
+        return out
 
     @staticmethod
     def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
@@ -61,18 +75,23 @@ class Sub(Binary):
 
 
 @register
-class Mul(Binary):
+class Mul(Counting):
     """X * Y; `and` for bools."""
 
     type = "elementwise_mul"
+    python = operator.mul
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
         return x * y
 
     @staticmethod
-    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
-        return x & y if x.dtype == "bool" else x * y
+    def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
+        if x.dtype == "bool":
+            return x & y
+        if checked:
+            k.fail_if(~in_range(n.cast(x, "float64") * n.cast(y, "float64")))
+        return x * y
 
     @staticmethod
     def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
@@ -175,20 +194,27 @@ class FloorDiv(_IntegersRaise):
 
 
 @register
-class Pow(_IntegersRaise):
+class Pow(_IntegersRaise, Counting):
     """X to the power Y. Integers stay integers: a negative power of an integer is truncated towards zero, so it is 0 but for bases 1
-    and -1; of zero it raises DivisionError."""
+    and -1; of zero it raises DivisionError. Of Python's ints it would be a float, which is an error."""
 
     type = "elementwise_pow"
+    python = operator.pow
+
+    @classmethod
+    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+        return not attrs["checked"] and super().may_raise_for(in_dtypes, attrs)
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
         return power(x, y)
 
     @staticmethod
-    def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
+    def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
         if dtype.is_float(x.dtype):
             return n.call("pow", x, y)
+        if checked:
+            k.fail_if((y < 0) | ~in_range(n.call("pow", n.cast(x, "float64"), n.cast(y, "float64"))))
         k.fail_if((x == 0) & (y < 0))
         return n.cast(power_of_integer(n.cast(x, "int64"), n.cast(y, "int64")), x.dtype)
 

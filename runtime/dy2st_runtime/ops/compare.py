@@ -11,6 +11,7 @@ from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .elementwise import Binary, Elementwise, Unary
+from .python_int import Counting
 from .registry import Bool, Int, TensorType, register
 
 BITS = ("bool", *dtype.INTS)
@@ -200,19 +201,22 @@ class _Shift(Binary):
         return np.left_shift(x, y) if cls.left else np.right_shift(x, y)
 
     @classmethod
-    def scalar(cls, k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:  # type: ignore[override]
+    def scalar(cls, k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:  # type: ignore[override]
         k.fail_if(y < 0)
         width = 8 * dtype.size(x.dtype)
         # the machine takes the count modulo the width
         count = n.select(y < width, y, width - 1)
         if cls.left:
+            if checked:
+                k.fail_if((x != 0) & ((y >= width) | (((x << count) >> count) != x)))
             return n.select(y < width, x << count, 0)
         return x >> count if x.dtype != "uint8" else n.select(y < width, x >> count, 0)
 
 
 @register
-class LeftShift(_Shift):
+class LeftShift(_Shift, Counting):
     type = "bitwise_left_shift"
+    python = operator.lshift
     left = True
 
 

@@ -1,0 +1,159 @@
+"""Values whose kind only the run knows: an int on one path and a float on the other, a number here and a tensor there.
+
+Eager Python decides the dtype of a result by the kind of its operands. Where all kinds that a value may have lead to the same
+dtype, nothing is to be known; where they do not, it is an error: a Program has one dtype for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dy2st_runtime import dtype as _dtype
+
+from ..errors import DTypeError
+from ..framework.dtype import get_default_dtype
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+@dataclass(frozen=True, order=True)
+class Kind:
+    """A dtype; `weak`: of a Python number, which takes the dtype of the tensor that it meets."""
+
+    dtype: str
+    weak: bool
+
+    def __str__(self) -> str:
+        if not self.weak:
+            return f"a {self.dtype} tensor"
+        return {"bool": "a Python bool", "int64": "a Python int"}.get(self.dtype, "a Python float")
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What a value may be: on one path the one, on another the other. `why` says of which value and where."""
+
+    all: frozenset[Kind]
+    why: str
+
+    def fail(self, use: str) -> DTypeError:
+        """The error of a use for which the kind matters."""
+        return DTypeError(
+            f"{self.why}; {use}",
+            hint="make it the same kind of value on all paths: 1.0 instead of 1, say, or a tensor on both, with astype()",
+        )
+
+
+def meet(weak: str, other: str) -> str:
+    """The dtype that a weak operand gets beside a tensor of dtype `other`: see the table in `promotion`.
+
+    >>> meet("float64", "int32"), meet("int64", "float64"), meet("int64", "bool")
+    ('float32', 'float64', 'int64')
+    """
+    if weak == "float64":
+        return other if _dtype.is_float(other) else get_default_dtype()
+    if weak == "int64":
+        return "int64" if other == "bool" else other
+    return other
+
+
+def kinds_of(x: Tensor) -> frozenset[Kind]:
+    """All that a tensor may be."""
+    return x._kinds.all if x._kinds is not None else frozenset((Kind(x.dtype, x._weak),))
+
+
+def together(a: Kind, b: Kind) -> Kind:
+    """The kind of both operands of an elementwise op, after promotion."""
+    if a.weak != b.weak:
+        weak, strong = (a, b) if a.weak else (b, a)
+        return Kind(meet(weak.dtype, strong.dtype), False)
+    return Kind(_dtype.promote(a.dtype, b.dtype), a.weak)
+
+
+def storage(kinds: Iterable[Kind]) -> str | None:
+    """The dtype that can hold a value of any of these kinds; None if there is none."""
+    strong = {k.dtype for k in kinds if not k.weak}
+    weak = {k.dtype for k in kinds if k.weak}
+    if len(strong) > 1:
+        return None
+    if strong:
+        (dtype,) = strong
+        return dtype if all(meet(w, dtype) == dtype for w in weak) else None
+    found = "bool"
+    for w in weak:
+        found = _dtype.promote(found, w)
+    return found
+
+
+def joined(a: Iterable[Kind], b: Iterable[Kind], why: str, *known: Kinds | None) -> Kinds | None:
+    """What a value of these kinds on one path and of those on another may be; None for one kind only.
+
+    Args:
+        known: what is known of the two already: the first of them keeps its reason.
+    """
+    both = frozenset((*a, *b))
+    if len(both) == 1:
+        return None
+    return Kinds(both, next((k.why for k in known if k is not None), why))
+
+
+def combine(x: Tensor, y: Tensor) -> tuple[str, bool, Kinds | None]:
+    """The dtype for two operands of which one is of several kinds; whether the result may be weak, and its kinds.
+
+    Raises:
+        DTypeError: it depends on the path.
+    """
+    known = x._kinds or y._kinds
+    assert known is not None
+    results = frozenset(together(a, b) for a in kinds_of(x) for b in kinds_of(y))
+    dtype = storage(results)
+    if dtype is None:
+        names = " or ".join(sorted({k.dtype for k in results}))
+        raise known.fail(f"its dtype beside the other operand would be {names}")
+    for t in (x, y):
+        require_exact(t, dtype)
+    if len(results) == 1:
+        return dtype, next(iter(results)).weak, None
+    return dtype, any(k.weak for k in results), Kinds(results, known.why)
+
+
+def without_bool(kinds: Kinds) -> Kinds:
+    """The kinds of `abs(x)` and `-x`: a bool counts as an int there."""
+    return Kinds(frozenset(Kind("int64", True) if k == Kind("bool", True) else k for k in kinds.all), kinds.why)
+
+
+def divided(kind: bool | Kinds) -> bool | Kinds:
+    """The kind of the quotient of two operands of such a kind: a float. True for a number."""
+    if not isinstance(kind, Kinds):
+        return kind
+    floats = frozenset(
+        Kind("float64" if k.weak else k.dtype if _dtype.is_float(k.dtype) else get_default_dtype(), k.weak)
+        for k in kind.all
+    )
+    return Kinds(floats, kind.why) if len(floats) > 1 else next(iter(floats)).weak
+
+
+def require_exact(t: Tensor, dtype: str) -> None:
+    """DTypeError if a number of t may have been rounded on its way to a wider dtype: t holds it beside a narrower tensor."""
+    if t._kinds is None or not _dtype.is_float(dtype) or t.dtype in (dtype, "float64", "bool"):
+        return
+    if _dtype.is_float(t.dtype) and any(k.weak and k.dtype != "bool" for k in t._kinds.all):
+        raise t._kinds.fail(f"as {dtype} the number would have lost digits")
+
+
+def resolved(t: Tensor) -> Tensor:
+    """The same value as one of a single kind: for uses that do not ask for it."""
+    if t._kinds is None:
+        return t
+    plain = t.alike(t._value)
+    plain._kinds, plain._weak = None, all(k.weak for k in t._kinds.all)
+    return plain
+
+
+def require_one_kind(t: Tensor, use: str) -> None:
+    """DTypeError if a tensor may be of several kinds."""
+    if t._kinds is not None:
+        raise t._kinds.fail(use)

@@ -1,0 +1,111 @@
+"""Python's ints in a Program: int64, and an error where 64 bits do not hold them.
+
+What `int(t)` or `len(xs)` is while a function is traced, is a Python int in eager mode, which has no limits. An op on such numbers
+is `checked`: rather than wrap around, as integers of tensors do, it fails. It does not count among the ops that may raise: it raises
+nothing that eager code would, so it may be moved, merged and dropped like any other arithmetic.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import dtype
+from ..errors import IntegerRangeError
+from ..loopir import nodes as n
+from .elementwise import Binary, Unary
+from .registry import Bool, Int, TensorType, register
+
+# a product is checked as a float64, whose last digit here is 1024: the limit keeps that distance from 2 ** 63
+LIMIT = 2.0**63 - 2.0**13
+_SIGNS: dict[Any, str] = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.pow: "**", operator.lshift: "<<"}
+
+
+class Counting(Binary):
+    """A binary op that has a `checked` form, for 0-d int64 operands that stand for Python's ints.
+
+    Subclasses give `python`, the operator; their `scalar` fails where the result is out of range.
+    """
+
+    attrs = {"axis": Int(-1), "checked": Bool(False)}
+    python: ClassVar[Callable[[Any, Any], Any]]
+
+    @classmethod
+    def infer(cls, x: TensorType, y: TensorType, *, axis: int, checked: bool = False) -> TensorType:  # type: ignore[override]
+        return super().infer(x, y, axis=axis)
+
+    @classmethod
+    def reference(cls, x: np.ndarray, y: np.ndarray, *, axis: int, checked: bool = False) -> np.ndarray:  # type: ignore[override]
+        if checked:
+            require_in_range(cls.python, int(x.item()), int(y.item()))
+        return super().reference(x, y, axis=axis)
+
+    @classmethod
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int, checked: bool = False) -> tuple:  # type: ignore[override]
+        return super().grad(b, ins, outs, douts, axis=axis)
+
+
+@register
+class PythonInt(Unary):
+    """`int(x)` of one float: without its fraction; ValueError for NaN and OverflowError for infinity, as in Python."""
+
+    type = "python_int"
+    accepts = dtype.FLOATS
+    differentiable = False
+    may_raise = True
+
+    @classmethod
+    def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
+        return "int64"
+
+    @staticmethod
+    def array(x: np.ndarray) -> np.ndarray:
+        value = int(x.item())
+        if not -LIMIT < value < LIMIT:
+            raise IntegerRangeError(
+                f"int() of a tensor gives a number beyond 64 bits: {x.item():g}", hint="keep it a float, or a tensor of floats"
+            )
+        return np.asarray(value)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr) -> n.Expr:
+        k.fail_if(~in_range(n.cast(x, "float64")))
+        return n.cast(x, "int64")
+
+
+def in_range(x: n.Expr) -> n.Expr:
+    """Whether a float64 is a number that int64 holds."""
+    return (x > -LIMIT) & (x < LIMIT)
+
+
+def require_in_range(op: Any, x: int, y: int) -> None:
+    """IntegerRangeError if the op on Python's ints has a result that is no int64."""
+    sign = _SIGNS[op]
+    if op is operator.lshift and y < 0:
+        return  # which raises ValueError, as Python does
+    if op is operator.pow and y < 0:
+        raise IntegerRangeError(
+            f"{x} {sign} {y} is a float, where a power that is not negative would be an int: only the run knows which",
+            hint=f"make the base a float: {float(x)} {sign} ...",
+        )
+    exact = op in (operator.add, operator.sub)
+    if op is operator.lshift:
+        fits = x == 0 or (y < 64 and -(2**63) <= x << y < 2**63)
+    elif op is operator.pow:
+        # the power itself may have more digits than there is memory for
+        fits = -LIMIT < _float_power(x, y) < LIMIT
+    else:
+        fits = -(2**63) <= op(x, y) < 2**63 if exact else -LIMIT < float(x) * float(y) < LIMIT
+    if not fits:
+        raise IntegerRangeError(
+            f"a Python int that depends on tensors has left the range of 64 bits: {x} {sign} {y}",
+            hint="count in floats (start from 1.0, or use float()), or keep the number small, with a remainder say",
+        )
+
+
+def _float_power(x: int, y: int) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.power(np.float64(x), np.float64(y)))

@@ -1,0 +1,111 @@
+"""Python numbers that depend on tensors: another kind of value on another path, and integers that stay exact."""
+
+
+def int_or_float(x):
+    k = 1
+    if x.sum() > 0:
+        k = 0.5
+    return x * k, x + k, x - k, x / k, x**k
+
+
+def int_or_float_in_a_loop(x, n):
+    k = 1
+    for _ in range(n):
+        k = k * 0.5
+    return x * k
+
+
+def int_or_float_alone(x):
+    k = 2
+    if x.sum() > 0:
+        k = 2.5
+    return int(k * 3), float(k + 1), bool(k - 2), round(k), k > 2, k / 4
+
+
+def signs_and_remainders(x):
+    k = 3
+    if x.sum() > 0:
+        k = -2.5
+    return x * -k, x * abs(k), x * (k // 2), x * (k % 2), x * (k**2)
+
+
+def larger_number(x):
+    return x * max(int(x.sum()), 2.5)
+
+
+def bool_or_int(x):
+    flag = False
+    if x.sum() > 0:
+        flag = 2
+    return x * flag, x if isinstance(flag, int) else -x, flag == 2
+
+
+def number_or_tensor_of_ints(x, n):
+    b = 2
+    if n > 0:
+        b = n
+    return x * b
+
+
+def sum_from_zero(x, n):
+    s = 0
+    for i in range(n):
+        s = s + x[i]
+    return s + x.mean(), (s + 1) * 2 + x
+
+
+def mean_of_some(x, n):
+    s = 0
+    for i in range(n):
+        s = s + x[i]
+    return x + s / int(n)
+
+
+def best(x):
+    found = 0
+    for v in x:
+        if v > found:
+            found = v
+    return found * x
+
+
+def nested(x):
+    k = 1
+    if x.sum() > 0:
+        k = 3 if x.sum() > 3 else 2.0
+    return x * k
+
+
+def product_of_ints(n):
+    p = 1
+    for i in range(1, n + 1):
+        p = p * i
+    return p
+
+
+def powers(n):
+    return 3 ** int(n), int(n) ** 3, 1 << int(n), int(n) - 5
+
+
+def integer_of(x):
+    return int(x.sum()), int(x.max() * 1e6)
+
+
+P, N, NAN, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [float("nan"), 1.0], [float("inf"), 1.0]
+
+CASES = [
+    (int_or_float, [(P,), ([-1.0, -2.0],)], 1),
+    (int_or_float_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
+    (int_or_float_alone, [(P,), (N,)], 1),
+    (signs_and_remainders, [(P,), (N,)], 1),
+    (larger_number, [(P,), (N,)], 1),
+    (bool_or_int, [(P,), (N,)], 1),
+    (number_or_tensor_of_ints, [(P, 3), (P, -3)], 1),
+    (sum_from_zero, [(P, 0), (P, 1), (P, 3)], 1),
+    (mean_of_some, [(P, 1), (P, 3), (P, 0)], 1),
+    (best, [(P,), (N,)], 1),
+    (nested, [(P,), (N,), ([1.0, 0.5],)], 1),
+    (product_of_ints, [(0,), (5,), (20,)], 1),
+    (powers, [(0,), (5,), (39,)], 1),
+    (integer_of, [(P,), (N,), (NAN,), (INF,)], 1),
+]
