@@ -9,6 +9,7 @@ from .errors import GradientError, ModeError
 from .tensor import Tensor, tape
 from .tensor import dispatch as _dispatch
 from .tensor.autograd import backward as backward
+from .tensor.autograd import check_gradient
 from .tensor.autograd import grad as grad
 from .tensor.autograd import no_grad as no_grad
 from .tensor.location import user_location
@@ -35,6 +36,7 @@ class PyLayer:
 
     Raises:
         GradientError: `backward` returns another number of gradients.
+        ShapeError, DTypeError: it returns one that does not fit its input.
 
     >>> class Double(PyLayer):
     ...     @staticmethod
@@ -85,6 +87,9 @@ class PyLayer:
             found = list(found) if isinstance(found, (tuple, list)) else [found]
             if len(found) != len(inputs):
                 raise GradientError(f"{cls.__name__}.backward returned {len(found)} gradients for {len(inputs)} inputs")
+            for t, g in zip(inputs, found, strict=True):
+                if g is not None:
+                    check_gradient(g, t, f"what {cls.__name__}.backward returns")
             return found
 
         tape.FunctionNode(inputs, tensors, backward_fn, cls.__name__, twice=True)

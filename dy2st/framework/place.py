@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 from ..errors import DeviceError
 
@@ -77,6 +78,34 @@ def is_compiled_with_cuda() -> bool:
     return importlib.util.find_spec("numba_cuda") is not None
 
 
+def check_device(device: Any) -> Place | None:
+    """The place that a device names; None for None.
+
+    Args:
+        device: a Place, "cpu", "gpu" or "gpu:0", "gpu_pinned", or None.
+
+    Raises:
+        DeviceError: the name is unknown, or it is a CUDA device and no CUDA support is installed.
+
+    >>> check_device("cpu")
+    CPUPlace
+    """
+    if device is None or isinstance(device, (CPUPlace, CUDAPinnedPlace)):
+        return device
+    if isinstance(device, CUDAPlace):
+        place: Place = device
+    else:
+        name, _, number = (device if isinstance(device, str) else "").lower().partition(":")
+        if name in ("cpu", "gpu_pinned") and not number:
+            return CPUPlace() if name == "cpu" else CUDAPinnedPlace()
+        if name not in ("gpu", "cuda") or (number and not number.isdigit()):
+            raise DeviceError(f"device {device!r} is not known", hint="use 'cpu', 'gpu' or 'gpu:<number>'")
+        place = CUDAPlace(int(number or 0))
+    if not is_compiled_with_cuda():
+        raise DeviceError("no CUDA support is installed", hint="install dy2st[cuda], or use the device 'cpu'")
+    return place
+
+
 def set_device(device: str) -> Place:
     """Chooses the place that static programs run on: "cpu", "gpu" or "gpu:0".
 
@@ -89,15 +118,10 @@ def set_device(device: str) -> Place:
     CPUPlace
     """
     global _current
-    name, _, number = str(device).lower().partition(":")
-    if name == "cpu" and not number:
-        _current = CPUPlace()
-    elif name in ("gpu", "cuda") and (not number or number.isdigit()):
-        if not is_compiled_with_cuda():
-            raise DeviceError("no CUDA support is installed", hint="install dy2st[cuda], or use set_device('cpu')")
-        _current = CUDAPlace(int(number or 0))
-    else:
+    place = check_device(device)
+    if place is None or isinstance(place, CUDAPinnedPlace):
         raise DeviceError(f"device {device!r} is not known", hint="use 'cpu', 'gpu' or 'gpu:<number>'")
+    _current = place
     return _current
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor import Tensor, manipulation
+from ..errors import AttributeValueError
+from ..tensor import Tensor, autograd, dispatch, manipulation
 from . import functional as F
 from .initializer import Constant
 from .layer import Layer
@@ -63,16 +64,24 @@ class Embedding(Layer):
 
     Args:
         num_embeddings, embedding_dim: the shape of the table.
-        padding_idx: this row is zero and gets no gradient.
+        padding_idx: this row is zero to begin with, gives zeros and gets no gradient; negative: from the end.
         sparse: without effect: gradients are dense.
         weight_attr: see `ParamAttr`.
+
+    Raises:
+        AttributeValueError: padding_idx is no row.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, sparse: bool = False,
                  weight_attr: Any = None, name: str | None = None) -> None:  # fmt: skip
         super().__init__(name)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AttributeValueError(f"Embedding: padding_idx {padding_idx} is out of range for {num_embeddings} rows")
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
+        if padding_idx is not None and not self.weight.is_symbolic:
+            with autograd.no_grad(), dispatch.eager():
+                self.weight[padding_idx] = 0.0
 
     def forward(self, x: Any) -> Tensor:
         return F.embedding(x, self.weight, self.padding_idx)

@@ -57,7 +57,10 @@ class Sequential(Layer):
 
     def append(self, layer: Layer) -> Sequential:
         """Adds a layer at the end."""
-        self.add_sublayer(str(len(self)), layer)
+        number = len(self)
+        while str(number) in self._sub_layers:  # after a deletion the names have a gap, and are in use beyond it
+            number += 1
+        self.add_sublayer(str(number), layer)
         return self
 
 

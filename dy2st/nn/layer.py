@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from .. import unique_name
-from ..errors import DTypeError, StateDictError
+from ..errors import DTypeError
 from ..framework.dtype import convert_dtype
+from ..framework.place import check_device
 from ..tensor import Parameter, Tensor, dispatch
+from . import state
 from .parameter import make_parameter
 
 _STORES = ("_parameters", "_buffers", "_sub_layers")
@@ -310,14 +312,19 @@ class Layer:
             layer.training = training
         return self
 
-    def clear_gradients(self) -> None:
-        """Forgets the gradients of all parameters."""
+    def clear_gradients(self, set_to_zero: bool = True) -> None:
+        """Forgets the gradients of all parameters; see `Tensor.clear_grad`."""
         for p in self.parameters():
             p.clear_grad()
 
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None) -> Layer:
         """Casts floating-point parameters and buffers to another dtype, in place; `device` has no effect on eager
-        values."""
+        values.
+
+        Raises:
+            DeviceError: there is no such device.
+        """
+        check_device(device)
         if dtype is not None:
             wanted = convert_dtype(dtype)
             for t in [*self.parameters(), *self.buffers()]:
@@ -338,18 +345,18 @@ class Layer:
     # ---- state ----
     def state_dict(self, destination: dict | None = None, include_sublayers: bool = True,
                    structured_name_prefix: str = "", use_hook: bool = True) -> OrderedDict[str, Tensor]:  # fmt: skip
-        """Parameters and persistable buffers under their dotted names (the tensors themselves, not copies)."""
-        state: OrderedDict[str, Tensor] = OrderedDict() if destination is None else destination  # type: ignore[assignment]
-        layers = self.named_sublayers(include_self=True) if include_sublayers else [("", self)]
-        for path, layer in layers:
-            lead = structured_name_prefix + (f"{path}." if path else "")
-            for name, p in layer._parameters.items():
-                if p is not None:
-                    state[lead + name] = p
-            for name, b in layer._buffers.items():
-                if b is not None and name not in layer._non_persistable_buffer_names_set:
-                    state[lead + name] = b
-        return state
+        """Parameters and persistable buffers under their dotted names (the tensors themselves, not copies). A sublayer that
+        is there under two names gives both, as in PaddlePaddle's files.
+
+        Args:
+            destination: a dict to add to; default: a new one.
+            include_sublayers: whether those of sublayers are in it.
+            structured_name_prefix: in front of all names.
+            use_hook: of PaddlePaddle's signature, without effect: there are no hooks on states.
+        """
+        into: OrderedDict[str, Tensor] = OrderedDict() if destination is None else destination  # type: ignore[assignment]
+        state.collect(self, into, include_sublayers, structured_name_prefix)
+        return into
 
     def set_state_dict(
         self, state_dict: dict[str, Any], use_structured_name: bool = True
@@ -365,20 +372,9 @@ class Layer:
             warned about.
 
         Raises:
-            StateDictError: a shape differs. Nothing is changed then.
+            StateDictError: a shape differs, or something is no dict or no array of numbers. Nothing is changed then.
         """
-        state = {k: v for k, v in state_dict.items() if k != "StructuredToParameterName@@"}
-        own = {(k if use_structured_name else t.name): t for k, t in self.state_dict().items()}
-        for name, t in own.items():
-            if name in state and list(np.shape(state[name])) != list(t.shape):
-                raise StateDictError(
-                    f"{name!r} has shape {list(np.shape(state[name]))} in the state dict, {list(t.shape)} in the layer"
-                )
-        missing = [name for name in own if name not in state]
-        unexpected = [name for name in state if name not in own]
-        for name, t in own.items():
-            if name in state:
-                t.set_value(state[name])
+        missing, unexpected = state.load(self, state_dict, use_structured_name)
         for names, what in ((missing, "missing in the state dict"), (unexpected, "not in the layer")):
             if names:
                 warnings.warn(f"{', '.join(map(repr, names))}: {what}", stacklevel=2)

@@ -13,10 +13,13 @@ from .layer import Layer
 class Loss(Layer):
     """Base of losses."""
 
+    reductions: tuple[str, ...] = ("mean", "sum", "none")
+
     def __init__(self, reduction: str) -> None:
         super().__init__()
-        if reduction not in ("mean", "sum", "none", "batchmean"):
-            raise AttributeValueError(f"reduction {reduction!r} is unknown", hint="use 'mean', 'sum' or 'none'")
+        if reduction not in self.reductions:
+            known = ", ".join(map(repr, self.reductions))
+            raise AttributeValueError(f"reduction {reduction!r} is unknown", hint=f"use one of {known}")
         self.reduction = reduction
 
 
@@ -107,6 +110,8 @@ class BCEWithLogitsLoss(Loss):
 
 class KLDivLoss(Loss):
     """label * (log(label) - input), the input being log-probabilities."""
+
+    reductions = (*Loss.reductions, "batchmean")
 
     def __init__(self, reduction: str = "mean"):
         super().__init__(reduction)

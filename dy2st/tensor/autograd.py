@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import DTypeError, GradientError, ShapeError
 from . import dispatch, tape
 from .dispatch import ops
+from .location import user_location
 from .tensor import Tensor
 
 _Key = tuple[int, int]  # id of a node, output index
@@ -31,7 +32,8 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Tensor | Sequence
         create_graph: records this computation too, so that the gradients can be differentiated.
 
     Raises:
-        GradientError: a tensor needs no gradient, or the graph was freed.
+        GradientError: a tensor needs no gradient or is no floating-point tensor, or the graph was freed.
+        ShapeError, DTypeError: a gradient to start with does not fit its tensor.
 
     >>> x = Tensor([3.0], stop_gradient=False)
     >>> backward(x * x)
@@ -66,7 +68,9 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
         a list with a Tensor of the shape and dtype of each input.
 
     Raises:
-        GradientError: an input is not reached, an output needs no gradient, or the graph was freed.
+        GradientError: an input is not reached or is no floating-point tensor, an output needs no gradient, or the graph
+            was freed.
+        ShapeError, DTypeError: a gradient to start with does not fit its output.
 
     >>> x = Tensor([3.0], stop_gradient=False)
     >>> (dx,) = grad(x * x * x, x, create_graph=True)
@@ -89,10 +93,12 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
         results = _run(roots, grads, wrt, retain, create_graph, blocked)
     for i, g in enumerate(results):
         if g is None and not allow_unused:
+            if not wrt[i].dtype.startswith("float"):
+                raise _no_gradient(wrt[i], f"input {i} of grad()")
             raise GradientError(
                 f"input {i} of grad() is not used by the outputs, or has stop_gradient=True",
-                hint="pass allow_unused=True to get None for it",
-            )
+                hint="pass allow_unused=True to get None for it", location=user_location(2),
+            )  # fmt: skip
     return results
 
 
@@ -111,22 +117,49 @@ def _roots(tensors: Any, grads: Any) -> tuple[list[Tensor], list[Tensor | None]]
     if len(given) != len(roots):
         raise GradientError(f"{len(roots)} tensors, but {len(given)} gradients to start with")
     for t, g in zip(roots, given, strict=True):
-        if g is not None and list(g.shape) != list(t.shape):
-            raise ShapeError(
-                f"the gradient to start with has shape {list(g.shape)}, its tensor has shape {list(t.shape)}"
-            )
+        if g is not None:
+            check_gradient(g, t, "the gradient to start with")
     return roots, given
+
+
+def check_gradient(g: Any, t: Tensor, what: str) -> None:
+    """A gradient that the user gives must fit its tensor: nothing further down would notice, and `.grad` would get a
+    shape or dtype that is not that of its tensor.
+
+    Raises:
+        ShapeError, DTypeError: it does not. `what` names it in the message.
+    """
+    if not isinstance(g, Tensor):
+        raise DTypeError(f"{what} must be a Tensor, got {type(g).__name__}", location=user_location(2))
+    mine, wanted = g._value.shape, t._value.shape
+    if len(mine) != len(wanted) or any(a != b and -1 not in (a, b) for a, b in zip(mine, wanted, strict=True)):
+        raise ShapeError(
+            f"{what} has shape {list(g._value.shape)}, its tensor has shape {list(t._value.shape)}",
+            location=user_location(2),
+        )
+    if g.dtype != t.dtype:
+        raise DTypeError(f"{what} is {g.dtype}, its tensor is {t.dtype}", location=user_location(2))
+
+
+def _no_gradient(t: Tensor, what: str) -> GradientError:
+    """What is raised for a tensor that no gradient flows to."""
+    if not t.dtype.startswith("float"):
+        return GradientError(
+            f"{what} is {t.dtype}: only floating-point tensors have gradients", location=user_location(2),
+            hint="cast it to float32 before the computation",
+        )  # fmt: skip
+    return GradientError(
+        f"{what} has stop_gradient=True: no op that needs a gradient made it", location=user_location(2),
+        hint="set stop_gradient=False on an input before the computation, and compute outside no_grad()",
+    )  # fmt: skip
 
 
 def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | None, retain: bool, create: bool,
          blocked: Sequence[Tensor]) -> list[Tensor | None]:  # fmt: skip
     """Walks the tape backwards; with `wrt` returns their gradients, without accumulates in the leaves."""
     for t in roots:
-        if t.stop_gradient:
-            raise GradientError(
-                "the tensor to differentiate has stop_gradient=True: no op that needs a gradient made it",
-                hint="set stop_gradient=False on an input before the computation, and compute outside no_grad()",
-            )
+        if t.stop_gradient or not t.dtype.startswith("float"):
+            raise _no_gradient(t, "the tensor to differentiate")
     with _grad_mode(create):
         pending: dict[tape.Node, list[Tensor | None]] = {}
         for t, g in zip(roots, grads, strict=True):
@@ -137,6 +170,9 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
         wanted = {k for k in targets or () if k is not None}
         useful = None if targets is None else _useful(order, wanted)
         found: dict[_Key, Tensor] = {}
+        # a gradient that several tensors share (those of a sum), or that the user gave to start with, is given out as
+        # another Tensor each time: `a.grad.zero_()` must not change `b.grad`
+        given = {id(g) for g in grads if g is not None}
         cut = {_key(t) for t in blocked if not t.stop_gradient}
         for node in reversed(order):
             douts = pending.pop(node, None)
@@ -146,9 +182,9 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
                 if g is not None:
                     g = douts[i] = _hooked(node, i, g)
                     if targets is None:
-                        _deliver(node, i, g)
+                        _deliver(node, i, g, given)
                     elif (id(node), i) in wanted:
-                        found[id(node), i] = g
+                        found[id(node), i] = _own(g, given)
             if not node.is_leaf:
                 _step(node, douts, pending, useful, cut, create)
         if not retain:
@@ -215,15 +251,15 @@ def _useful(order: list[tape.Node], targets: set[_Key]) -> set[_Key]:
 
 def _hooked(node: tape.Node, index: int, g: Tensor) -> Tensor:
     for hook in list(node.hooks.get(index, {}).values()):
+        g = tape.snapshot(g)  # other tensors may share it, and the hook may modify it in place
         result = hook(g)
         if result is not None:
-            if not isinstance(result, Tensor):
-                raise DTypeError(f"a gradient hook must return a Tensor or None, got {type(result).__name__}")
+            check_gradient(result, g, "what a gradient hook returns")
             g = result
     return g
 
 
-def _deliver(node: tape.Node, index: int, g: Tensor) -> None:
+def _deliver(node: tape.Node, index: int, g: Tensor, given: set[int]) -> None:
     """Gives the gradient to the tensor, if it is still alive."""
     ref = node.outputs[index]
     t = None if ref is None else ref()
@@ -232,7 +268,15 @@ def _deliver(node: tape.Node, index: int, g: Tensor) -> None:
     if node.is_leaf and t._grad is not None:
         t._grad = ops.add(t._grad, g)
     else:
-        t._grad = g
+        t._grad = _own(g, given)
+
+
+def _own(g: Tensor, given: set[int]) -> Tensor:
+    """The gradient as a Tensor that was not given to anybody before."""
+    if id(g) in given:
+        g = tape.snapshot(g)
+    given.add(id(g))
+    return g
 
 
 @contextlib.contextmanager
@@ -325,13 +369,17 @@ def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
     """Calls `hook(gradient)` when the gradient of `t` is known; what it returns (if not None) replaces the gradient.
 
     Raises:
-        GradientError: the tensor has stop_gradient=True.
+        GradientError: the tensor has stop_gradient=True, or is no floating-point tensor.
+        DTypeError: the hook cannot be called. When it is called: it returns no Tensor of the dtype of the gradient.
+        ShapeError: when it is called: it returns a Tensor of another shape.
     """
+    if not callable(hook):
+        raise DTypeError(f"a gradient hook must be a function, got {type(hook).__name__}", location=user_location(2))
     recorder = dispatch.current_recorder()
     if recorder is not None:
         return recorder.register_hook(t, hook)
-    if t.stop_gradient:
-        raise GradientError("a hook on a tensor with stop_gradient=True would never be called")
+    if t.stop_gradient or not t.dtype.startswith("float"):
+        raise _no_gradient(t, "a hook would never be called: the tensor")
     node, index = _edge(t)
     hooks = node.hooks.setdefault(index, {})
     key = next(_hook_ids)

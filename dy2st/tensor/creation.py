@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..framework.dtype import convert_dtype, get_default_dtype
+from ..framework.place import check_device
 from . import dispatch
 from .arguments import ints
 from .dispatch import ops
@@ -22,16 +23,19 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     Args:
         data: a number, a (nested) list, an array or a Tensor.
         dtype: default: that of the data; Python floats become the default dtype, Python ints int64.
+        place: checked, and without effect on eager values, which are on the host.
         stop_gradient: False: gradients flow to it.
 
     Raises:
         DTypeError: the data is no array of numbers.
+        DeviceError: the place is none, or CUDA without CUDA support.
 
     >>> to_tensor([[1, 2], [3, 4]])
     Tensor(shape=[2, 2], dtype=int64, place=CPUPlace, stop_gradient=True,
            [[1, 2],
             [3, 4]])
     """
+    check_device(place)
     if isinstance(data, Tensor):
         t = cast(data.detach(), convert_dtype(dtype)) if dtype is not None else data.detach()
     elif isinstance(data, (list, tuple)) and _any_staged(data):

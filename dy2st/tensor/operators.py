@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy as _copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,11 +10,13 @@ from dy2st_runtime.dtype import ALL as ALL_DTYPES
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.control import scalar_bool
 
-from ..errors import DTypeError, InplaceError, ShapeError, with_location
+from ..errors import DTypeError, GradientError, ShapeError, with_location
 from ..framework.dtype import convert_dtype
+from ..framework.place import check_device
 from . import (
     attribute,
     autograd,
+    copies,
     dispatch,
     indexing,
     linalg,
@@ -29,7 +30,7 @@ from . import (
 )
 from .dispatch import ops
 from .location import user_location
-from .tensor import Parameter, Tensor, to_array
+from .tensor import Tensor, to_array
 
 
 def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
@@ -219,29 +220,30 @@ def copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
     return self
 
 
-def _deepcopy(self: Tensor, memo: dict) -> Tensor:
-    if not self.is_leaf:
-        raise InplaceError("only leaf tensors can be deep-copied", hint="copy tensor.detach()")
-    new = _copy.copy(self)
-    memo[id(self)] = new
-    new._node, new._index, new._name = None, 0, None
-    new._grad = None if self._grad is None else self._grad.detach()
-    if isinstance(self, Parameter):
-        new.__dict__["optimize_attr"] = dict(self.optimize_attr)
-        if self._name is not None:
-            from ..unique_name import generate
-
-            new._name = generate(self._name)
-    return new
-
-
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """The tensor in another dtype, if one is among the arguments; devices and places have no effect on eager values."""
-    for a in (*args, *kwargs.values()):
+    """The tensor in another dtype, if one is among the arguments; devices and places have no effect on eager values.
+
+    Raises:
+        DeviceError: an argument is neither a dtype nor a device that there is.
+    """
+    result = self
+    for a in (*args, *(kwargs[k] for k in ("device", "dtype", "other") if k in kwargs)):
         if isinstance(a, Tensor):
-            return promotion.cast(self, a.dtype)
-        if isinstance(a, str) and a in ALL_DTYPES:
-            return promotion.cast(self, a)
+            result = promotion.cast(self, a.dtype)
+        elif isinstance(a, str) and a in ALL_DTYPES:
+            result = promotion.cast(self, a)
+        elif not isinstance(a, bool):  # `blocking`
+            check_device(a)
+    return result
+
+
+def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
+    """The tensor itself: eager values are on the host, also while a GPU runs the static functions.
+
+    Raises:
+        DeviceError: no CUDA support is installed.
+    """
+    check_device(f"gpu:{device_id or 0}")
     return self
 
 
@@ -281,9 +283,27 @@ def gradient(self: Tensor) -> np.ndarray | None:
     return None if self._grad is None else self._grad.numpy()
 
 
-def clear_grad(self: Tensor) -> None:
-    """Forgets the accumulated gradient."""
+def clear_grad(self: Tensor, set_to_zero: bool = True) -> None:
+    """Forgets the accumulated gradient: `.grad` is None.
+
+    Args:
+        set_to_zero: of PaddlePaddle's signature, without effect. Zeros would be a gradient, by which Adam and Momentum
+            move a parameter that the next step does not use.
+    """
     self._grad = None
+
+
+def retain_grads(self: Tensor) -> None:
+    """Asks for `.grad` of a tensor on the way. All tensors that are alive get theirs anyway.
+
+    Raises:
+        GradientError: no gradient flows to the tensor.
+    """
+    if self.stop_gradient:
+        raise GradientError(
+            "a tensor with stop_gradient=True has no gradient to retain", location=user_location(2),
+            hint="set stop_gradient=False on an input before the computation",
+        )  # fmt: skip
 
 
 def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -331,14 +351,16 @@ def install(functions: dict[str, Any]) -> None:
         "__neg__": math.neg, "__pos__": lambda self: self, "__abs__": math.abs, "__invert__": logic.bitwise_not,
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
-        "__deepcopy__": _deepcopy, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
+        "__deepcopy__": copies.deep, "__copy__": copies.shallow, "__getstate__": copies.state,
+        "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
         "__repr__": _str, "__str__": _str,
         "to": to, "fill_": fill_, "zero_": zero_, "uniform_": uniform_, "normal_": normal_,
         "numpy": numpy, "item": item, "tolist": tolist, "detach": detach, "clone": clone,
         "astype": astype, "cast": astype, "set_value": set_value, "copy_": copy_,
         "backward": backward, "gradient": gradient, "clear_grad": clear_grad, "clear_gradient": clear_grad,
+        "retain_grads": retain_grads,
         "register_hook": autograd.register_hook,
-        "cpu": lambda self: self, "cuda": lambda self, *_, **__: self, "pin_memory": lambda self: self,
+        "cpu": lambda self: self, "cuda": cuda, "pin_memory": lambda self: self,
         "shape": property(attribute.sizes), "size": property(attribute.count),
         "element_size": lambda self: np.dtype(self.dtype).itemsize,
     }  # fmt: skip

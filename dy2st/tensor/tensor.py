@@ -8,7 +8,7 @@ import numpy as np
 from dy2st_runtime.ir import Variable
 
 from .. import unique_name
-from ..errors import DTypeError
+from ..errors import DTypeError, ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import CPUPlace, Place
 
@@ -162,6 +162,10 @@ class Tensor(TensorMethods):
     def grad(self, value: Tensor | None) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise DTypeError(f"a gradient must be a Tensor or None, got {type(value).__name__}")
+        if value is not None and value._value.shape != self._value.shape:
+            raise ShapeError(
+                f"a tensor of shape {list(self._value.shape)} cannot have a gradient of shape {list(value._value.shape)}"
+            )
         self._grad = value
 
 

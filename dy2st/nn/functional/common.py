@@ -47,7 +47,7 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
             otherwise.
 
     Raises:
-        AttributeValueError: p is not in 0 ... 1, or the mode is unknown.
+        AttributeValueError: p is not in 0 ... 1, the mode is unknown, or an axis is out of range.
     """
     if not 0 <= p <= 1:
         raise AttributeValueError(f"dropout: the probability must be in 0 ... 1, got {p}")
@@ -60,7 +60,7 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
                       dropout_implementation=modes[mode])[0]  # fmt: skip
     if not training:
         return x if mode == "upscale_in_train" else math.scale(x, 1 - p)
-    kept = [a % x.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
+    kept = [dims.normalize_axis(a, x.ndim) for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
     shape = [d if a in kept else 1 for a, d in enumerate(x.shape)]
     mask = cast(random.uniform(shape, x.dtype, 0.0, 1.0) >= p, x.dtype)
     if mode == "upscale_in_train" and p < 1:

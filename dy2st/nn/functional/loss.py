@@ -8,6 +8,7 @@ from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, logic, manipulation, math
 from ...tensor import reduction as _reduction
 from ...tensor.dispatch import ops
+from ...tensor.location import user_location
 from ...tensor.promotion import as_tensor, cast
 from . import activation
 
@@ -84,13 +85,18 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
     """
     input, label = as_tensor(input), as_tensor(label)
     axis = axis % input.ndim
-    if label_smoothing > 0:
-        classes = input.shape[axis]
-        if not soft_label:
-            label = cast(_class_mask(label, input, axis), input.dtype)
-            soft_label = True
-        label = math.scale(label, 1 - label_smoothing, label_smoothing / classes)
+    if weight is not None:
+        sizes = list(weight._value.shape), input._value.shape[axis]
+        if len(sizes[0]) != 1 or (sizes[0][0] != sizes[1] and -1 not in (sizes[0][0], sizes[1])):
+            # a longer weight would be read in part, and nobody would notice
+            raise ShapeError(
+                f"cross_entropy: the weight must have shape [{sizes[1]}], one for each class, got {sizes[0]}",
+                location=user_location(),
+            )
+    classes = input.shape[axis]
     if soft_label:
+        if label_smoothing > 0:
+            label = math.scale(label, 1 - label_smoothing, label_smoothing / classes)
         return _soft_cross_entropy(input, label, weight, reduction, axis, use_softmax)
     squeeze = label.ndim + 1 == input.ndim
     if squeeze:
@@ -100,11 +106,18 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
     loss = ops.op("softmax_with_cross_entropy", Logits=input, Label=label, axis=axis, ignore_index=ignore_index,
                   use_softmax=use_softmax)[1]  # fmt: skip
     factor = cast(label != ignore_index, input.dtype)
+    if label_smoothing > 0:
+        # the share of the probability that all classes get alike is a loss of its own, which ignored samples have not
+        alike = ops.op("fill_any_like", X=input, value=1.0)
+        spread = ops.op("softmax_with_cross_entropy", Logits=input, Label=alike, axis=axis, soft_label=True,
+                        use_softmax=use_softmax)[1]  # fmt: skip
+        loss = loss * (1 - label_smoothing) + spread * factor * (label_smoothing / classes)
     if weight is not None:
         safe = logic.where(label == ignore_index, 0, label)
-        factor = factor * manipulation.reshape(
-            manipulation.gather(weight, manipulation.reshape(safe, [-1])), label.shape
-        )
+        own = manipulation.reshape(manipulation.gather(weight, manipulation.reshape(safe, [-1])), label.shape)
+        if label_smoothing > 0:
+            own = own * (1 - label_smoothing) + _reduction.mean(weight) * label_smoothing
+        factor = factor * own
         loss = loss * factor
     if reduction == "mean":
         total = _sum(factor)
@@ -114,16 +127,6 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
 
 def _sum(x: Tensor) -> Tensor:
     return _reduction.sum(x)
-
-
-def _class_mask(label: Tensor, input: Tensor, axis: int) -> Tensor:
-    """One-hot labels along the axis, as bool."""
-    from ...tensor.creation import arange
-
-    if label.ndim + 1 == input.ndim:
-        label = manipulation.unsqueeze(label, axis)
-    classes = manipulation.reshape(arange(input.shape[axis], dtype=label.dtype), [-1] + [1] * (input.ndim - 1 - axis))
-    return label == classes
 
 
 def _soft_cross_entropy(

@@ -1,0 +1,71 @@
+"""Copies of tensors by Python's own means: `copy.copy`, `copy.deepcopy`, `pickle`.
+
+A tensor that ops made has a graph behind it, which belongs to the tensor it was made for. A shallow copy shares it; a deep
+copy or a pickle would have to leave it behind, so that gradients would stop there without a word: that is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import unique_name
+from ..errors import GradientError, InplaceError, StagedValueError
+from .location import user_location
+from .tensor import Parameter, Tensor
+
+
+def shallow(self: Tensor) -> Tensor:
+    """Another tensor with the same value, attributes and origin.
+
+    Args:
+        self: any tensor; a leaf's copy is a leaf of its own, with the same `.grad` to begin with.
+
+    >>> import copy
+    >>> x = Tensor([1.0], stop_gradient=False); y = copy.copy(x)
+    >>> y.set_value([2.0]); x.numpy()
+    array([1.], dtype=float32)
+    """
+    new = type(self).__new__(type(self))
+    new.__dict__.update(self.__dict__)
+    if self.is_leaf:
+        # the node of a leaf is where the gradient of that very tensor goes
+        new._node, new._index = None, 0
+    return new
+
+
+def deep(self: Tensor, memo: dict) -> Tensor:
+    """A leaf with the same value and a gradient of its own; a parameter with a name gets another unique one.
+
+    Raises:
+        InplaceError: the tensor is no leaf.
+    """
+    if not self.is_leaf:
+        raise InplaceError("only leaf tensors can be deep-copied", hint="copy tensor.detach()")
+    new = shallow(self)
+    memo[id(self)] = new
+    new._name = None
+    new._grad = None if self._grad is None else self._grad.detach()
+    if isinstance(self, Parameter):
+        new.__dict__["optimize_attr"] = dict(self.optimize_attr)
+        if self._name is not None:
+            new._name = unique_name.generate(self._name)
+    return new
+
+
+def state(self: Tensor) -> dict[str, Any]:
+    """What a pickle holds: the value and the attributes, without what refers to the graph and without the gradient.
+
+    Raises:
+        GradientError: the tensor is no leaf.
+        StagedValueError: the value is only known when a program runs.
+    """
+    if self.is_symbolic:
+        raise StagedValueError(
+            "a tensor whose value is only known when the program runs cannot be pickled", location=user_location(2)
+        )
+    if not self.is_leaf:
+        raise GradientError(
+            "only leaf tensors can be pickled: the graph behind this one would be lost", location=user_location(2),
+            hint="pickle tensor.detach()",
+        )  # fmt: skip
+    return {k: v for k, v in self.__dict__.items() if k not in ("_node", "_index", "_grad")}
