@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import AttributeValueError
 from ..tensor import Tensor, autograd, math
 from ..tensor.dispatch import ops
+from ..tensor.promotion import cast
 
 Pairs = Sequence[tuple[Any, Tensor]]
 
@@ -34,6 +36,8 @@ class ClipGradByValue(ClipGradBase):
 
     def __init__(self, max: float, min: float | None = None):
         self.max, self.min = float(max), float(-max if min is None else min)
+        if self.min > self.max:
+            raise AttributeValueError(f"ClipGradByValue: min {self.min} is larger than max {self.max}")
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
         return [math.clip(g, self.min, self.max) for g in grads]
@@ -47,7 +51,7 @@ class ClipGradByNorm(ClipGradBase):
     """
 
     def __init__(self, clip_norm: float):
-        self.clip_norm = float(clip_norm)
+        self.clip_norm = positive(clip_norm)
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
         return [ops.op("clip_by_norm", X=g, max_norm=self.clip_norm) for g in grads]
@@ -62,11 +66,26 @@ class ClipGradByGlobalNorm(ClipGradBase):
     """
 
     def __init__(self, clip_norm: float, group_name: str = "default_group"):
-        self.clip_norm, self.group_name = float(clip_norm), group_name
+        self.clip_norm, self.group_name = positive(clip_norm), group_name
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
         if not grads:
             return []
-        squares = ops.op("sum", X=[ops.op("squared_l2_norm", X=g) for g in grads])
-        factor = math.divide(self.clip_norm, math.maximum(math.sqrt(squares), self.clip_norm))
-        return [math.multiply(g, factor) for g in grads]
+        # float16 has no room for the square of 256; and gradients of several dtypes have one norm
+        wide = "float64" if any(g.dtype == "float64" for g in grads) else "float32"
+        each = [
+            cast(ops.op("squared_l2_norm", X=cast(g, "float32") if g.dtype == "float16" else g), wide) for g in grads
+        ]
+        factor = math.divide(self.clip_norm, math.maximum(math.sqrt(ops.op("sum", X=each)), self.clip_norm))
+        return [math.multiply(g, cast(factor, g.dtype)) for g in grads]
+
+
+def positive(norm: float) -> float:
+    """A norm as a float.
+
+    Raises:
+        AttributeValueError: it is not positive: it would turn gradients round, or make them zero.
+    """
+    if not norm > 0:
+        raise AttributeValueError(f"clip_norm must be positive, got {norm}")
+    return float(norm)

@@ -6,63 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import AttributeValueError, DTypeError
-
-
-class LRScheduler:
-    """Base of schedules. Subclasses define `get_lr`, the value for `self.last_epoch`.
-
-    Args:
-        learning_rate: the base value.
-        last_epoch: -1: from the start.
-        verbose: prints each change.
-
-    Attributes:
-        base_lr, last_epoch, last_lr: the base, the number of steps taken, the current value.
-    """
-
-    # what `state_dict` holds besides last_epoch and last_lr
-    state_keys: tuple[str, ...] = ()
-
-    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
-        if not isinstance(learning_rate, (int, float)):
-            raise DTypeError(f"learning_rate must be a number, got {type(learning_rate).__name__}")
-        self.base_lr = float(learning_rate)
-        self.last_lr = float(learning_rate)
-        self.last_epoch = last_epoch
-        self.verbose = verbose
-        self.step()
-
-    def __call__(self) -> float:
-        return self.last_lr
-
-    def step(self, epoch: int | None = None) -> None:
-        """Moves to the next value, or to that of a given epoch."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self.last_lr = float(self.get_lr())
-        if self.verbose:
-            print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
-
-    def get_lr(self) -> float:
-        """The value for `self.last_epoch`."""
-        raise NotImplementedError
-
-    def state_dict(self) -> dict[str, Any]:
-        """What `set_state_dict` needs to go on from here."""
-        return {key: getattr(self, key) for key in ("last_epoch", "last_lr", *self.state_keys)}
-
-    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a saved state.
-
-        Raises:
-            AttributeValueError: a value is missing.
-        """
-        for key in ("last_epoch", "last_lr", *self.state_keys):
-            if key not in state_dict:
-                raise AttributeValueError(f"the state of {type(self).__name__} lacks {key!r}")
-            setattr(self, key, state_dict[key])
-
-    set_dict = set_state_dict
+from ..errors import AttributeValueError
+from .plateau import ReduceOnPlateau as ReduceOnPlateau
+from .scheduler import LRScheduler as LRScheduler
 
 
 class NoamDecay(LRScheduler):
@@ -166,6 +112,15 @@ class LinearWarmup(LRScheduler):
         if isinstance(self.after, LRScheduler):
             state["LinearWarmup_LR"] = self.after.state_dict()
         return state
+
+    def check_state(self, state_dict: dict[str, Any]) -> None:
+        super().check_state(state_dict)
+        if isinstance(self.after, LRScheduler):
+            if "LinearWarmup_LR" not in state_dict:
+                raise AttributeValueError(
+                    "the state of LinearWarmup lacks 'LinearWarmup_LR', that of the schedule after it"
+                )
+            self.after.check_state(state_dict["LinearWarmup_LR"])
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().set_state_dict(state_dict)
@@ -326,58 +281,3 @@ class CyclicLR(LRScheduler):
         else:
             factor = {"triangular": 1.0, "triangular2": 0.5 ** (cycle - 1), "exp_range": self.exp_gamma**n}[self.mode]
         return self.base_lr + self.amplitude * height * factor
-
-
-class ReduceOnPlateau(LRScheduler):
-    """Times `factor` when a metric has not become better for more than `patience` steps.
-
-    Args:
-        mode: "min" or "max": which metrics are better.
-        threshold: by how much it must become better: relative (threshold_mode "rel") or absolute ("abs").
-        cooldown: steps after a reduction that do not count.
-        min_lr: no value is smaller.
-        epsilon: smaller changes are left out.
-    """
-
-    state_keys = ("cooldown_counter", "best", "num_bad_epochs")
-
-    def __init__(self, learning_rate: float, mode: str = "min", factor: float = 0.1, patience: int = 10,
-                 threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0, min_lr: float = 0.0,
-                 epsilon: float = 1e-8, verbose: bool = False) -> None:  # fmt: skip
-        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
-            raise AttributeValueError(f"mode {mode!r} or threshold_mode {threshold_mode!r} is unknown")
-        if factor >= 1.0:
-            raise AttributeValueError(f"the factor must be below 1, got {factor}")
-        self.mode, self.factor, self.patience, self.threshold = mode, factor, patience, threshold
-        self.threshold_mode, self.cooldown, self.min_lr, self.epsilon = threshold_mode, cooldown, min_lr, epsilon
-        self.cooldown_counter, self.num_bad_epochs = 0, 0
-        self.best: float | None = None
-        super().__init__(learning_rate, -1, verbose)
-
-    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Takes the metric of an epoch (a number or a tensor of one element)."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if metrics is None:
-            return
-        value = float(metrics)
-        if self.cooldown_counter > 0:
-            self.cooldown_counter -= 1
-        elif self.best is None or self._better(value, self.best):
-            self.best, self.num_bad_epochs = value, 0
-        else:
-            self.num_bad_epochs += 1
-        if self.num_bad_epochs > self.patience:
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-            new = max(self.last_lr * self.factor, self.min_lr)
-            if self.last_lr - new > self.epsilon:
-                self.last_lr = new
-                if self.verbose:
-                    print(f"Epoch {self.last_epoch}: ReduceOnPlateau set learning rate to {new}.")
-
-    def _better(self, value: float, best: float) -> bool:
-        sign = 1 if self.mode == "min" else -1
-        margin = self.threshold * (abs(best) if self.threshold_mode == "rel" else 1)
-        return sign * value < sign * best - margin
-
-    def get_lr(self) -> float:
-        return self.last_lr

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from .. import unique_name
 from ..errors import AttributeValueError, DTypeError, StateDictError
 from ..nn.clip import ClipGradBase
 from ..nn.parameter import make_buffer
+from ..nn.state import fit
 from ..regularizer import L2Decay, WeightDecay
 from ..tensor import Tensor, autograd, dispatch, math
 from .lr import LRScheduler
@@ -29,19 +30,22 @@ class Optimizer:
 
     Args:
         learning_rate: a number or an `lr.LRScheduler`.
-        parameters: the parameters to train; or dicts with "params" and, for these, other values of "learning_rate" (a factor),
-            "weight_decay", "grad_clip".
+        parameters: the parameters to train, each once; or dicts with "params" and, for these, other values of "learning_rate"
+            (a factor), "weight_decay", "grad_clip" and what `group_options` names.
         weight_decay: a number (L2Decay), an L1Decay or L2Decay; a parameter's own regularizer goes before it.
         grad_clip: a `nn.ClipGradBy...`.
 
     Raises:
         DTypeError: an argument is of another type.
+        AttributeValueError: a parameter is there twice, two have one name, or a group sets something unknown.
     """
 
     accumulators: dict[str, float] = {}
     """Name → initial value of the state that each parameter has, of its shape."""
     scalars: dict[str, float] = {}
     """The same for state of one element."""
+    group_options: tuple[str, ...] = ()
+    """Hyperparameters that a parameter group can set too: read them by `option`."""
 
     def __init__(self, learning_rate: Any = 0.001, parameters: Iterable[Any] | None = None, weight_decay: Any = None,
                  grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
@@ -57,6 +61,7 @@ class Optimizer:
         self._name = name or unique_name.generate(type(self).__name__.lower())
         self._groups: list[dict[str, Any]] = []
         self._options: dict[int, dict[str, Any]] = {}
+        self._names: set[str] = set()
         self._state: dict[tuple[str, str], Tensor] = {}
         self._loaded: dict[str, Any] = {}
         self._lr_tensor: Tensor | None = None
@@ -73,12 +78,29 @@ class Optimizer:
     def _add_group(self, group: dict[str, Any]) -> None:
         params = group["params"]
         options = {k: v for k, v in group.items() if k != "params"}
-        unknown = set(options) - {"learning_rate", "weight_decay", "grad_clip", "beta1", "beta2", "epsilon"}
-        if unknown:
-            raise AttributeValueError(f"a parameter group cannot set {sorted(unknown)[0]!r}")
+        known = ("learning_rate", "weight_decay", "grad_clip", *self.group_options)
+        for name in options:
+            if name not in known:
+                raise AttributeValueError(
+                    f"a parameter group of {type(self).__name__} cannot set {name!r}",
+                    hint=f"it can set {', '.join(known)}",
+                )
         if "weight_decay" in options:
             options["weight_decay"] = self._decay(options["weight_decay"])
         for p in [params] if isinstance(params, Tensor) else params:
+            if not isinstance(p, Tensor):
+                raise DTypeError(f"parameters must be Tensors, got {type(p).__name__}", hint="use layer.parameters()")
+            if id(p) in self._options:
+                raise AttributeValueError(
+                    f"parameter {p.name!r} is there twice; it would be updated twice in a step", hint="give it once"
+                )
+            # the state of a parameter goes by its name, here and in files
+            if p.name in self._names:
+                raise AttributeValueError(
+                    f"two parameters have the name {p.name!r}; they would share their state",
+                    hint="give them different names, or leave the names to the layers",
+                )
+            self._names.add(p.name)
             self._options[id(p)] = options
             self._groups.append({"param": p, **options})
 
@@ -133,14 +155,16 @@ class Optimizer:
         """The accumulator of a parameter, made when first needed."""
         key = (name, param.name)
         if key not in self._state:
-            scalar = name in self.scalars
-            shape = [1] if scalar else [int(d) for d in param.shape]
-            value = (self.scalars if scalar else self.accumulators)[name]
-            t = make_buffer(shape, value, param.dtype, f"{param.name}_{name}_0")
+            shape = [1] if name in self.scalars else [int(d) for d in param.shape]
+            t = make_buffer(shape, self.initial(name, param), param.dtype, state_name(param, name))
             if t.name in self._loaded:
                 t.set_value(self._loaded.pop(t.name))
             self._state[key] = t
         return self._state[key]
+
+    def initial(self, name: str, param: Tensor) -> float:
+        """The initial value of an accumulator."""
+        return self.scalars[name] if name in self.scalars else self.accumulators[name]
 
     # ---- the learning rate ----
     def get_lr(self) -> float:
@@ -189,7 +213,7 @@ class Optimizer:
 
     # ---- gradients ----
     def clear_grad(self, set_to_zero: bool = True) -> None:
-        """Forgets the gradients of all parameters."""
+        """Forgets the gradients of all parameters; see `Tensor.clear_grad`."""
         for p in self._parameter_list:
             p.clear_grad()
 
@@ -234,30 +258,47 @@ class Optimizer:
         return state
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restores what `state_dict` gave.
+        """Restores what `state_dict` gave. Names that belong to none of the parameters, and state that is not restored, are
+        warned about.
 
         Raises:
-            StateDictError: a shape differs.
+            StateDictError: a shape differs, or something is no dict or no array of numbers. Nothing is changed then.
+            AttributeValueError: the schedule's state is incomplete. Nothing is changed then.
         """
-        state = dict(state_dict)
-        schedule = state.pop("LR_Scheduler", None)
-        if isinstance(self._learning_rate, LRScheduler):
-            if schedule is None:
-                warnings.warn("the state has no 'LR_Scheduler'", stacklevel=2)
-            else:
-                self._learning_rate.set_state_dict(schedule)
-        for t in self._state.values():
-            if t.name in state:
-                value = state.pop(t.name)
-                if list(np.shape(value)) != list(t.shape):
-                    raise StateDictError(
-                        f"{t.name!r} has shape {list(np.shape(value))} in the state, not {list(t.shape)}"
-                    )
-                t.set_value(value)
+        if not isinstance(state_dict, Mapping):
+            raise StateDictError(f"a state dict must be a dict, got {type(state_dict).__name__}")
+        given = {k: v for k, v in state_dict.items() if k not in ("LR_Scheduler", "master_weights")}
+        shapes = {state_name(p, a): [1] if a in self.scalars else list(p._value.shape) for p in self._parameter_list
+                  for a in (*self.accumulators, *self.scalars)}  # fmt: skip
+        made = {t.name: t for t in self._state.values()}
+        values = {}
+        for name, value in given.items():
+            if name in made:
+                values[name] = fit(name, value, made[name], "optimizer")
+            elif name in shapes and list(np.shape(value)) != shapes[name]:
+                raise StateDictError(
+                    f"{name!r} has shape {list(np.shape(value))} in the state dict, not {shapes[name]}"
+                )
+        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+        for name, value in values.items():
+            made[name].set_value(value)
         # accumulators that are not made yet get theirs when they are
-        self._loaded = state
+        self._loaded = {k: v for k, v in given.items() if k not in made}
+        lacking = [n for n in made if n not in given]
+        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" not in state_dict:
+            lacking.append("LR_Scheduler")
+        foreign = [n for n in self._loaded if n not in shapes] if shapes else []
+        for names, what in ((lacking, "missing in the state"), (foreign, "belongs to no parameter of the optimizer")):
+            if names:
+                warnings.warn(f"{', '.join(map(repr, names))}: {what}", stacklevel=2)
 
     set_dict = set_state_dict
+
+
+def state_name(param: Tensor, accumulator: str) -> str:
+    """What the state of a parameter is called, as in PaddlePaddle's files."""
+    return f"{param.name}_{accumulator}_0"
 
 
 def recorder_has(recorder: Any, t: Tensor) -> bool:

@@ -31,6 +31,7 @@ class Momentum(Optimizer):
     velocity)."""
 
     accumulators = {"velocity": 0.0}
+    group_options = ("momentum", "use_nesterov", "rescale_grad")
 
     def __init__(self, learning_rate: Any = 0.001, momentum: float = 0.9, parameters: Any = None,
                  use_nesterov: bool = False, weight_decay: Any = None, grad_clip: Any = None,
@@ -41,7 +42,8 @@ class Momentum(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
         ops.op("momentum", Param=param, Grad=grad, Velocity=self.state("velocity", param), LearningRate=rate,
-               mu=self._momentum, use_nesterov=self._use_nesterov, rescale_grad=self._rescale_grad)  # fmt: skip
+               mu=self.option(param, "momentum"), use_nesterov=self.option(param, "use_nesterov"),
+               rescale_grad=self.option(param, "rescale_grad"))  # fmt: skip
 
 
 class Adam(Optimizer):
@@ -54,24 +56,28 @@ class Adam(Optimizer):
 
     accumulators = {"moment1": 0.0, "moment2": 0.0}
     scalars = {"beta1_pow_acc": 0.9, "beta2_pow_acc": 0.999}
+    group_options = ("beta1", "beta2", "epsilon")
 
     def __init__(self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8,
                  parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, lazy_mode: bool = False,
                  multi_precision: bool = False, use_multi_tensor: bool = False, name: str | None = None) -> None:  # fmt: skip
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        for what, value in (("beta1", beta1), ("beta2", beta2)):
-            if not 0 <= float(value) < 1:
-                raise AttributeValueError(f"{what} must be in 0 ... 1 (without 1), got {value}")
         self._beta1, self._beta2, self._epsilon = float(beta1), float(beta2), float(epsilon)
+        for options in ({"beta1": beta1, "beta2": beta2}, *self._options.values()):
+            for what in ("beta1", "beta2"):
+                if not 0 <= float(options.get(what, 0.0)) < 1:
+                    raise AttributeValueError(f"{what} must be in 0 ... 1 (without 1), got {options[what]}")
+
+    def initial(self, name: str, param: Tensor) -> float:
         # the powers start as the first ones
-        self.scalars = {"beta1_pow_acc": self._beta1, "beta2_pow_acc": self._beta2}
+        return self.option(param, name[:5]) if name in self.scalars else self.accumulators[name]
 
     def _slots(self, param: Tensor, grad: Tensor, rate: Tensor) -> dict[str, Any]:
         return {
             "Param": param, "Grad": grad, "LearningRate": rate,
             "Moment1": self.state("moment1", param), "Moment2": self.state("moment2", param),
             "Beta1Pow": self.state("beta1_pow_acc", param), "Beta2Pow": self.state("beta2_pow_acc", param),
-            "beta1": self._beta1, "beta2": self._beta2, "epsilon": self._epsilon,
+            **{name: float(self.option(param, name)) for name in ("beta1", "beta2", "epsilon")},
         }  # fmt: skip
 
     def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
@@ -110,24 +116,30 @@ class Adamax(Optimizer):
     """Adam with the infinity norm."""
 
     accumulators = {"moment": 0.0, "inf_norm": 0.0}
+    scalars = {"beta1_pow_acc": 0.9}
+    group_options = ("beta1", "beta2", "epsilon")
 
     def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
                  parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
                  name: str | None = None) -> None:  # fmt: skip
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
-        self.scalars = {"beta1_pow_acc": beta1}
+
+    def initial(self, name: str, param: Tensor) -> float:
+        return self.option(param, "beta1") if name == "beta1_pow_acc" else self.accumulators[name]
 
     def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
-        power = self.state("beta1_pow_acc", param)
+        power, beta1 = self.state("beta1_pow_acc", param), float(self.option(param, "beta1"))
         ops.op("adamax", Param=param, Grad=grad, LearningRate=rate, Moment=self.state("moment", param),
-               InfNorm=self.state("inf_norm", param), Beta1Pow=power, beta1=self._beta1, beta2=self._beta2,
-               epsilon=self._epsilon)  # fmt: skip
-        power.set_value(ops.op("scale", X=power, scale=self._beta1))
+               InfNorm=self.state("inf_norm", param), Beta1Pow=power, beta1=beta1,
+               beta2=float(self.option(param, "beta2")), epsilon=float(self.option(param, "epsilon")))  # fmt: skip
+        power.set_value(ops.op("scale", X=power, scale=beta1))
 
 
 class Adagrad(Optimizer):
     """Steps of the gradient divided by the root of the sum of its squares so far."""
+
+    group_options = ("epsilon",)
 
     def __init__(self, learning_rate: Any, epsilon: float = 1e-6, parameters: Any = None, weight_decay: Any = None,
                  grad_clip: Any = None, name: str | None = None, initial_accumulator_value: float = 0.0) -> None:  # fmt: skip
@@ -137,13 +149,14 @@ class Adagrad(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
         ops.op("adagrad", Param=param, Grad=grad, Moment=self.state("moment", param), LearningRate=rate,
-               epsilon=self._epsilon)  # fmt: skip
+               epsilon=float(self.option(param, "epsilon")))  # fmt: skip
 
 
 class Adadelta(Optimizer):
     """Steps of the size of the root of the mean squared update over that of the mean squared gradient."""
 
     accumulators = {"_avg_squared_grad": 0.0, "_avg_squared_update": 0.0}
+    group_options = ("epsilon", "rho")
 
     def __init__(self, learning_rate: Any = 0.001, epsilon: float = 1e-6, rho: float = 0.95, parameters: Any = None,
                  weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
@@ -152,8 +165,8 @@ class Adadelta(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
         ops.op("adadelta", Param=param, Grad=grad, AvgSquaredGrad=self.state("_avg_squared_grad", param),
-               AvgSquaredUpdate=self.state("_avg_squared_update", param), LearningRate=rate, rho=self._rho,
-               epsilon=self._epsilon)  # fmt: skip
+               AvgSquaredUpdate=self.state("_avg_squared_update", param), LearningRate=rate,
+               rho=float(self.option(param, "rho")), epsilon=float(self.option(param, "epsilon")))  # fmt: skip
 
 
 class RMSProp(Optimizer):
@@ -167,6 +180,7 @@ class RMSProp(Optimizer):
     """
 
     accumulators = {"momentum": 0.0, "mean_square": 0.0, "mean_grad": 0.0}
+    group_options = ("rho", "epsilon", "momentum", "centered")
 
     def __init__(self, learning_rate: Any, rho: float = 0.95, epsilon: float = 1e-6, momentum: float = 0.0,
                  centered: bool = False, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
@@ -175,7 +189,9 @@ class RMSProp(Optimizer):
         self._rho, self._epsilon, self._momentum, self._centered = rho, epsilon, momentum, centered
 
     def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
+        centered = bool(self.option(param, "centered"))
         ops.op("rmsprop", Param=param, MeanSquare=self.state("mean_square", param),
-               MeanGrad=self.state("mean_grad", param) if self._centered else None, Grad=grad,
-               Moment=self.state("momentum", param), LearningRate=rate, decay=self._rho, epsilon=self._epsilon,
-               momentum=self._momentum, centered=self._centered)  # fmt: skip
+               MeanGrad=self.state("mean_grad", param) if centered else None, Grad=grad,
+               Moment=self.state("momentum", param), LearningRate=rate, decay=float(self.option(param, "rho")),
+               epsilon=float(self.option(param, "epsilon")), momentum=float(self.option(param, "momentum")),
+               centered=centered)  # fmt: skip

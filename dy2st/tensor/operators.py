@@ -230,8 +230,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     for a in (*args, *(kwargs[k] for k in ("device", "dtype", "other") if k in kwargs)):
         if isinstance(a, Tensor):
             result = promotion.cast(self, a.dtype)
-        elif isinstance(a, str) and a in ALL_DTYPES:
-            result = promotion.cast(self, a)
+        elif isinstance(a, (type, np.dtype)) or (isinstance(a, str) and a in ALL_DTYPES):
+            result = promotion.cast(self, convert_dtype(a))
         elif not isinstance(a, bool):  # `blocking`
             check_device(a)
     return result
