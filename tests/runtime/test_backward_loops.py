@@ -234,19 +234,50 @@ def test_a_list_that_is_read_while_it_grows(replace: bool) -> None:
     m.check(m.total(stacked), [x, w], *COUNTS[1:])
 
 
-def test_a_list_whose_past_is_lost() -> None:
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_list_that_loses_and_replaces_entries(guarded: bool) -> None:
     m = Float64()
-    x = m.vector("x")
+    x, w = m.vector("x"), m.vector("w")
+    first = m.b.constant(0, "int64")
+
+    def change(items: Variable) -> Variable:
+        rest, value = m.b.array_pop(items)
+        read = m.b.op("read_from_array", X=items, I=first)
+        rest = m.b.op("array_set", Array=rest, X=m.b.mul(read, w), I=first)
+        rest = m.b.op("array_insert", Array=rest, X=m.b.mul(m.b.tanh(value), read), I=m.b.constant(1, "int64"))
+        return m.b.op("array_append", Array=rest, X=m.b.mul(value, read))
 
     def body(i: Variable, items: Variable) -> list[Variable]:
+        if not guarded:
+            return [change(items)]
+        early = m.b.less_than(i, m.b.constant(2, "int64"))
+        # what the list loses, it loses before the branch, which only reads it
         rest, value = m.b.array_pop(items)
-        read = m.b.op("read_from_array", X=items, I=m.b.constant(0, "int64"))
-        return [m.b.op("array_append", Array=rest, X=m.b.mul(value, read))]
+        return m.cond(early, lambda: [change(m.b.op("array_append", Array=rest, X=m.b.tanh(value)))], lambda: [rest])
 
-    start = m.b.op("array_append", Array=m.b.op("create_array", dtype="float64", shape=[3]), X=x)
+    start = m.b.op("create_array", dtype="float64", shape=[3])
+    for factor in (1.0, 0.5, 2.0, 3.0, 0.25):
+        start = m.b.op("array_append", Array=start, X=m.b.scaled(x, factor))
     (items,) = m.repeat(m.count(), body, [start])
-    with pytest.raises(GradientError, match="removes entries of a list"):
-        append_backward(m.program, [m.b.op("read_from_array", X=items, I=m.b.constant(0, "int64"))], [x])
+    stacked = m.b.op("tensor_array_to_tensor", X=items, axis=0, use_stack=True)
+    m.check(m.total(m.b.tanh(stacked)), [x, w], *COUNTS[1:])
+
+
+def test_lists_that_change_places() -> None:
+    m = Float64()
+    x, w = m.vector("x"), m.vector("w")
+    last = m.b.constant(-1, "int64")
+
+    def body(i: Variable, a: Variable, b: Variable) -> list[Variable]:
+        value = m.b.tanh(m.b.mul(m.b.op("read_from_array", X=a, I=last), m.b.op("read_from_array", X=b, I=last)))
+        early = m.b.less_than(i, m.b.constant(2, "int64"))
+        (more,) = m.cond(early, lambda: [m.b.mul(m.b.op("read_from_array", X=a, I=last), value)], lambda: [value])
+        return [m.b.op("array_append", Array=b, X=more), a]
+
+    starts = [m.b.op("array_append", Array=m.b.op("create_array", dtype="float64", shape=[3]), X=v) for v in (x, w)]
+    a, b = m.repeat(m.count(), body, starts)
+    both = m.b.op("array_extend", Array=a, Other=b)
+    m.check(m.total(m.b.op("tensor_array_to_tensor", X=both, axis=0, use_stack=True)), [x, w], *COUNTS)
 
 
 def test_reading_a_list_from_outside_the_loop() -> None:

@@ -2,92 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 
-from ..errors import GradientError
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import all_ops
 from ..ops import registry
 from .sweep import Builder, Sweep
 
 RNG = "@RNG@"
-GROWING = frozenset({"array_append", "array_extend", "assign", "cond", "while_loop"})
-"""Ops that leave the entries which a list has as they are."""
 REPLACING = frozenset({"array_set", "write_to_array"})
 """Ops after which a list has as many entries or more, though others."""
+LOST, REPLACED, GROWN = range(3)
+"""How a list after an iteration relates to the one before: it tells nothing of it; has its entries, with others in the place of some;
+begins with its entries."""
 
 
 class PastLists:
-    """The lists that a loop grows, as they were in each iteration: the backward loop carries the list as it was after the
-    iteration, and drops the entries that the iteration added.
+    """The lists that a loop changes, as they were in each iteration: the backward loop carries the list as it was after the
+    iteration, and makes of it the one before.
+
+    A list that only grows loses the entries that the iteration added. For any other the forward loop keeps a log: the entries that
+    an iteration takes away or replaces, from the last to the first, behind those of earlier iterations. The backward loop
+    carries the log too, and moves them back.
 
     Attributes:
-        exact: whether the entries are those of that time. If the loop also replaces entries, only length and shapes are.
+        exact: whether a list can be had without a log, with the entries of that time.
         carried: (index of the loop variable, the list after the iteration, the list before it) for each list in use.
     """
 
     def __init__(self, sweep: Sweep, op: Operator, block: Block, step: Variable):
         self.sweep, self.op, self.block, self.step = sweep, op, block, step
         self.body: Block = op.attrs["body_block"]
-        makers = list(_makers(self.body, self.body.results))
-        self.exact = all(t in GROWING for t in makers)
-        self.shrinks = any(t not in GROWING | REPLACING for t in makers)
+        lists = [p for p, r in zip(self.body.params, self.body.results, strict=True)
+                 if p != r and self.body.var(p).kind == "array"]  # fmt: skip
+        self._change = {p: self._relation(p) for p in lists}
+        self.exact = all(change == GROWN for change in self._change.values())
         self.carried: list[tuple[int, Variable, Variable]] = []
 
-    def recover(self, param: str, copy: Variable, saved: Variable) -> None:
-        """Writes to the builder's place the ops that make `copy`, the list `param` of the forward body before the iteration.
+    def _relation(self, param: str) -> int:
+        return _relation(self.body, self.body.results[self.body.params.index(param)], {param}, self.body)
 
-        `saved` is the array with the length that the list had in each iteration.
+    def needs_log(self, param: str, kept: Iterable[Operator]) -> bool:
+        """Whether the list `param` of the forward body cannot be made of the list after the iteration alone; `kept` are the ops
+        that are run again."""
+        change = self._change[param]
+        return change == LOST or (change == REPLACED and any(map(reads_entries, kept)))
+
+    def recover(self, param: str, copy: Variable, saved: Callable[[str, Variable], Variable], log: bool) -> None:
+        """Writes to the begin of the backward body the ops that make `copy`, the list `param` of the forward body before the
+        iteration.
+
+        Args:
+            saved: an op and a list of the forward body → the array with what it yields in each iteration.
+            log: whether the forward loop has to keep a log.
         """
         index = self.body.params.index(param)
-        after = self.block.create_var(None, copy.dtype, copy.shape, stem=f"{param}@AFTER", kind="array")
+        shape = copy.shape
+        after = self.block.create_var(None, copy.dtype, shape, stem=f"{param}@AFTER", kind="array")
+        lengths = saved("lod_array_length", self.body.var(param))
         b = Builder(self.block, self.sweep.state, self.op.location, index=0)
-        length = b.op("read_from_array", X=saved, I=self.step)
-        test, body = b.sub_block(), b.sub_block()
-        rest = []
-        for block in (test, body):
-            rest.append(block.create_var(None, copy.dtype, copy.shape, stem=f"{param}@REST", kind="array"))
-            block.params = [rest[-1].name]
-        with b.inside(test):
-            test.results = [b.less_than(length, b.op("lod_array_length", X=rest[0])).name]
-        with b.inside(body):
-            body.results = [b.op("array_pop", Array=rest[1])[0].name]
-        attrs = {"cond_block": test, "body_block": body, "saved": []}
-        b.apply(registry.get("while_loop"), ([after],), attrs, {"Out": [copy.name]})
+        length = b.op("read_from_array", X=lengths, I=self.step)
+        if not log:
+            _drop(b, after, length, copy.name)
+        else:
+            position, common = self._keep_log(param)
+            logged = self.block.create_var(None, copy.dtype, shape, stem=f"{param}@LOG", kind="array")
+            rest = _drop(b, after, b.op("read_from_array", X=common, I=self.step), None)
+            before = _move_back(b, logged, rest, length, copy.name)
+            self.carried.append((position, logged, before))
         self.carried.append((index, after, copy))
 
-    def check(self, kept: Iterable[Operator], used: bool) -> None:
-        """GradientError if lists of earlier iterations are needed and cannot be had."""
-        if not used:
-            return
-        stale = not self.exact and any(o.blocks and reads_entries(o) for o in kept)
-        if self.shrinks or stale:
-            what = "removes entries of" if self.shrinks else "replaces entries of"
-            raise GradientError(f"no gradient through a loop that {what} a list which the gradient reads",
-                                location=self.op.location, hint="collect the values in a tensor")  # fmt: skip
+    def _keep_log(self, param: str) -> tuple[int, Variable]:
+        """Gives the forward loop a log of a list: the index of the loop variable, and the array that has how many entries the
+        list had in common before and after each iteration."""
+        op, sweep, body = self.op, self.sweep, self.body
+        before, after = body.var(param), body.var(body.results[body.params.index(param)])
+        at = next(i for i, other in enumerate(sweep.forward.ops) if other is op)
+        empty = Builder(sweep.forward, sweep.state, op.location, index=at)
+        out = sweep.forward.create_var(None, before.dtype, before.shape, stem=f"{param}@LOG", kind="array")
+        op.inputs["X"].append(empty.op("create_array", dtype=before.dtype, shape=list(before.shape)).name)
+        op.outputs["Out"].append(out.name)
+        for block in op.blocks:
+            v = block.create_var(None, before.dtype, before.shape, stem=f"{param}@LOG", kind="array")
+            block.params.append(v.name)
+        b = Builder(body, sweep.state, op.location)
+        common = b.op("array_common", X=before, Y=after)
+        last, stop = (b.scaled(v, 1.0, -1.0) for v in (b.op("lod_array_length", X=before), common))
+        lost = b.op("array_take", X=before, Index=b.op("range", Start=last, End=stop, Step=b.constant(-1, "int64")))
+        body.results.append(b.op("array_extend", Array=body.var(body.params[-1]), Other=lost).name)
+        return len(body.params) - 1, save_value(sweep, op, common.name)
 
 
-def _makers(block: Block, names: Iterable[str]) -> Iterator[str]:
-    """The types of the ops that made these lists, from lists that came from outside the block."""
-    made = {name: op for op in block.ops for name in op.output_names}
-    queue = [name for name in names if block.var(name).kind == "array"]
-    seen: set[str] = set()
-    while queue:
-        name = queue.pop()
-        op = made.get(name)
-        if op is None or name in seen:
-            continue
-        seen.add(name)
-        yield op.type
-        queue += [n for n in op.input_names if block.var(n).kind == "array"]
-        for sub in op.blocks:
-            yield from _makers(sub, sub.results)
+def save_value(sweep: Sweep, op: Operator, name: str) -> Variable:
+    """The array with the value of a variable of the body of a loop in each iteration."""
+    saved: list[str] = op.attrs["saved"]
+    if name in saved:
+        return sweep.var(op.output("Saved")[saved.index(name)])
+    v = op.attrs["body_block"].var(name)
+    array = sweep.forward.create_var(None, v.dtype, v.shape, stem=f"{name}@SAVED", kind="array")
+    saved.append(name)
+    op.outputs.setdefault("Saved", []).append(array.name)
+    return array
+
+
+def _relation(block: Block, name: str, start: set[str], body: Block) -> int:
+    """How the list `name`, as `block` (in `body`) sees it, relates to the lists `start`."""
+    if name in start:
+        return GROWN
+    made: Operator | None = None
+    while made is None:
+        made = next((op for op in block.ops if name in op.output_names), None)
+        if made is None and (block is body or block.parent is None or name in block.params):
+            return LOST
+        if made is None:
+            block = block.parent  # type: ignore[assignment]
+    if made.type in ("array_append", "array_extend", "assign", "ensure_defined"):
+        return _relation(block, made.input("X" if made.type in ("assign", "ensure_defined") else "Array")[0], start, body)
+    if made.type in REPLACING and made.input("Array"):
+        return min(REPLACED, _relation(block, made.input("Array")[0], start, body))
+    if made.type == "cond":
+        i = made.output("Out").index(name)
+        return min(_relation(b, b.results[i], start, body) for b in made.blocks)
+    if made.type == "while_loop" and name in made.output("Out"):
+        i, inner = made.output("Out").index(name), made.attrs["body_block"]
+        within = _relation(inner, inner.results[i], {inner.params[i]}, inner)
+        return min(within, _relation(block, made.input("X")[i], start, body))
+    return LOST
+
+
+def _drop(b: Builder, items: Variable, length: Variable, name: str | None) -> Variable:
+    """The list without what is behind its first `length` entries; called `name` if that is given."""
+    test, body = b.sub_block(), b.sub_block()
+    rest = []
+    for block in (test, body):
+        rest.append(block.create_var(None, items.dtype, items.shape, stem=f"{items.name}@REST", kind="array"))
+        block.params = [rest[-1].name]
+    with b.inside(test):
+        test.results = [b.less_than(length, b.op("lod_array_length", X=rest[0])).name]
+    with b.inside(body):
+        body.results = [b.op("array_pop", Array=rest[1])[0].name]
+    return _loop(b, test, body, [items], [name])[0]
+
+
+def _move_back(b: Builder, log: Variable, items: Variable, length: Variable, name: str) -> Variable:
+    """Moves entries from the end of the log to the end of the list until that has `length`, and is called `name`; what is left of
+    the log."""
+    test, body = b.sub_block(), b.sub_block()
+    for block in (test, body):
+        block.params = [block.create_var(None, v.dtype, v.shape, stem=f"{v.name}@REST", kind="array").name for v in (log, items)]
+    with b.inside(test):
+        test.results = [b.less_than(b.op("lod_array_length", X=test.var(test.params[1])), length).name]
+    with b.inside(body):
+        rest, entry = b.op("array_pop", Array=body.var(body.params[0]))
+        body.results = [rest.name, b.op("array_append", Array=body.var(body.params[1]), X=entry).name]
+    return _loop(b, test, body, [log, items], [None, name])[0]
+
+
+def _loop(b: Builder, test: Block, body: Block, start: list[Variable], names: list[str | None]) -> list[Variable]:
+    """A `while_loop` whose results have these names, a fresh one for None."""
+    called = [b.block.create_var(None, v.dtype, v.shape, stem=v.name, kind=v.kind).name if name is None else name
+              for name, v in zip(names, start, strict=True)]  # fmt: skip
+    attrs = {"cond_block": test, "body_block": body, "saved": []}
+    b.apply(registry.get("while_loop"), (start,), attrs, {"Out": called})
+    return [b.block.var(name) for name in called]
 
 
 def reads_entries(op: Operator) -> bool:
     """Whether an op, or one in its blocks, takes values out of a list."""
     for inner in [op, *(o for sub in op.blocks for o in all_ops(sub))]:
-        if inner.type in ("read_from_array", "array_pop", "tensor_array_to_tensor"):
+        if inner.type in ("read_from_array", "array_pop", "array_remove", "tensor_array_to_tensor"):
             return True
     return False
 

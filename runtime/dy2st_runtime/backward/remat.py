@@ -8,7 +8,7 @@ from ..ir.program import Block, Operator, Variable
 from ..ir.visit import has_effect, reads
 from ..ops import registry
 from ..ops.elementwise import Elementwise
-from .past import RNG, PastLists, draws, reads_entries, replay
+from .past import RNG, PastLists, draws, reads_entries, replay, save_value
 from .sweep import Builder, Sweep
 
 CHEAP = frozenset({
@@ -123,19 +123,22 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     save += [name for name in shapes_only if name not in made and name not in save and can_save(name)]
     used = {*needed, *(name for other in kept for name in reads(other))}
     lists = [name for name in original if name in used and name not in defined and not can_save(name)]
-    past.check(kept, bool(lists))
     at_hand = {*save, *lists, *(name for other in kept for name in other.output_names)}
     for name in [*original, *defined]:
         if name not in at_hand:
             block.vars.pop(name, None)
     twins = {id(copy): source.ops[i] for i, copy in enumerate(copies)}
     block.ops[:] = [o for other in kept for o in _again(sweep, op, block, other, twins.get(id(other)), step)] + walk
+
+    def saved_of(op_type: str, items: Variable) -> Variable:
+        return save_value(sweep, op, _insert(sweep, source, None, op_type, X=items).name)
+
+    logged = {name for name in lists if past.needs_log(original[name], kept)}
     for name in lists:
-        length = _insert(sweep, source, None, "lod_array_length", X=source.var(original[name]))
-        past.recover(original[name], block.vars[name], _saved(sweep, op, length.name))
+        past.recover(original[name], block.vars[name], saved_of, name in logged)
     b = Builder(block, sweep.state, op.location, index=0)
     for name in save:
-        array = _saved(sweep, op, original[name])
+        array = save_value(sweep, op, original[name])
         b.apply(registry.get("read_from_array"), (array, step), {}, {"Out": [name]})
     return past
 
@@ -156,25 +159,13 @@ def _again(
         return [copy]
     source: Block = op.attrs["body_block"]
     state = _insert(sweep, source, twin, "rng_snapshot", State=source.var(RNG))
-    return replay(sweep, block, copy, _saved(sweep, op, state.name), step)
+    return replay(sweep, block, copy, save_value(sweep, op, state.name), step)
 
 
 def _insert(sweep: Sweep, block: Block, before: Operator | None, op_type: str, **slots: Variable) -> Variable:
     """A new op of the forward body, before another or at its begin."""
     at = next((i for i, other in enumerate(block.ops) if other is before), 0)
     return Builder(block, sweep.state, before.location if before else None, index=at).op(op_type, **slots)
-
-
-def _saved(sweep: Sweep, op: Operator, name: str) -> Variable:
-    """The array with the value of a body variable in each iteration."""
-    saved: list[str] = op.attrs["saved"]
-    if name in saved:
-        return sweep.var(op.output("Saved")[saved.index(name)])
-    v = op.attrs["body_block"].var(name)
-    array = sweep.forward.create_var(None, v.dtype, v.shape, stem=f"{name}@SAVED", kind="array")
-    saved.append(name)
-    op.outputs.setdefault("Saved", []).append(array.name)
-    return array
 
 
 def silence(copies: Iterable[Operator]) -> None:

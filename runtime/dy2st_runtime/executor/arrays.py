@@ -17,13 +17,13 @@ ABSENT_ENTRY = -1  # the offset of an entry that was absent when it was saved
 
 
 @numba.njit
-def _entry(array, index, rank):  # type: ignore[no-untyped-def]
+def entry_row(array, index, rank):  # type: ignore[no-untyped-def]
     """The address of an entry's row in the table: offset, then sizes."""
     return ld_int64(array, at.ENTRIES) + index * (1 + rank) * 8
 
 
 @numba.njit
-def _bytes(row, first, rank, size):  # type: ignore[no-untyped-def]
+def tensor_bytes(row, first, rank, size):  # type: ignore[no-untyped-def]
     """The bytes of a tensor whose sizes start at word `first` of `row`."""
     total = size
     for a in range(rank):
@@ -32,7 +32,7 @@ def _bytes(row, first, rank, size):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def _index(address, width):  # type: ignore[no-untyped-def]
+def index_value(address, width):  # type: ignore[no-untyped-def]
     data = ld_int64(address, at.DATA)
     if width == 4:
         return numba.int64(ld_int32(data, 0))
@@ -50,7 +50,7 @@ def array_create(out, rank, size):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def _room(out, nbytes, entries, rank):  # type: ignore[no-untyped-def]
+def room(out, nbytes, entries, rank):  # type: ignore[no-untyped-def]
     """Room in own memory for that many bytes and entries in all, contents kept."""
     used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
     data = extend(ld_int64(out, at.BUFFER), ld_int64(out, at.DATA), used, max(nbytes, 1))
@@ -68,7 +68,7 @@ def array_copy(out, array, rank, size):  # type: ignore[no-untyped-def]
         return at.OK
     array_create(out, rank, size)
     used, length = ld_int64(array, at.USED), ld_int64(array, at.LENGTH)
-    if _room(out, used, length, rank) != at.OK:
+    if room(out, used, length, rank) != at.OK:
         return at.NO_MEMORY
     copy_bytes(ld_int64(out, at.DATA), ld_int64(array, at.DATA), used)
     copy_bytes(ld_int64(out, at.ENTRIES), ld_int64(array, at.ENTRIES), length * (1 + rank) * 8)
@@ -78,14 +78,15 @@ def array_copy(out, array, rank, size):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def array_push(out, x, rank, size):  # type: ignore[no-untyped-def]
-    """Appends a tensor to `out` itself."""
+def put(out, x, i, rank, size):  # type: ignore[no-untyped-def]
+    """Puts a tensor into `out` itself as entry i; those from there on move up. Its elements go to the end of the data."""
     used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
     present = ld_int64(x, at.STATE) != 0
-    nbytes = _bytes(x, at.DIMS, rank, size) if present else 0
-    if _room(out, used + nbytes, length + 1, rank) != at.OK:
+    nbytes = tensor_bytes(x, at.DIMS, rank, size) if present else 0
+    if room(out, used + nbytes, length + 1, rank) != at.OK:
         return at.NO_MEMORY
-    row = _entry(out, length, rank)
+    row = entry_row(out, i, rank)
+    copy_bytes(entry_row(out, i + 1, rank), row, (length - i) * (1 + rank) * 8)
     st_int64(row, 0, used if present else ABSENT_ENTRY)
     for a in range(rank):
         st_int64(row, 1 + a, ld_int64(x, at.DIMS + a) if present else 0)
@@ -93,6 +94,12 @@ def array_push(out, x, rank, size):  # type: ignore[no-untyped-def]
     st_int64(out, at.USED, used + nbytes)
     st_int64(out, at.LENGTH, length + 1)
     return at.OK
+
+
+@numba.njit
+def array_push(out, x, rank, size):  # type: ignore[no-untyped-def]
+    """Appends a tensor to `out` itself."""
+    return put(out, x, ld_int64(out, at.LENGTH), rank, size)
 
 
 @numba.njit
@@ -104,7 +111,7 @@ def array_append(out, array, x, rank, size):  # type: ignore[no-untyped-def]
 @numba.njit
 def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyped-def]
     """Replaces an entry; the entry after the last is appended."""
-    i, length = _index(index, width), ld_int64(array, at.LENGTH)
+    i, length = index_value(index, width), ld_int64(array, at.LENGTH)
     if i < 0:
         i += length
     if i < 0 or i > length:
@@ -114,15 +121,15 @@ def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyp
         return status
     if i == length:
         return array_push(out, x, rank, size)
-    nbytes, row = _bytes(x, at.DIMS, rank, size), _entry(out, i, rank)
+    nbytes, row = tensor_bytes(x, at.DIMS, rank, size), entry_row(out, i, rank)
     used, offset = ld_int64(out, at.USED), ld_int64(row, 0)
-    if nbytes > _bytes(row, 1, rank, size):
+    if nbytes > tensor_bytes(row, 1, rank, size):
         # the new entry is larger than the old one: it goes to the end of the data
         offset = used
         used += nbytes
-    if _room(out, used, length, rank) != at.OK:
+    if room(out, used, length, rank) != at.OK:
         return at.NO_MEMORY
-    row = _entry(out, i, rank)
+    row = entry_row(out, i, rank)
     st_int64(row, 0, offset)
     for a in range(rank):
         st_int64(row, 1 + a, ld_int64(x, at.DIMS + a))
@@ -133,11 +140,11 @@ def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyp
 
 @numba.njit
 def _fetch(out, array, i, rank, size):  # type: ignore[no-untyped-def]
-    row = _entry(array, i, rank)
+    row = entry_row(array, i, rank)
     if ld_int64(row, 0) == ABSENT_ENTRY:
         st_int64(out, at.STATE, 0)
         return at.OK
-    nbytes = _bytes(row, 1, rank, size)
+    nbytes = tensor_bytes(row, 1, rank, size)
     address = reserve(out, nbytes)
     if address == 0:
         return at.NO_MEMORY
@@ -149,7 +156,7 @@ def _fetch(out, array, i, rank, size):  # type: ignore[no-untyped-def]
 
 @numba.njit
 def array_get(out, array, index, rank, size, width):  # type: ignore[no-untyped-def]
-    i, length = _index(index, width), ld_int64(array, at.LENGTH)
+    i, length = index_value(index, width), ld_int64(array, at.LENGTH)
     if i < 0:
         i += length
     if i < 0 or i >= length:
@@ -169,8 +176,8 @@ def array_drop_last(out, array, rank, size):  # type: ignore[no-untyped-def]
     length = ld_int64(out, at.LENGTH)
     if status != at.OK or length == 0:
         return at.FAILED if status == at.OK else status
-    row = _entry(out, length - 1, rank)
-    end = ld_int64(row, 0) + _bytes(row, 1, rank, size)
+    row = entry_row(out, length - 1, rank)
+    end = ld_int64(row, 0) + tensor_bytes(row, 1, rank, size)
     if end == ld_int64(out, at.USED):
         st_int64(out, at.USED, ld_int64(row, 0))
     st_int64(out, at.LENGTH, length - 1)
@@ -203,7 +210,7 @@ def _strips(out, array, rank, size, axis, out_axis_size, stacked):  # type: igno
         return at.NO_MEMORY
     done = 0
     for e in range(ld_int64(array, at.LENGTH)):
-        row = _entry(array, e, rank)
+        row = entry_row(array, e, rank)
         width = 1 if stacked else ld_int64(row, 1 + axis)
         source = ld_int64(array, at.DATA) + ld_int64(row, 0)
         strip = width * inner
@@ -218,9 +225,9 @@ def array_stack(out, array, rank, size, axis):  # type: ignore[no-untyped-def]
     length = ld_int64(array, at.LENGTH)
     if length == 0:
         return at.FAILED
-    first = _entry(array, 0, rank)
+    first = entry_row(array, 0, rank)
     for e in range(1, length):
-        row = _entry(array, e, rank)
+        row = entry_row(array, e, rank)
         for a in range(rank):
             if ld_int64(row, 1 + a) != ld_int64(first, 1 + a):
                 return at.FAILED
@@ -237,9 +244,9 @@ def array_concat(out, array, rank, size, axis):  # type: ignore[no-untyped-def]
     length = ld_int64(array, at.LENGTH)
     if length == 0:
         return at.FAILED
-    first, total = _entry(array, 0, rank), 0
+    first, total = entry_row(array, 0, rank), 0
     for e in range(length):
-        row = _entry(array, e, rank)
+        row = entry_row(array, e, rank)
         total += ld_int64(row, 1 + axis)
         for a in range(rank):
             if a != axis and ld_int64(row, 1 + a) != ld_int64(first, 1 + a):
@@ -258,11 +265,11 @@ def array_unstack(out, x, rank, size, axis):  # type: ignore[no-untyped-def]
         inner *= ld_int64(x, at.DIMS + a)
     for a in range(axis):
         outer *= ld_int64(x, at.DIMS + a)
-    if _room(out, count * inner * outer, count, rank - 1) != at.OK:
+    if room(out, count * inner * outer, count, rank - 1) != at.OK:
         return at.NO_MEMORY
     data, source = ld_int64(out, at.DATA), ld_int64(x, at.DATA)
     for e in range(count):
-        row = _entry(out, e, rank - 1)
+        row = entry_row(out, e, rank - 1)
         st_int64(row, 0, e * inner * outer)
         for a in range(rank - 1):
             st_int64(row, 1 + a, ld_int64(x, at.DIMS + (a if a < axis else a + 1)))
@@ -292,7 +299,7 @@ def move_value(target, source, rank, size):  # type: ignore[no-untyped-def]
     elif size < 0:
         return array_copy(target, source, rank, -size)
     elif data != ld_int64(target, at.DATA) or ld_int64(target, at.STATE) == 0:
-        nbytes = _bytes(source, at.DIMS, rank, size)
+        nbytes = tensor_bytes(source, at.DIMS, rank, size)
         address = reserve(target, nbytes)
         if address == 0:
             return at.NO_MEMORY
@@ -309,7 +316,7 @@ def move_value(target, source, rank, size):  # type: ignore[no-untyped-def]
 def tensor_take(out, x, rank, size):  # type: ignore[no-untyped-def]
     """Gives `out` the elements of a tensor in memory that it owns. They are there already where `out` and x are one descriptor
     and x does not show other memory."""
-    data, nbytes = ld_int64(x, at.DATA), _bytes(x, at.DIMS, rank, size)
+    data, nbytes = ld_int64(x, at.DATA), tensor_bytes(x, at.DIMS, rank, size)
     if out == x and data == ld_int64(ld_int64(x, at.BUFFER), at.BUFFER_ADDRESS):
         return at.OK
     address = reserve(out, nbytes)

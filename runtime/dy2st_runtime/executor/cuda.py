@@ -38,6 +38,7 @@ from ..lowering.schedule import (
     Share,
     Step,
 )
+from ..ops.array_select import ArrayCommon
 from ..ops.control import ABSENT, scalar_bool
 from ..passes.pipeline import optimize
 
@@ -331,12 +332,22 @@ class Walk:
             result = to_device(ins[0].host())  # always a copy: device values are shared freely
         elif fn == "array_append":
             result = [*ins[0], ins[1]]
-        elif fn in ("array_set", "array_get"):
+        elif fn == "array_extend":
+            result = [*ins[0], *ins[1]]
+        elif fn in ("array_set", "array_get", "array_insert", "array_erase"):
             array, at = ins[0], index(ins[-1])
-            at += len(array) if at < 0 else 0
-            if not 0 <= at < len(array) + (fn == "array_set"):
+            at += len(array) + (fn == "array_insert") if at < 0 else 0
+            if not 0 <= at < len(array) + (fn in ("array_set", "array_insert")):
                 self.replay(s.op)
-            result = array[at] if fn == "array_get" else [*array[:at], ins[1], *array[at + 1 :]]
+            rest = array[at:] if fn == "array_insert" else array[at + 1 :]
+            result = array[at] if fn == "array_get" else [*array[:at], *ins[1:-1], *rest]
+        elif fn == "array_take":
+            try:
+                result = [ins[0][i] for i in ins[1].host()]
+            except IndexError:
+                self.replay(s.op)
+        elif fn == "array_common":
+            result = to_device(ArrayCommon.reference(*([v if v is ABSENT else v.host() for v in array] for array in ins)))
         elif fn == "array_length":
             result = to_device(np.full((1,) * scalars[0], len(ins[0]), np.int64))
         elif fn in ("array_last", "array_drop_last"):

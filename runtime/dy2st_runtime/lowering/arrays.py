@@ -151,3 +151,34 @@ def pop(cx: Any, array: Variable, out_array: Variable, out_value: Variable) -> N
     """The last entry, and the array without it. The value is a copy, so that the array may be changed in place."""
     _launch(cx, "array_last", [out_value], [array], out_value)
     _launch(cx, "array_drop_last", [out_array], [array], out_value, takes={out_array.name: array.name})
+
+
+def extend(cx: Any, array: Variable, other: Variable, out: Variable) -> None:
+    _launch(cx, "array_extend", [out], [array, other], array, takes={out.name: array.name})
+
+
+def insert(cx: Any, array: Variable, x: Variable, index: Variable, out: Variable) -> None:
+    """`out` = array with x as its entry `index`, which counts in `out`."""
+    _launch(cx, "array_insert", [out], [array, x, index], x, [dt.size(index.dtype)], takes={out.name: array.name})
+
+
+def remove(cx: Any, array: Variable, index: Variable, out_array: Variable, out_value: Variable) -> None:
+    """The entry `index`, a copy as in `pop`, and the array without it."""
+    read(cx, array, index, out_value)
+    extra = [dt.size(index.dtype)]
+    _launch(cx, "array_erase", [out_array], [array, index], out_value, extra, takes={out_array.name: array.name})
+
+
+def replace_in_place(cx: Any, array: Variable, x: Variable, index: Variable) -> None:
+    """Replaces an entry of an array that this step alone changes."""
+    _launch(cx, "array_set", [array], [array, x, index], x, [dt.size(index.dtype)])
+
+
+def take(cx: Any, array: Variable, index: Variable, out: Variable) -> None:
+    """`out` = the entries that the vector `index` names."""
+    _launch(cx, "array_take", [out], [array, index], array)
+
+
+def common(cx: Any, a: Variable, b: Variable, out: Variable) -> None:
+    """`out` = the number of leading entries that are the same in both."""
+    _launch(cx, "array_common", [out], [a, b], a)

@@ -271,6 +271,25 @@ class Context:
     def array_pop(self, array: Variable, out_array: Variable, out_value: Variable) -> None:
         arrays.pop(self, array, out_array, out_value)
 
+    def array_extend(self, array: Variable, other: Variable, out: Variable) -> None:
+        arrays.extend(self, array, other, out)
+
+    def array_insert(self, array: Variable, x: Variable, index: Variable, out: Variable) -> None:
+        arrays.insert(self, array, x, index, out)
+
+    def array_remove(self, array: Variable, index: Variable, out_array: Variable, out_value: Variable) -> None:
+        arrays.remove(self, array, index, out_array, out_value)
+
+    def array_replace(self, array: Variable, x: Variable, index: Variable) -> None:
+        """Replaces an entry of an array that this op makes."""
+        arrays.replace_in_place(self, array, x, index)
+
+    def array_take(self, array: Variable, index: Variable, out: Variable) -> None:
+        arrays.take(self, array, index, out)
+
+    def array_common(self, a: Variable, b: Variable, out: Variable) -> None:
+        arrays.common(self, a, b, out)
+
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dims.Unknown) or isinstance(b, dims.Unknown):

@@ -5,6 +5,7 @@ from . import activation as activation
 from . import arithmetic as arithmetic
 from . import array as array
 from . import array_grad as array_grad
+from . import array_select as array_select
 from . import array_tensor as array_tensor
 from . import batch_norm as batch_norm
 from . import check as check

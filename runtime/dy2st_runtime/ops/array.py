@@ -48,14 +48,14 @@ def _type(x: np.ndarray) -> TensorType:
 
 def place(index: Any, length: int, *, end: bool = False) -> int:
     """An index as 0 <= index < length (<= length, with `end`); OutOfRangeError otherwise."""
-    _check_index("a list", _type(index))
+    check_index("a list", _type(index))
     i = int(index.reshape(()))
     if not -length <= i < length + int(end):
         raise OutOfRangeError(f"index {i} is out of range for a list with {length} entries")
     return i + length if i < 0 else i
 
 
-def _check_index(op: str, index: TensorType) -> None:
+def check_index(op: str, index: TensorType) -> None:
     if index.dtype not in ("int32", "int64"):
         raise DTypeError(f"{op}: the index must be int32 or int64, got {index.dtype}")
     for d in index.shape:
@@ -102,7 +102,7 @@ class WriteToArray(OpDef):
 
     @staticmethod
     def infer(x: TensorType, index: TensorType, array: TensorType | None) -> TensorType:
-        _check_index("write_to_array", index)
+        check_index("write_to_array", index)
         return array_of(x) if array is None else joined("write_to_array", array, x)
 
     @staticmethod
@@ -137,7 +137,7 @@ class ArraySet(OpDef):
 
     @staticmethod
     def infer(array: TensorType, x: TensorType, index: TensorType) -> TensorType:
-        _check_index("array_set", index)
+        check_index("array_set", index)
         return joined("array_set", array, x)
 
     @staticmethod
@@ -213,10 +213,7 @@ class ArrayExtend(OpDef):
 
     @staticmethod
     def lower(cx: Any, array: Any, other: Any, out: Any) -> None:
-        cx.copy(array, out)
-        count = cx.temp("int64", 0)
-        cx.array_length(other, count)
-        cx.array_each(other, count, lambda index, entry: cx.array_push(out, entry))
+        cx.array_extend(array, other, out)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
@@ -282,7 +279,7 @@ class ReadFromArray(OpDef):
 
     @staticmethod
     def infer(array: TensorType, index: TensorType) -> TensorType:
-        _check_index("read_from_array", index)
+        check_index("read_from_array", index)
         return entry_type("read_from_array", array)
 
     @staticmethod

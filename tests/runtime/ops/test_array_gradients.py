@@ -73,6 +73,22 @@ def joined(b: IRBuilder, x: Variable, y: Variable, axis: int) -> Variable:
     return b.op("tensor_array_to_tensor", X=pieces, axis=axis)
 
 
+def inserted(b: IRBuilder, x: Variable, y: Variable, i: int) -> Variable:
+    array = b.op("array_insert", Array=listed(b, x, b.mul(x, y)), X=b.mul(y, y), I=index(b, i))
+    return stacked(b, array)
+
+
+def removed(b: IRBuilder, x: Variable, y: Variable, i: int, which: int) -> Variable:
+    array, value = b.op("array_remove", Array=listed(b, x, b.mul(x, x), b.mul(x, y)), I=index(b, i))
+    return (stacked(b, array), value, b.mul(read(b, array, 0), value))[which]
+
+
+def taken(b: IRBuilder, x: Variable, y: Variable) -> Variable:
+    bounds = {"Start": index(b, 2), "End": index(b, -2), "Step": index(b, -1)}  # 2, 1, 0, -1: the last twice
+    array = b.op("array_take", X=listed(b, x, b.mul(x, x), b.mul(x, y)), Index=b.op("range", **bounds))
+    return b.mul(stacked(b, array), b.op("sin", X=stacked(b, array)))
+
+
 PROGRAMS: dict[str, Callable[..., Variable]] = {
     "append and stack": lambda b, x, y: stacked(b, listed(b, x, b.mul(x, y), x), 1),
     "one entry read": lambda b, x, y: read(b, listed(b, x, b.mul(b.mul(x, x), y)), -1),
@@ -86,6 +102,12 @@ PROGRAMS: dict[str, Callable[..., Variable]] = {
     "pop, the rest": lambda b, x, y: popped(b, x, y, 0),
     "pop, the value": lambda b, x, y: popped(b, x, y, 1),
     "pop, both": both_of_pop,
+    "insert": lambda b, x, y: inserted(b, x, y, 1),
+    "insert, from the end": lambda b, x, y: inserted(b, x, y, -1),
+    "remove, the rest": lambda b, x, y: removed(b, x, y, 1, 0),
+    "remove, the value": lambda b, x, y: removed(b, x, y, 0, 1),
+    "remove, both": lambda b, x, y: removed(b, x, y, -2, 2),
+    "take": taken,
     "taken apart along rows": lambda b, x, y: taken_apart(b, x, y, 0),
     "taken apart along columns": lambda b, x, y: taken_apart(b, x, y, -1),
     "concatenated rows": lambda b, x, y: joined(b, x, y, 0),
