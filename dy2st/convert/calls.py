@@ -27,7 +27,9 @@ _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor"
 _CONVERTED = {"dy2st.nn.layer", "dy2st.nn.container"}
 
 _ignored_modules: set[str] = set()
-_converted: weakref.WeakKeyDictionary[types.FunctionType, Converted | None] = weakref.WeakKeyDictionary()
+# with the code that was converted: a reloaded function gets another one
+_converted: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, Converted | None]]
+_converted = weakref.WeakKeyDictionary()
 _lock = threading.RLock()
 
 
@@ -77,9 +79,13 @@ def call(f: Any) -> Any:
 def converted(f: types.FunctionType) -> Converted | None:
     """The conversion of a function; None if its source cannot be had, or it is not to be converted."""
     with _lock:
-        if f not in _converted:
-            _converted[f] = _convert(f)
-        return _converted[f]
+        code, found = _converted.get(f, (None, None))
+        if code is not f.__code__:
+            found = _convert(f)
+            _converted[f] = f.__code__, found
+        if found is not None:  # default arguments may be replaced too
+            found.fn.__defaults__, found.fn.__kwdefaults__ = f.__defaults__, f.__kwdefaults__  # type: ignore[attr-defined]
+        return found
 
 
 def _convert(f: types.FunctionType) -> Converted | None:
@@ -112,8 +118,11 @@ def is_ignored(f: Any) -> bool:
     if getattr(f, "_dy2st_not_to_static", False):
         return True
     module = getattr(f, "__module__", None) or ""
-    if module in _CONVERTED:
-        return False
+    return module not in _CONVERTED and is_foreign(module)
+
+
+def is_foreign(module: str) -> bool:
+    """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
     top = module.partition(".")[0]
     if top in _IGNORED or (top in sys.stdlib_module_names and top not in ("__main__", "this")):
         return True
@@ -166,11 +175,20 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
 def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if f in BUILTINS:
         return BUILTINS[f]
+    if tracer is not None and (f is getattr or f is hasattr):
+        return functools.partial(_by_name, tracer, f)
     owner = getattr(f, "__self__", None)
     if tracer is not None and isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
         name = "random" if isinstance(owner, random.Random) else "np.random"
         raise _frozen_random(f"{name}.{f.__name__}()")
     return f
+
+
+def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
+    """`getattr` and `hasattr`, whose name may be one that no code contains."""
+    if len(args) > 1 and isinstance(args[1], str):
+        tracer.asked.append((args[0], args[1]))
+    return f(*args)
 
 
 def _frozen_random(what: str) -> StagedValueError:

@@ -25,6 +25,7 @@ from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated, locate
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .lists import StagedList
+from .reach import Reach
 from .structure import MaybeNone
 from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
@@ -82,6 +83,8 @@ class Tracer(ProgramRecorder):
         self.notes: dict[Note, None] = {}
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
+        self.asked: list[tuple[Any, str]] = []
+        self.reach = Reach()
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.root = Snapshot()
         self.marked: list[tuple[Tensor, str]] = []
@@ -269,6 +272,7 @@ class Tracer(ProgramRecorder):
             return
         self.owners[id(owner)] = owner
         self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
+        self.watch_reached(owner)
 
     def enter(self, function: Any) -> None:
         """A function of the user is called: the variables outside of it that it assigns are state."""
@@ -279,6 +283,23 @@ class Tracer(ProgramRecorder):
             return  # it is one inside a converted function, whose variables are state already
         for name, holder in assigned_outside(function):
             self.watch_variable(OuterVariable(name, holder))
+        self.watch_reached(function)
+
+    def watch_reached(self, *values: Any) -> None:
+        """What the functions called so far may change of what can be reached from these values is state."""
+        self.reach.add(*values)
+        containers, variables = self.reach.state()
+        self.attributes.update(self.reach.dicts)
+        self._add([c for c in containers if id(c) not in self._containers])
+        for variable in variables:
+            self.watch_variable(variable)
+
+    def watch_holder(self, holder: Any) -> None:
+        """A dict (or variable) whose entry becomes an input is state from the beginning."""
+        if isinstance(holder, OuterVariable):
+            self.watch_variable(holder)
+        elif id(holder) not in self._containers:
+            self._add([holder])
 
     def watch_variable(self, variable: OuterVariable) -> None:
         """A variable outside of the functions is state."""

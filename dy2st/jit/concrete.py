@@ -13,10 +13,11 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
+from ..convert.reach import Place
 from ..convert.structure import build
 from ..convert.tracer import Note
 from ..tensor import Tensor
-from .guards import Guard
+from .guards import Guards
 from .signature import Key
 
 
@@ -66,6 +67,13 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any]) -> 
     return value.item() if recipe.number and isinstance(value, Tensor) else value
 
 
+def constants(recipe: Recipe) -> list[Any]:
+    """The Python values in a result."""
+    if isinstance(recipe, Rebuilt):
+        return [x for child in recipe.children for x in constants(child)]
+    return [recipe.value] if isinstance(recipe, Constant) else []
+
+
 @dataclass(frozen=True)
 class ArgumentCell:
     """A container among the arguments that the function changes: how to get to it, and what changes in it."""
@@ -91,23 +99,19 @@ class Effects:
 
 @dataclass
 class Captured:
-    """A tensor from outside: `holder[entry]` is where it is found at each call, if it is an attribute or item."""
+    """A tensor from outside. `place` is where it is found at each call, None for one that only the trace knows."""
 
     tensor: Tensor
     variable: Variable
-    holder: Any = None
-    entry: Any = None
+    place: Place | None = None
     stop_gradient: bool = True
 
     def __post_init__(self) -> None:
         self.stop_gradient = self.tensor.stop_gradient
 
-    def now(self) -> Tensor:
-        """The tensor that is in its place now."""
-        if self.holder is None:
-            return self.tensor
-        found = self.holder.get(self.entry) if isinstance(self.holder, dict) else self.holder[self.entry]
-        return found if isinstance(found, Tensor) else self.tensor
+    def now(self) -> Any:
+        """What is in its place now: a tensor, while the trace can serve a call."""
+        return self.tensor if self.place is None else self.place.now()
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ class ConcreteProgram:
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
-                 fetches: list[str], recipe: Recipe, effects: Effects, guards: list[Guard], notes: list[Note],
+                 fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
                  numbers: Sequence[Number] = ()) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes

@@ -2,107 +2,155 @@
 
 from __future__ import annotations
 
-import dis
-import types
-from collections import OrderedDict
-from collections.abc import Iterable
+import functools
+import math
+import operator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..convert.tracer import containers_of
+from ..convert.reach import CODE, CONTENTS, MISSING, Place, Reach
 from ..tensor import Tensor
-from ..tensor.promotion import NUMBERS
 
-_PLAIN = (*NUMBERS, complex, str, bytes, type(None))
-_MISSING = object()
-LENGTH = object()
-CONTENTS = object()
-# what layers keep for themselves
-_PRIVATE = {"_full_name", "_hook_ids"}
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, frozenset)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What can be told of a tensor without its values: where only that was read, another tensor may stand there."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    stop_gradient: bool
+
+    @staticmethod
+    def of(t: Tensor) -> Look:
+        return Look(t.dtype, tuple(t._value.shape), t.stop_gradient)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The class of a value that is looked into at each call, so that another object may stand there."""
+
+    cls: type
+
+
+@dataclass(frozen=True)
+class SameAs:
+    """Of a tensor that was found in two places: it is what is in the other one now."""
+
+    place: Place
 
 
 @dataclass(frozen=True)
 class Guard:
-    """`holder[entry]` (of a cell: its contents) must be what it was: equal for plain values, else the same object."""
+    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind` or `SameAs` say."""
 
-    holder: Any
-    entry: Any
+    place: Place
     value: Any
-    name: str
 
-    def now(self) -> Any:
-        if isinstance(self.holder, types.CellType):
-            try:
-                return self.holder.cell_contents
-            except ValueError:
-                return _MISSING
-        if self.entry is LENGTH:
-            return len(self.holder)
-        if self.entry is CONTENTS:
-            return self.holder.copy()
-        if isinstance(self.holder, list):
-            return self.holder[self.entry] if self.entry < len(self.holder) else _MISSING
-        return self.holder.get(self.entry, _MISSING)
+    @property
+    def holder(self) -> Any:
+        return self.place.holder
+
+    @property
+    def entry(self) -> Any:
+        return self.place.entry
 
     def holds(self) -> bool:
-        now = self.now()
-        if now is self.value:
-            return True
+        now = self.place.now()
+        if isinstance(self.value, Kind):
+            return type(now) is self.value.cls
+        if isinstance(self.value, SameAs):
+            return now is self.value.place.now()
+        if isinstance(self.value, Look):
+            return isinstance(now, Tensor) and Look.of(now) == self.value
         if self.entry is CONTENTS:
-            return np.array_equal(now, self.value) if isinstance(now, np.ndarray) else now == self.value
-        return type(now) is type(self.value) and isinstance(now, _PLAIN) and (now == self.value or now != now)
+            return np.array_equal(now, self.value) if isinstance(now, np.ndarray) else now == self.value  # type: ignore[no-any-return]
+        return same(now, self.value)
 
     def __str__(self) -> str:
-        now = self.now()
-        return f"{self.name} was {self.value!r:.60}, is {'deleted' if now is _MISSING else repr(now)[:60]}"
+        now = self.place.now()
+        return f"{self.place.name} was {self.value!r:.60}, is {'deleted' if now is MISSING else repr(now)[:60]}"
 
 
-def guards_of(functions: Iterable[types.FunctionType], owners: Iterable[Any]) -> list[Guard]:
-    """The guards of a trace that ran these functions, on methods of these objects (and the layers in them)."""
-    found: dict[tuple, Guard] = {}
-    for f in functions:
-        for name in _names(f.__code__):
-            if name in f.__globals__ and _matters(f.__globals__[name]):
-                found[id(f.__globals__), name] = Guard(f.__globals__, name, f.__globals__[name], f"global {name!r}")
-        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                continue
-            if _matters(value):
-                found[id(cell), None] = Guard(cell, None, value, f"the variable {name!r} around {f.__name__!r}")
-    for owner in owners:
-        kind = type(owner).__name__
-        for container in containers_of(owner):
-            is_list = isinstance(container, list)
-            if is_list or isinstance(container, OrderedDict):  # of sublayers, hooks
-                what = "a list" if is_list else "a dict"
-                found[id(container), None] = Guard(container, LENGTH, len(container), f"length of {what} of {kind}")
-            for entry, value in enumerate(container) if is_list else container.items():
-                if isinstance(value, (set, np.ndarray)):
-                    found[id(value), CONTENTS] = Guard(value, CONTENTS, value.copy(), f"attribute {entry!r} of {kind}")
-                matters = _matters(value) or is_container(value)
-                if entry not in _PRIVATE and matters and not isinstance(value, Tensor):
-                    found[id(container), entry] = Guard(container, entry, value, f"attribute {entry!r} of {kind}")
-    return list(found.values())
-
-
-def _names(code: types.CodeType) -> Iterable[str]:
-    """The globals that code reads; `co_names` would also have the names of attributes."""
-    yield from (i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
-
-
-def _matters(value: Any) -> bool:
-    return isinstance(value, (*_PLAIN, Tensor, types.FunctionType)) or hasattr(type(value), "sublayers")
-
-
-def is_container(value: Any) -> bool:
-    """Whether a value has contents of its own that count: a list, dict, set, array, or an object of a class of the user."""
-    if isinstance(value, (list, dict, set, np.ndarray)):
+def same(a: Any, b: Any) -> bool:
+    """Whether two values mean the same to a trace: plain values by type and value, others by identity."""
+    if a is b:
         return True
-    return hasattr(value, "__dict__") and any(True for _ in containers_of((value,)))
+    if type(a) is not type(b):
+        return False
+    if type(a) is tuple:
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float) and a == b:
+        return math.copysign(1, a) == math.copysign(1, b)
+    if isinstance(a, Tensor) or not isinstance(a, _PLAIN):
+        return False
+    return bool(a == b or (a != a and b != b))
+
+
+class Guards:
+    """The guards of a trace. Those on identity are checked together: as long as nothing changes that is all there is to do."""
+
+    def __init__(self, guards: Iterable[Guard]):
+        self._all = list(guards)
+        self._others: list[Guard] = []
+        self._identical: list[Guard] = []
+        self._read: list[Callable[[], Any]] = []
+        self._values: list[Any] = []
+        for guard in self._all:
+            if guard.entry is CONTENTS or isinstance(guard.value, (Look, Kind, SameAs)):
+                self._others.append(guard)
+            elif guard.entry is CODE:
+                for name, value in zip(("__code__", "__defaults__", "__kwdefaults__"), guard.value, strict=True):
+                    self._add(guard, functools.partial(getattr, guard.holder, name), value)
+            else:
+                self._add(guard, guard.place.now, guard.value)
+
+    def _add(self, guard: Guard, read: Callable[[], Any], value: Any) -> None:
+        self._identical.append(guard)
+        self._read.append(read)
+        self._values.append(value)
+
+    def __iter__(self) -> Iterator[Guard]:
+        return iter(self._all)
+
+    def failed(self) -> Guard | None:
+        """A guard that does not hold any more."""
+        now = [read() for read in self._read]
+        if not all(map(operator.is_, now, self._values)):
+            for guard, new, old in zip(self._identical, now, self._values, strict=True):
+                if new is not old and not guard.holds():
+                    return guard
+        for guard in self._others:
+            if not guard.holds():
+                return guard
+        return None
+
+
+def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int],
+              merged: Container[tuple]) -> Iterator[Guard]:  # fmt: skip
+    """The guards of a trace.
+
+    Args:
+        reach: what its functions can reach.
+        captured: for tensors that it reads, by id, the place where they are found at each call.
+        kept: ids of tensors that it gives back as the objects that they are.
+        merged: places that get new values that are not known before the run: the old one may be among them.
+    """
+    for key, place in reach.places.items():
+        value = place.now()
+        read = reach.reads(place)
+        if not read and key not in merged and id(value) not in captured:
+            continue
+        if id(value) in reach.inside and reach.inside[id(value)].place is place:
+            yield Guard(place, Kind(type(value)))
+        elif not isinstance(value, Tensor) or id(value) in kept:
+            yield Guard(place, value)
+        elif (main := captured.get(id(value))) is not None:
+            if main is not place:
+                yield Guard(place, SameAs(main))
+        elif not value.is_symbolic and read:
+            yield Guard(place, Look.of(value))

@@ -16,6 +16,7 @@ from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd, dispatch
 from . import static_call
 from .concrete import Captured, ConcreteProgram, Effects, Fetched, Rebuilt
+from .guards import Guards
 from .signature import Arguments
 from .static_function import StaticFunction
 
@@ -57,7 +58,8 @@ def concrete_of(layer: Any, input_spec: Sequence[Any] | None) -> ConcreteProgram
         raise FetchError(
             f"{function.__qualname__!r} was not called yet, so its inputs are not known", hint="give an input_spec"
         )
-    return function.concrete_programs[-1]
+    with autograd.enable_grad():
+        return function.current()
 
 
 def for_inference(
@@ -110,7 +112,7 @@ class TranslatedLayer(Layer):
             [inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(inputs))]
         )
         self._concrete = ConcreteProgram("the loaded model", None, program, inputs, captured, list(fetches), recipe,
-                                         Effects(), [], [])  # fmt: skip
+                                         Effects(), Guards(()), [])  # fmt: skip
 
     def forward(self, *inputs: Any) -> Any:
         if dispatch.in_dynamic_mode():

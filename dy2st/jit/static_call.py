@@ -45,7 +45,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
     # the run has succeeded: now, and only now, the outside changes
-    _commit(concrete, arguments, inputs, results)
+    _commit(concrete, arguments, inputs, captured, results)
     return cook(concrete.recipe, inputs, results)
 
 
@@ -57,14 +57,22 @@ def _tensors(value: Any) -> Any:
     return Tensor.wrap(value)
 
 
-def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], results: Sequence[Any]) -> None:
+def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Tensor],
+            results: Sequence[Any]) -> None:  # fmt: skip
     effects = concrete.effects
-    for target, position in [*((inputs[i], p) for i, p in effects.arguments), *effects.captures]:
+    # a tensor that has taken the place of the traced one is the one that changes
+    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if effects.captures else {}
+    changed = [*((inputs[i], p) for i, p in effects.arguments), *((now[id(t)], p) for t, p in effects.captures)]
+    for target, position in changed:
         new = results[position]
         target._value = new._value
+        if target.is_leaf and not target._stop:
+            continue  # a parameter gets another value, as by `set_value`; its gradients go on coming to it
         if new._node is not None:
             target._stop = False
             new._node.hand_over(new._index, target)
+        elif dispatch.is_grad_enabled():
+            target._stop, target._node, target._index = True, None, 0  # as in `dispatch.rebind`
     for cell, recipe in effects.cells:
         value = cook(recipe, inputs, results)
         if isinstance(cell, ArgumentCell):

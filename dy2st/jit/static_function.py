@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 import threading
 import types
 import weakref
@@ -62,8 +64,39 @@ class _Traces:
         self.lock = threading.RLock()
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
-        self.open_captures: dict[int, tuple[int, ...]] = {}
+        self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
         self.counters: dict[tuple, tuple[Any, Any]] = {}
+
+    def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
+        """A tensor of the outside is to be traced with this shape from now on."""
+        self._open_captures[id(t)] = weakref.ref(t), shape
+
+    def open_captures(self) -> dict[int, tuple[int, ...]]:
+        """The shapes of such tensors by id; without those that are gone, whose ids others may have."""
+        return {key: shape for key, (t, shape) in self._open_captures.items() if t() is not None}
+
+
+class _ByObject:
+    """The traces of a method by object: by identity, as objects may be equal, and for as long as each one lives."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[Callable[[], Any], _Traces]] = {}
+
+    def of(self, instance: Any) -> _Traces:
+        """The traces of an object; it gets them at the first call."""
+        key = id(instance)
+        known = self._found.get(key)
+        if known is None or known[0]() is not instance:
+            try:
+                alive: Callable[[], Any] = weakref.ref(instance, lambda _: self._found.pop(key, None))
+            except TypeError:  # __slots__ without a place for weak references
+                alive = functools.partial(_same, instance)
+            known = self._found[key] = alive, _Traces()
+        return known[1]
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 class StaticFunction:
@@ -85,8 +118,9 @@ class StaticFunction:
             function, instance = function.__func__, function.__self__
         self.raw, self.instance, self.input_spec = function, instance, input_spec
         self._traces = _Traces() if traces is None else traces
-        self._of_instances: weakref.WeakKeyDictionary[Any, _Traces] = weakref.WeakKeyDictionary()
+        self._of_instances = _ByObject()
         self._signature: inspect.Signature | None = None
+        self._defaults: list[Any] = []
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__doc__, self.__module__ = function.__doc__, function.__module__
 
@@ -94,10 +128,7 @@ class StaticFunction:
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
         if instance is None:
             return self
-        traces = self._of_instances.get(instance)
-        if traces is None:
-            traces = self._of_instances[instance] = _Traces()
-        return StaticFunction(self.raw, self.input_spec, instance, traces)
+        return StaticFunction(self.raw, self.input_spec, instance, self._of_instances.of(instance))
 
     def __deepcopy__(self, memo: dict) -> StaticFunction:
         # the copy of a layer has its own parameters, so its own traces
@@ -113,8 +144,13 @@ class StaticFunction:
 
     @property
     def signature(self) -> inspect.Signature:
-        if self._signature is None:
+        f = self.raw
+        defaults = [f.__code__, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+        known = self._defaults
+        if len(known) != len(defaults) or not all(map(operator.is_, known, defaults)):
+            self._defaults = defaults
             self._signature = inspect.signature(self.original)
+        assert self._signature is not None
         return self._signature
 
     # ---- calling ----
@@ -152,8 +188,14 @@ class StaticFunction:
         for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
             if not admits(shape, t):
                 return f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {_shape(shape)}"
+        return self._changed(concrete)
+
+    def _changed(self, concrete: ConcreteProgram) -> str | None:
+        """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
         for captured in concrete.captured:
             t, v = captured.now(), captured.variable
+            if not isinstance(t, Tensor):
+                return f"tensor {v.name!r} is a {type(t).__name__} now"
             if t.dtype != v.dtype or t.ndim != len(v.shape) or not admits(v.shape, t):
                 return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
             if t.stop_gradient != captured.stop_gradient:
@@ -161,10 +203,8 @@ class StaticFunction:
         for number in concrete.numbers:
             if not number.fits():
                 return f"attribute {number.entry!r} is no {number.variable.dtype} any more"
-        for guard in concrete.guards:
-            if not guard.holds():
-                return str(guard)
-        return None
+        failed = concrete.guards.failed()
+        return None if failed is None else str(failed)
 
     def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
         group = self._traces.by_key.get(arguments.key, [])
@@ -178,23 +218,20 @@ class StaticFunction:
                           for w, s in zip(shapes, concrete.shapes, strict=True)]  # fmt: skip
                 for captured in concrete.captured:
                     now, v = captured.now(), captured.variable
-                    if now.ndim == len(v.shape) and not admits(v.shape, now):
-                        self._traces.open_captures[id(now)] = widen(v.shape, now)
+                    if isinstance(now, Tensor) and now.ndim == len(v.shape) and not admits(v.shape, now):
+                        self._traces.open_capture(now, widen(v.shape, now))
         names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]
         concrete = self._run_trace(arguments, shapes, names, self._counters(group))
-        concrete.reason = reason
-        self._traces.by_key.setdefault(arguments.key, []).append(concrete)
-        self._traces.order.append(concrete)
-        return concrete
+        return self._keep(concrete, arguments.key, reason)
 
     def _run_trace(self, arguments: Any, shapes: Sequence[Sequence[int]], names: Sequence[str],
                    counters: Sequence[tuple[dict, Any]] = ()) -> ConcreteProgram:  # fmt: skip
         def run(counters: Sequence[tuple[dict, Any]]) -> ConcreteProgram:
             trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, shapes, names,
-                          self._traces.open_captures, counters)  # fmt: skip
+                          self._traces.open_captures(), counters)  # fmt: skip
             return trace.run(self.raw.__qualname__)
 
         try:
@@ -296,13 +333,28 @@ class StaticFunction:
         with self._traces.lock:
             arguments, shapes, names = arguments_from_specs(self.signature, specs)
             for concrete in self._traces.by_key.get(arguments.key, ()):
-                if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes]:
+                if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes] and self._changed(concrete) is None:
                     return concrete
             concrete = self._run_trace(arguments, shapes, names)
-            concrete.reason = "asked for by input_spec"
-            self._traces.by_key.setdefault(arguments.key, []).append(concrete)
-            self._traces.order.append(concrete)
-            return concrete
+            return self._keep(concrete, arguments.key, "asked for by input_spec")
+
+    def current(self) -> ConcreteProgram:
+        """The last trace; a new one for the same arguments if what it has read outside has changed since."""
+        with self._traces.lock:
+            last = self.concrete_program
+            if self._changed(last) is None:
+                return last
+            assert last.key is not None
+            leaves = [None if isinstance(k, TensorKey) else k.value for k in last.key.leaves]
+            arguments = types.SimpleNamespace(key=last.key, leaves=leaves)
+            concrete = self._run_trace(arguments, last.shapes, [v.name for v in last.inputs])
+            return self._keep(concrete, last.key, self._changed(last) or "")
+
+    def _keep(self, concrete: ConcreteProgram, key: Key, reason: str) -> ConcreteProgram:
+        concrete.reason = reason
+        self._traces.by_key.setdefault(key, []).append(concrete)
+        self._traces.order.append(concrete)
+        return concrete
 
     def explain(self) -> str:
         """Why each `if` and loop was staged or left to Python, and why there are so many traces."""

@@ -6,15 +6,15 @@ import inspect
 import re
 import types
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 
 from ..convert.calls import call, convert_function
-from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, OuterVariable, place_of
+from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.lists import StagedList
+from ..convert.reach import LENGTH, Place, Reach
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.tracer import Tracer, containers_of
 from ..convert.undefined import Undefined
@@ -33,8 +33,9 @@ from .concrete import (
     Number,
     Rebuilt,
     Recipe,
+    constants,
 )
-from .guards import LENGTH, Guard, guards_of, is_container
+from .guards import Guard, Guards, guards_of
 from .signature import Key, TensorKey
 
 
@@ -103,11 +104,11 @@ class Trace:
         owner = getattr(self.function, "__self__", None)
         tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
         tracer.root.add(tracer.containers)
+        tracer.watch_reached(*self._objects())
         if owner is not None:
             tracer.own(owner)
         for number in self.numbers:
-            if isinstance(number.holder, OuterVariable):
-                tracer.watch_variable(number.holder)
+            tracer.watch_holder(number.holder)
             t = Tensor.wrap(number.variable)
             t._weak = True
             number.holder[number.entry] = t
@@ -118,20 +119,11 @@ class Trace:
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 recipe = self._recipe(result)
                 effects = self._effects(paths)
-                functions = list(tracer.functions.values())
             finally:
                 for t, array in tracer.originals.values():
                     t._value = array
                 tracer.root.restore()
-        captured = self._captured()
-        # what the function itself appends to, or counts up as an input, does not call for another trace
-        own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell)}
-        # nor does an object or a container that it puts there itself
-        replaced = {place_of(c.target, c.entry) for c, _ in effects.cells if isinstance(c, EntryCell)}
-        counted = {place_of(n.holder, n.entry) for n in self.numbers}
-        guards = [self._assigned(g) for g in guards_of(functions, tracer.owners.values())
-                  if not (g.entry is LENGTH and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
-                  and not (place_of(g.holder, g.entry) in replaced and is_container(g.value))]  # fmt: skip
+        captured, guards = self._read(recipe, effects)
         if config.CHECKS.get():
             verify(self.program)
         if config.dumping("program"):
@@ -141,10 +133,38 @@ class Trace:
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
                                guards, list(tracer.notes), self.numbers)  # fmt: skip
 
+    def _objects(self) -> list[Any]:
+        """The arguments that are no tensors, and the tensors' tree is not looked into."""
+        leaves, _ = flatten(self.arguments)
+        return [x for x, k in zip(leaves, self.key.leaves, strict=True) if not isinstance(k, TensorKey)]
+
+    def _read(self, recipe: Recipe, effects: Effects) -> tuple[list[Captured], Guards]:
+        """Where the tensors of the outside are found, and what must stay as it is."""
+        tracer = self.tracer
+        reach = Reach(_replaced(effects))
+        reach.add(*tracer.functions.values(), *tracer.owners.values(), *self._objects())
+        for owner, name in tracer.asked:
+            reach.ask(owner, name)
+        places: dict[int, Place] = {}
+        for place in reach.places.values():
+            if isinstance(value := place.now(), Tensor):
+                places.setdefault(id(value), place)
+        captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
+        # these are given back as the objects that they are
+        kept = {id(t) for r in (recipe, *(r for _, r in effects.cells)) for t in constants(r) if isinstance(t, Tensor)}
+        # what the function itself appends to, or counts up as an input, does not call for another trace
+        own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell)}
+        counted = {place_of(n.holder, n.entry) for n in self.numbers}
+        merged = {place_of(c.target, c.entry) for c, r in effects.cells if isinstance(c, EntryCell) and not isinstance(r, Constant)}
+        return captured, Guards(
+            self._assigned(g) for g in guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, merged)
+            if not (g.entry is LENGTH and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
+        )  # fmt: skip
+
     def _assigned(self, guard: Guard) -> Guard:
         """A guard of a variable outside that the function assigns, in the form in which its effect knows it."""
         variable = self.tracer.outer_variables.get((id(guard.holder), guard.entry))
-        return guard if variable is None else replace(guard, holder=variable, entry=variable.name)
+        return guard if variable is None else Guard(Place(variable, variable.name, guard.place.name), guard.value)
 
     # ---- results ----
     def _fetch(self, v: Variable, number: bool = False) -> Fetched:
@@ -224,21 +244,25 @@ class Trace:
                 effects.cells.append((_outer(ListCell(items), paths), self._recipe(staged)))
         return effects
 
-    def _captured(self) -> list[Captured]:
-        places = {}
-        for container in self.tracer.containers:
-            entries = container.items() if isinstance(container, dict) else enumerate(container)
-            for entry, value in entries:
-                if isinstance(value, Tensor):
-                    places[id(value)] = (container, entry)
-        return [Captured(t, v, *places.get(id(t), (None, None))) for t, v in self.tracer.captures.values()]
-
 
 def _has_contents(cell: types.CellType) -> bool:
     try:
         return bool(cell.cell_contents is not None)
     except ValueError:
         return False
+
+
+def _replaced(effects: Effects) -> set[tuple]:
+    """The places where a call puts another object, while it leaves the one that was there as it is."""
+    cells = [c for c, _ in effects.cells if isinstance(c, Cell)]
+    targets = {id(c.target) for c in cells}
+    found = set()
+    for c in cells:
+        if isinstance(c, EntryCell):
+            old = c.target.get(c.entry)
+            if id(old) not in targets and id(getattr(old, "__dict__", None)) not in targets:
+                found.add(place_of(c.target, c.entry))
+    return found
 
 
 def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:

@@ -1,0 +1,91 @@
+"""Which names a code object reads and assigns: all that can be known of it without running it."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
+_ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
+_CHANGES = ("STORE_ATTR", "DELETE_ATTR")
+_ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
+# methods that change a list, dict or set
+_METHODS = {
+    "add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault",
+    "sort", "update",
+}  # fmt: skip
+# what reads attributes that it does not name
+_SWEEPING = {"vars", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
+_TEXTS = {"str", "repr", "format", "print", "ascii"}
+# what finds out that an attribute is missing
+_ASKING = {"AttributeError", "hasattr", "getattr"}
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names in a code object and in the functions inside it.
+
+    Attributes:
+        globals, attributes: variables of the module, and attributes, that are read.
+        assigned, changed: those that are assigned or deleted.
+        modules: what is imported.
+        items: whether items of containers are changed.
+        sweeping: whether attributes may be read that have no name here.
+        asking: whether it may count that an attribute is missing.
+        comparing, formatting: whether values may be compared; made a text.
+    """
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+    assigned: frozenset[str]
+    changed: frozenset[str]
+    modules: frozenset[str]
+    items: bool
+    sweeping: bool
+    asking: bool
+    comparing: bool
+    formatting: bool
+
+
+@functools.lru_cache(4096)
+def names_of(code: types.CodeType) -> Names:
+    """The names in a code object."""
+    variables: set[str] = set()
+    attributes: set[str] = set()
+    assigned: set[str] = set()
+    changed: set[str] = set()
+    modules: set[str] = set()
+    items = sweeping = comparing = formatting = False
+    for part in _codes(code):
+        for i in dis.get_instructions(part):
+            if i.opname in _GLOBALS:
+                variables.add(i.argval)
+            elif i.opname.startswith(_READS):
+                attributes.add(i.argval)
+            elif i.opname in _ASSIGNS:
+                assigned.add(i.argval)
+            elif i.opname in _CHANGES:
+                changed.add(i.argval)
+            elif i.opname == "IMPORT_NAME":
+                modules.add(i.argval)
+            items = items or i.opname in _ITEMS
+            sweeping = sweeping or i.opname == "MATCH_CLASS"
+            comparing = comparing or i.opname in ("COMPARE_OP", "CONTAINS_OP")
+            formatting = formatting or i.opname.startswith("FORMAT_")
+    if not variables.isdisjoint(("getattr", "hasattr")):
+        attributes.update(c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier())
+    seen = variables | attributes
+    return Names(frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed),
+                 frozenset(modules), items or not attributes.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING),
+                 not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS))  # fmt: skip
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)

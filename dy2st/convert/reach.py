@@ -1,0 +1,408 @@
+"""What functions can reach: all places outside that their code names, and so may read.
+
+It is found by walking: from the variables around functions, the owners of methods and the arguments, through the attributes whose names
+occur in the code, and through all that is in lists, tuples and dicts. What a class computes (properties, `__getattr__`,
+`__getitem__`, ...) is code that counts too. So nothing has to be recorded while the functions run, and what
+they cannot name is never looked at.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+import sys
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable, Container, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from ..transpiler import is_generated
+from .cells import OuterVariable, place_of
+from .lists import StagedList
+from .names import names_of
+
+MISSING = object()
+LENGTH = object()
+CONTENTS = object()
+# a function's code and defaults
+CODE = object()
+
+# the end of every way
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, StagedList, np.generic, np.dtype, range, slice)
+# special methods that run only where a class is called, where values are compared, where they become a text; or never
+_MAKING = {"__init__", "__new__", "__post_init__"}
+_COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+_FORMATTING = {"__repr__", "__str__", "__format__"}
+_NEVER = {
+    "__setattr__", "__delattr__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
+    "__sizeof__", "__hash__", "__copy__", "__deepcopy__", "__set_name__", "__init_subclass__", "__class_getitem__",
+}  # fmt: skip
+# what wraps functions, and how to get at them
+_INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "_dy2st_function")
+_WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property)
+
+
+class AttributeVariable(OuterVariable):
+    """An attribute that a class itself has, or one in a slot of an object: like a dict with this one entry."""
+
+    def __init__(self, name: str, holder: Any):
+        self.name, self.holder, self.entry = name, holder, name
+
+    def __getitem__(self, name: str) -> Any:
+        if name == self.name and isinstance(self.holder, type):
+            return vars(self.holder)[name]
+        try:
+            return _defined(type(self.holder), name).__get__(self.holder)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self.holder, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        delattr(self.holder, name)
+
+
+class Inside:
+    """What is in whatever container or object a place holds at the moment: like a dict.
+
+    `replaced`: another one is put there by each call.
+    """
+
+    def __init__(self, place: Place, replaced: bool):
+        self.place, self.replaced = place, replaced
+
+    def contents(self) -> Any:
+        """The container; of an object its attributes."""
+        value = self.place.now()
+        return value if isinstance(value, (tuple, list, dict)) else _dict_of(value) or {}
+
+    def __len__(self) -> int:
+        return len(self.contents())
+
+    def get(self, entry: Any, default: Any = None) -> Any:
+        contents = self.contents()
+        if isinstance(contents, dict):
+            return dict.get(contents, entry, default)
+        return contents[entry] if isinstance(entry, int) and entry < len(contents) else default
+
+
+class Place:
+    """Where a value is read: `holder[entry]`; the contents of a cell; the length or all contents of a container; the
+    code of a function.
+
+    `item`: it is an item of a container, whose entries are no names in code.
+    """
+
+    def __init__(self, holder: Any, entry: Any, name: str, item: bool = False):
+        self.holder, self.entry, self.name, self.item = holder, entry, name, item
+        # the value that is there now, or MISSING; called at each call of a static function
+        self.now: Callable[[], Any] = _reader(holder, entry)
+
+
+def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
+    if entry is LENGTH:
+        return functools.partial(len, holder)
+    if entry is CONTENTS:
+        return holder.copy  # type: ignore[no-any-return]
+    if entry is CODE:
+        return functools.partial(operator.attrgetter("__code__", "__defaults__", "__kwdefaults__"), holder)
+    if isinstance(holder, types.CellType):
+        return functools.partial(_of_cell, holder)
+    if isinstance(holder, list):
+        return functools.partial(_of_list, holder, entry)
+    if isinstance(holder, dict):  # a subclass may have another `get`
+        return functools.partial(dict.get.__get__(holder), entry, MISSING)
+    if isinstance(holder, AttributeVariable) and isinstance(holder.holder, type):
+        return functools.partial(vars(holder.holder).get, entry, MISSING)
+    return functools.partial(holder.get, entry, MISSING)
+
+
+def _of_cell(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def _of_list(items: list, i: int) -> Any:
+    return items[i] if i < len(items) else MISSING
+
+
+class Reach:
+    """All that can be reached from the functions and values that were added.
+
+    Attributes:
+        places: what may be read, by holder and entry.
+        functions, objects: what was met, by id.
+        dicts: the attributes of the objects.
+        read: the names that code reads.
+        changed: the attributes that code assigns; `items`: whether it changes items of containers.
+        inside: for values that are looked for in their place at each call, what is in them; by id.
+
+    Args:
+        replaced: places in which a call puts another object, so that its identity says nothing.
+    """
+
+    def __init__(self, replaced: Container[tuple] = ()) -> None:
+        self.inside: dict[int, Inside] = {}
+        self._replaced = replaced
+        self.places: dict[tuple, Place] = {}
+        self.functions: dict[int, types.FunctionType] = {}
+        self.objects: dict[int, Any] = {}
+        self.dicts: dict[int, dict] = {}
+        self.read: set[str] = set()
+        self.changed: set[str] = set()
+        self.items = False
+        self._names: set[str] = set()
+        self._assigned: set[str] = set()
+        self._looked: set[str] = set()
+        self._sweeping = self._asking = self._comparing = self._formatting = False
+        self._pending: list[tuple[Any, str]] = []
+
+    # ---- adding ----
+    def add(self, *values: Any) -> None:
+        """Adds functions and values, and all that can be reached from them."""
+        for value in values:
+            if isinstance(value, types.FunctionType):
+                self._function(value, known=True)
+            else:
+                self._meet(value, f"a {type(value).__name__}")
+        self._settle()
+
+    def ask(self, owner: Any, name: str) -> None:
+        """Adds an attribute that was asked for by a computed name."""
+        if isinstance(owner, (type, types.ModuleType)) or not isinstance(owner, _PLAIN):
+            self.read.add(name)
+            self._attributes(owner, {name}, asking=True)
+            self._settle()
+
+    def reads(self, place: Place) -> bool:
+        """Whether code may read the place itself; False if it only assigns it."""
+        return place.item or self._sweeping or place.entry not in self._assigned - self.read
+
+    def state(self) -> tuple[list[Any], list[OuterVariable]]:
+        """The containers, and the single variables, that the functions may change."""
+        containers: list[Any] = list(self.dicts.values()) if self.changed else []
+        variables: list[OuterVariable] = []
+        for x in self.objects.values():
+            if isinstance(x, types.ModuleType):
+                variables += [OuterVariable(n, vars(x)) for n in self.changed & vars(x).keys()]
+            elif type(x) in (list, dict, OrderedDict):
+                containers += [x] if self.items else []
+            else:
+                variables += self._class_state(x)
+        return containers, variables
+
+    def _class_state(self, x: Any) -> Iterable[OuterVariable]:
+        cls = x if isinstance(x, type) else type(x)
+        for name in self.changed:
+            found = _defined(cls, name)
+            if isinstance(found, types.MemberDescriptorType):
+                if cls is not x:
+                    yield AttributeVariable(name, x)
+            elif found is not MISSING and not hasattr(type(found), "__set__") and not _foreign(cls):
+                yield AttributeVariable(name, cls)
+
+    # ---- walking ----
+    def _settle(self) -> None:
+        while self._pending or self._names != self._looked:
+            while self._pending:
+                self._enter(*self._pending.pop())
+            new = self._names - self._looked
+            self._looked |= new
+            for x in list(self.objects.values()) if new else ():
+                self._attributes(x, new)
+
+    def _place(self, holder: Any, entry: Any, name: str, item: bool = False) -> Any:
+        key = place_of(holder, entry)
+        place = self.places.get(key)
+        if place is None:
+            place = self.places[key] = Place(holder, entry, name, item)
+        value = place.now()
+        if value is not MISSING and entry is not LENGTH and entry is not CONTENTS and entry is not CODE:
+            replaced = key in self._replaced or (isinstance(holder, Inside) and holder.replaced)
+            if (isinstance(value, tuple) or (replaced and _is_object(value))) and id(value) not in self.objects:
+                self.inside[id(value)] = Inside(place, replaced)
+            self._meet(value, name)
+        return value
+
+    def _meet(self, value: Any, name: str) -> None:
+        if isinstance(value, _PLAIN) or id(value) in self.objects:
+            return
+        if _foreign(value):
+            return
+        self.objects[id(value)] = value
+        self._pending.append((value, name))
+
+    def _enter(self, value: Any, name: str) -> None:
+        if isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, types.ModuleType):
+            self._attributes(value, self._looked)
+            return
+        elif isinstance(value, type):
+            self._special_methods(value, making=True)
+        elif isinstance(value, (list, dict)) or (isinstance(value, tuple) and id(value) in self.inside):
+            holder = self.inside.get(id(value), value)
+            self._place(holder, LENGTH, f"length of {name}")
+            for entry in list(value) if isinstance(value, dict) else range(len(value)):
+                self._place(holder, entry, f"item {entry!r} of {name}", item=True)
+        elif isinstance(value, (set, np.ndarray, deque)):
+            self._place(value, CONTENTS, name)
+        if isinstance(value, (tuple, set, frozenset, deque)):
+            for x in value:
+                self._meet(x, f"an item of {name}")
+        wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
+            _dict_of(value) or ()
+        )
+        if isinstance(value, _WRAPPERS) or wraps:
+            for way in _INSIDE:
+                self._meet(getattr(value, way, None), name)
+        elif not isinstance(value, (type, types.FunctionType)):
+            self._special_methods(type(value))
+        self._attributes(value, self._looked)
+
+    def _function(self, f: types.FunctionType, known: bool = False) -> None:
+        if id(f) in self.functions or (not known and _is_foreign_module(f.__module__)):
+            return
+        self.functions[id(f)] = f
+        self.objects[id(f)] = f
+        names = names_of(f.__code__)
+        # where a condition on tensors decides whether something is assigned, its old value is read too
+        self._names |= names.attributes | names.changed
+        self.read |= names.attributes | names.globals
+        self._assigned |= names.changed | names.assigned
+        if _is_foreign_module(f.__module__):
+            return  # of one of our own layers: its module stays as it is
+        self.changed |= names.changed
+        self.items |= names.items
+        if names.sweeping > self._sweeping or names.asking > self._asking:
+            self._looked = set()  # what was looked for by name has to be looked for once more
+        if names.comparing > self._comparing or names.formatting > self._formatting:
+            self._comparing, self._formatting = self._comparing or names.comparing, self._formatting or names.formatting
+            for x in list(self.objects.values()):
+                if not isinstance(x, (type, types.FunctionType, types.ModuleType)):
+                    self._special_methods(type(x))
+        self._sweeping, self._asking = self._sweeping or names.sweeping, self._asking or names.asking
+        self._place(f, CODE, f"the code and the default arguments of {f.__name__!r}")
+        for x in (*(f.__defaults__ or ()), *([f.__kwdefaults__] if f.__kwdefaults__ else ())):
+            self._meet(x, f"a default argument of {f.__name__!r}")
+        for name in names.globals | names.assigned:
+            if name in f.__globals__ or not hasattr(builtins, name):
+                self._place(f.__globals__, name, f"global {name!r}")
+        for name in names.modules:
+            self._meet(sys.modules.get(name), f"module {name!r}")
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            if is_generated(f.__code__.co_filename):  # made by the trace: it is not there at the next call
+                self._meet(Place(cell, None, name).now(), f"the variable {name!r}")
+            else:
+                self._place(cell, None, f"the variable {name!r} around {f.__name__!r}")
+
+    def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:
+        if isinstance(x, types.ModuleType):
+            for name in names if asking else names & vars(x).keys():
+                self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
+            return
+        if isinstance(x, type):
+            for name in names:
+                self._of_class(x, name, asking or self._asking)
+            return
+        attributes = _dict_of(x)
+        kind = type(x).__name__
+        if attributes is not None:
+            self.dicts.setdefault(id(attributes), attributes)
+            if self._sweeping and not _is_own(type(x)):
+                names = names | attributes.keys()
+            # sublayers and hooks, which code names by the attributes they stand for
+            names = names | {n for n, v in attributes.items() if isinstance(v, OrderedDict)}
+        looks_in_class = not _foreign(type(x)) and not isinstance(x, types.FunctionType)
+        for name in names:
+            found = self._of_class(type(x), name, False) if looks_in_class else MISSING
+            if isinstance(found, types.MemberDescriptorType):
+                self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
+            elif attributes is not None and (
+                name in attributes
+                or (found is not MISSING and not hasattr(type(found), "__set__"))
+                or (looks_in_class and (asking or self._asking))
+            ):
+                self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {kind}")
+
+    def _of_class(self, cls: type, name: str, asking: bool) -> Any:
+        """What a class has under a name; the places are those of the classes in which Python looks for it."""
+        found = _defined(cls, name)
+        if found is MISSING and not asking:
+            return found
+        for c in cls.__mro__:
+            if not _is_foreign_module(c.__module__) or name in vars(c):
+                self._place(AttributeVariable(name, c), name, f"attribute {name!r} of class {c.__name__}")
+            if name in vars(c):
+                break
+        function = getattr(found, "fget", found)
+        if hasattr(cls, "sublayers") and isinstance(function, types.FunctionType):
+            self._function(function, known=True)
+        return found
+
+    def _special_methods(self, cls: type, making: bool = False) -> None:
+        for c in cls.__mro__:
+            if _foreign(c) or _is_own(c):
+                continue
+            for name, f in list(vars(c).items()):
+                if not (name.startswith("__") and isinstance(f, types.FunctionType)) or name in _NEVER:
+                    continue
+                if name in _MAKING:
+                    wanted = making
+                else:
+                    wanted = name not in _COMPARING | _FORMATTING or (
+                        self._comparing if name in _COMPARING else self._formatting
+                    )
+                if wanted:
+                    self._place(AttributeVariable(name, c), name, f"{name} of class {c.__name__}")
+
+
+def _defined(cls: type, name: str) -> Any:
+    """What a class or one of its bases has under a name, as it stands there."""
+    for c in cls.__mro__:
+        if name in vars(c):
+            return vars(c)[name]
+    return MISSING
+
+
+def _is_object(x: Any) -> bool:
+    """Whether a value is what it has in it: a list, a dict, an object with attributes."""
+    if isinstance(x, (*_PLAIN, *_WRAPPERS, type, types.ModuleType, types.FunctionType)):
+        return False
+    return isinstance(x, (list, dict)) or _dict_of(x) is not None
+
+
+def _dict_of(x: Any) -> dict | None:
+    """The attributes of an object, without running code of its class."""
+    try:
+        found = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_foreign_module(name: str | None) -> bool:
+    from .calls import is_foreign
+
+    return is_foreign(name or "")
+
+
+def _is_own(cls: type) -> bool:
+    """Whether a class is one of this package."""
+    return cls.__module__.partition(".")[0] == "dy2st"
+
+
+def _foreign(x: Any) -> bool:
+    """Whether a function, class or module is one of those whose code runs as it is, and is taken not to change."""
+    if isinstance(x, types.ModuleType):
+        return _is_foreign_module(x.__name__)
+    if isinstance(x, types.FunctionType):
+        return _is_foreign_module(x.__module__) and "_dy2st_function" not in vars(x)
+    return isinstance(x, type) and _is_foreign_module(x.__module__) and not hasattr(x, "sublayers")

@@ -1,0 +1,531 @@
+"""What a trace has read of Python values outside never goes stale, wherever it stands; and what it has not read is no reason to retrace."""
+
+import collections
+import dataclasses
+import functools
+import gc
+import sys
+import types
+import weakref
+
+import numpy as np
+import pytest
+
+import dy2st
+from dy2st import jit, nn
+from dy2st.tensor import Tensor
+
+
+def tensor(*values):
+    return Tensor(np.array(values, np.float32))
+
+
+def check(static, eager, *changes, args=(), traces=None):
+    """Calls both before and after each change, twice; `traces`: how many there must be in the end."""
+    for change in (lambda: None, *changes):
+        change()
+        for _ in range(2):
+            x = tensor(1.0, 2.0)
+            expected, found = eager(x, *args), static(x, *args)
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5)
+    if traces is not None:
+        assert len(static.concrete_programs) == traces, static.explain()
+
+
+class Box:
+    """A plain object."""
+
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+def putting(holder, **values):
+    def change():
+        for name, value in values.items():
+            setattr(holder, name, value)
+
+    return change
+
+
+@dataclasses.dataclass
+class Options:
+    k: float = 2.0
+    unread: int = 0
+
+
+CFG = Box(k=2.0, unread=0, opt=Box(k=3.0), w=tensor(1.0, 2.0))
+SPACE = types.SimpleNamespace(k=2.0)
+OPTIONS = Options()
+TABLE = {"a": Box(k=2.0), "rate": 0.5}
+LIST = [Box(k=2.0), 3.0]
+PAIR = (Box(k=2.0), tensor(1.0, 1.0))
+SETTINGS = types.ModuleType("settings")
+SETTINGS.k, SETTINGS.helper = 2.0, lambda x: x * 2
+sys.modules["settings_of_this_test"] = SETTINGS
+
+
+def of_an_object(x):
+    return x * CFG.k * CFG.opt.k
+
+
+def of_a_namespace(x):
+    return x * SPACE.k
+
+
+def of_a_dataclass(x):
+    return x * OPTIONS.k
+
+
+def of_containers(x):
+    return x * TABLE["a"].k * TABLE["rate"] * LIST[0].k * LIST[1] + PAIR[0].k
+
+
+def of_a_module(x):
+    import settings_of_this_test
+
+    return x * settings_of_this_test.k + SETTINGS.k
+
+
+def by_name(x):
+    return x * getattr(CFG, "k") * getattr(CFG, "".join(["o", "pt"])).k + getattr(CFG, "bias", 0.0)  # noqa: B009
+
+
+def of_vars(x):
+    return x * vars(CFG)["k"]
+
+
+def all_values(x):
+    for value in TABLE.values():
+        x = x * (value if isinstance(value, float) else value.k)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "changes"),
+    [
+        (of_an_object, [putting(CFG, k=5.0), putting(CFG.opt, k=7.0), putting(CFG, opt=Box(k=11.0))]),
+        (of_a_namespace, [putting(SPACE, k=5.0)]),
+        (of_a_dataclass, [putting(OPTIONS, k=5.0)]),
+        (of_containers, [lambda: TABLE.update(rate=0.25), putting(TABLE["a"], k=5.0), putting(LIST[0], k=7.0),
+                         lambda: LIST.__setitem__(1, 4.0), putting(PAIR[0], k=9.0)]),
+        (of_a_module, [putting(SETTINGS, k=5.0)]),
+        (by_name, [putting(CFG, k=13.0), putting(CFG, opt=Box(k=1.5)), putting(CFG, bias=4.0)]),
+        (of_vars, [putting(CFG, k=17.0)]),
+        (all_values, [lambda: TABLE.update(rate=0.125), lambda: TABLE.update(more=3.0), lambda: TABLE.pop("more")]),
+    ],
+)  # fmt: skip
+def test_what_is_reached_through_globals(function, changes):
+    # the last change of the last function undoes the one before it
+    check(jit.to_static(function), function, *changes, traces=1 + len(changes) - (function is all_values))
+
+
+def test_what_is_reached_through_arguments():
+    def f(x, cfg, more):
+        return x * cfg.k * cfg.opt.k * more["cfg"].k
+
+    cfg, other = Box(k=2.0, opt=Box(k=3.0)), Box(k=1.0)
+    args = (cfg, {"cfg": other})
+    check(jit.to_static(f), f, putting(cfg, k=5.0), putting(cfg.opt, k=7.0), putting(other, k=4.0), args=args, traces=4)
+
+
+class Net(nn.Layer):
+    scale = 2.0
+    table = {"a": 1.0}
+
+    def __init__(self):
+        super().__init__()
+        self.cfg, self.cfgs, self.fc = Box(k=2.0), [Box(k=3.0)], nn.Linear(2, 2)
+        self.fc.weight.set_value(np.eye(2, dtype=np.float32))
+        self.note = 0
+
+    def helper(self, x):
+        return x + 1
+
+    def forward(self, x):
+        return self.helper(self.fc(x) * self.cfg.k * self.cfgs[0].k * self.scale * self.table["a"] * type(self).scale)
+
+
+class SubNet(Net):
+    def forward(self, x):
+        return super().forward(x) * SubNet.scale
+
+
+def test_what_is_reached_through_a_layer():
+    net = Net()
+    static = jit.to_static(Net.forward)
+    check(lambda x: static(net, x), functools.partial(Net.forward, net), putting(net.cfg, k=5.0), putting(net.cfgs[0], k=7.0),
+          lambda: net.cfgs.__setitem__(0, Box(k=1.5)), putting(net, cfg=Box(k=1.25)))  # fmt: skip
+    assert len(static.concrete_programs) == 5
+
+
+@pytest.mark.parametrize("cls", [Net, SubNet])
+def test_attributes_of_classes(cls, monkeypatch):
+    net = cls()
+    static = jit.to_static(cls.forward)
+    changes = [
+        lambda: monkeypatch.setattr(Net, "scale", 3.0),
+        lambda: monkeypatch.setattr(cls, "scale", 3.5),
+        lambda: monkeypatch.setitem(Net.table, "a", 5.0),
+        putting(net, scale=7.0),
+        lambda: monkeypatch.setattr(Net, "helper", lambda self, x: x - 1),
+        putting(net, helper=lambda x: x * 10),
+    ]
+    check(lambda x: static(net, x), functools.partial(cls.forward, net), *changes)
+    if cls is SubNet:
+        check(lambda x: static(net, x), functools.partial(cls.forward, net),
+              lambda: monkeypatch.setattr(Net, "forward", lambda self, x: x * 3))  # fmt: skip
+    assert len(static.concrete_programs) == 1 + len(changes) + (cls is SubNet)
+
+
+class Slots:
+    __slots__ = ("__weakref__", "k")
+
+    def __init__(self, k):
+        self.k = k
+
+
+class Tight(Slots):
+    __slots__ = ("n",)
+
+    @jit.to_static
+    def scaled(self, x):
+        return x * self.k * self.n
+
+
+def test_attributes_in_slots():
+    slots, tight = Slots(2.0), Tight(2.0)
+    tight.n = 3
+
+    def f(x):
+        return x * slots.k
+
+    check(jit.to_static(f), f, putting(slots, k=5.0), traces=2)
+    check(tight.scaled, lambda x: x * tight.k * tight.n, putting(tight, k=5.0), putting(tight, n=7))
+    assert len(tight.scaled.concrete_programs) == 3
+
+
+def scaled(x, by=2.0, *, plus=1.0):
+    return x * by * scaled.k + plus
+
+
+scaled.k = 1.5
+
+
+def calls_scaled(x):
+    return scaled(x)
+
+
+@pytest.mark.parametrize("function", [calls_scaled, scaled])
+def test_default_arguments_and_attributes_of_functions(function, monkeypatch):
+    static = jit.to_static(function)
+
+    def defaults():
+        scaled.__defaults__ = (5.0,)
+
+    changes = [defaults, lambda: monkeypatch.setitem(scaled.__kwdefaults__, "plus", 7.0),
+               lambda: monkeypatch.setattr(scaled, "k", 3.0)]  # fmt: skip
+    try:
+        check(static, function, *changes, traces=4)
+    finally:
+        scaled.__defaults__ = (2.0,)
+
+
+def replaceable(x):
+    return x * 2
+
+
+def replacement(x):
+    return x * 3
+
+
+def calls_functions(x):
+    return replaceable(x) + SETTINGS.helper(x)
+
+
+def test_replaced_functions(monkeypatch):
+    changes = [lambda: monkeypatch.setattr(SETTINGS, "helper", lambda x: x * 7),
+               lambda: monkeypatch.setattr(replaceable, "__code__", replacement.__code__),
+               lambda: monkeypatch.setitem(globals(), "replaceable", lambda x: x * 5)]  # fmt: skip
+    check(jit.to_static(calls_functions), calls_functions, *changes, traces=4)
+
+
+class Computing:
+    """Its values come from code that no call names."""
+
+    def __init__(self):
+        self.side, self._extra, self.unread = 2.0, {"bonus": 3.0}, 0
+
+    @property
+    def area(self):
+        return self.side * GLOBAL_FACTOR
+
+    @functools.cached_property
+    def cached(self):
+        return self.side + 1
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._extra[name]
+
+    def __getitem__(self, key):
+        return self._extra[key] * self.side
+
+    def __len__(self):
+        return int(self.side)
+
+
+GLOBAL_FACTOR = 2.0
+
+
+def test_properties_and_special_methods(monkeypatch):
+    it = Computing()
+
+    def f(x):
+        return x * it.area + it.bonus + it["bonus"] + len(it) + it.cached
+
+    changes = [putting(it, side=5.0), lambda: monkeypatch.setitem(globals(), "GLOBAL_FACTOR", 4.0),
+               lambda: it._extra.update(bonus=7.0), putting(it, cached=1.0),
+               lambda: monkeypatch.setattr(Computing, "area", 1.0)]  # fmt: skip
+    check(jit.to_static(f), f, *changes, traces=6)
+
+
+def test_tensors_are_read_where_they_stand(monkeypatch):
+    pair = [tensor(1.0, 1.0)]
+
+    def f(x):
+        return x * CFG.w + SETTINGS.w + pair[0] + Net.bias
+
+    SETTINGS.w = tensor(1.0, 1.0)
+    monkeypatch.setattr(Net, "bias", tensor(2.0, 2.0), raising=False)
+    changes = [putting(CFG, w=tensor(5.0, 6.0)), putting(SETTINGS, w=tensor(7.0, 8.0)),
+               lambda: pair.__setitem__(0, tensor(9.0, 9.0)), lambda: monkeypatch.setattr(Net, "bias", tensor(4.0, 4.0))]  # fmt: skip
+    check(jit.to_static(f), f, *changes, traces=1)
+
+
+def test_tensors_that_become_something_else():
+    it = Box(w=tensor(1.0, 2.0), v=tensor(1.0, 2.0))
+
+    def f(x):
+        x = x if it.w is None else x * it.w
+        return x * it.v.shape[0], it.v
+
+    static = jit.to_static(f)
+    check(
+        lambda x: static(x)[0],
+        lambda x: f(x)[0],
+        putting(it, w=None),
+        putting(it, w=tensor(3.0, 3.0)),
+        putting(it, v=tensor(1.0)),
+    )
+    assert static(tensor(1.0, 2.0))[1] is it.v
+
+
+def test_a_buffer_that_was_replaced_is_the_one_that_changes():
+    class Summing(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", tensor(0.0))
+
+        def forward(self, x):
+            self.total.add_(x.sum().reshape([1]))
+            return self.total * 1
+
+    net = jit.to_static(Summing())
+    net(tensor(1.0))
+    net.total = tensor(100.0)
+    assert net(tensor(1.0)).numpy() == [101.0]
+    assert net.total.numpy() == [101.0]
+
+
+def test_tied_tensors_that_are_parted():
+    it = Box(a=tensor(1.0, 2.0))
+    it.b = it.a
+
+    def f(x):
+        return x * it.a + it.b
+
+    check(jit.to_static(f), f, putting(it, b=tensor(5.0, 5.0)), putting(it, a=tensor(7.0, 7.0)), traces=2)
+
+
+def test_values_that_are_not_read_are_no_reason_to_retrace():
+    net, it, options = Net(), Computing(), Options()
+
+    def f(x):
+        return net(x) * it.side * options.k
+
+    step = 0
+
+    def unrelated():
+        nonlocal step
+        step += 1
+        net.note = net.other = CFG.unread = it.unread = options.unread = SETTINGS.unread = Net.unread = step
+        net.cfg.seen = f"step {step}"
+
+    check(jit.to_static(f), f, unrelated, unrelated, putting(net.cfg, k=2.0), putting(options, k=float("2")), traces=1)
+
+
+def test_what_a_function_changes_in_objects_outside_is_changed_at_each_call():
+    def make():
+        class Counted:
+            total = 0
+
+        cfg, slots, log = Box(n=0, last=None, opt=Box(n=5.0)), Slots(1), {"n": 0}
+
+        def bump(it):
+            it.n += 1
+
+        def f(x):
+            bump(cfg)
+            cfg.opt.n = cfg.opt.n * 0.5
+            cfg.last = x * cfg.n
+            slots.k += 1
+            Counted.total += 2
+            log["n"] += 1
+            if x.sum() > 0:
+                cfg.flag = cfg.n
+            return x * cfg.n * cfg.opt.n + slots.k + Counted.total + log["n"]
+
+        return f, lambda: (cfg.n, cfg.opt.n, slots.k, Counted.total, log["n"], int(cfg.flag)), cfg
+
+    (eager, seen, _), (function, found, cfg) = make(), make()
+    static = jit.to_static(function)
+    for i in range(5):
+        x = tensor(1.0, float(i))
+        np.testing.assert_allclose(static(x).numpy(), eager(x).numpy(), rtol=1e-5)
+        assert found() == seen()
+        np.testing.assert_allclose(cfg.last.numpy(), x.numpy() * (i + 1))
+    assert len(static.concrete_programs) <= 3
+
+
+def test_state_in_tuples_lists_and_objects_that_are_replaced():
+    class Cell(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.pair, self.items, self.count = (tensor(1.0, 1.0), 2.0), [tensor(1.0, 1.0)], Box(n=0)
+
+        def forward(self, x):
+            h, k = self.pair
+            self.pair = (h * 0.5 + x, k)
+            self.items = [self.items[0] + x]
+            self.count = Box(n=self.count.n + 1)
+            return h * k + self.items[0] * self.count.n
+
+    eager, static = Cell(), jit.to_static(Cell())
+    for _ in range(4):
+        x = tensor(1.0, 2.0)
+        np.testing.assert_allclose(static(x).numpy(), eager(x).numpy(), rtol=1e-5)
+    eager.count = static.count = Box(n=10)
+    np.testing.assert_allclose(static(x).numpy(), eager(x).numpy(), rtol=1e-5)
+
+
+def test_state_in_a_tuple_needs_no_new_trace():
+    class Cell(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.state = (tensor(1.0, 1.0), collections.OrderedDict(h=tensor(0.0, 0.0)))
+
+        def forward(self, x):
+            h, more = self.state
+            self.state = (h * 0.5 + x, collections.OrderedDict(h=more["h"] + h))
+            return self.state[1]["h"] * 1
+
+    eager, static = Cell(), jit.to_static(Cell())
+    for _ in range(4):
+        np.testing.assert_allclose(static(tensor(1.0, 2.0)).numpy(), eager(tensor(1.0, 2.0)).numpy(), rtol=1e-5)
+    assert len(static.forward.concrete_programs) == 1
+
+
+class Equal:
+    """All of them are equal."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __eq__(self, other):
+        return isinstance(other, Equal)
+
+    def __hash__(self):
+        return 1
+
+    @jit.to_static
+    def scaled(self, x):
+        return x * self.k
+
+
+def test_objects_are_told_apart_by_identity():
+    def f(x, it):
+        return x * it.k
+
+    static = jit.to_static(f)
+    for k in (2.0, 5.0):
+        assert Equal(k).scaled(tensor(1.0)).numpy() == [k]
+        assert static(tensor(1.0), Equal(k)).numpy() == [k]
+    a, b = Equal(3.0), Equal(4.0)
+    assert [x.scaled(tensor(1.0)).numpy().item() for x in (a, b)] == [3.0, 4.0]
+
+
+def test_a_new_object_at_the_same_address_is_not_taken_for_the_old_one():
+    def f(x, it):
+        return x * it.k
+
+    static = jit.to_static(f)
+    for k in range(20):
+        assert static(tensor(1.0), Box(k=float(k))).numpy() == [k]
+        assert Equal(float(k)).scaled(tensor(1.0)).numpy() == [k]
+        gc.collect()
+
+
+def test_traces_of_a_method_do_not_keep_its_object_alive():
+    it = Equal(2.0)
+    it.scaled(tensor(1.0))
+    gone = weakref.ref(it)
+    del it
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("given", [None, [jit.InputSpec([2], "float32")]])
+def test_what_is_saved_is_not_stale(given, tmp_path):
+    net = Net()
+    static = jit.to_static(net)
+    x = tensor(1.0, 2.0)
+    static(x)
+    for k in (2.0, 5.0):
+        net.cfg.k = k
+        jit.save(static, str(tmp_path / "net"), given)
+        expected = Net.forward(net, x)
+        np.testing.assert_allclose(jit.load(str(tmp_path / "net"))(x).numpy(), expected.numpy(), rtol=1e-5)
+
+
+def test_explain_names_what_has_changed(monkeypatch):
+    static = jit.to_static(of_an_object)
+    monkeypatch.setattr(CFG, "k", 2.0)
+    static(tensor(1.0))
+    monkeypatch.setattr(CFG, "k", 3.0)
+    static(tensor(1.0))
+    assert "attribute 'k' of Box was 2.0, is 3.0" in static.explain()
+
+
+def test_negative_zero_and_nan():
+    it = Box(k=0.0, n=float("nan"))
+
+    @jit.to_static
+    def f(x):
+        return x if it.n == it.n else 1.0 / (x * it.k)
+
+    assert f(tensor(1.0)).numpy() == [np.inf]
+    it.n = float("nan")
+    assert f(tensor(1.0)).numpy() == [np.inf]
+    it.k = -0.0
+    assert f(tensor(1.0)).numpy() == [-np.inf]
+    assert len(f.concrete_programs) == 2
+
+
+def test_eager_mode_is_as_before():
+    jit.enable_to_static(False)
+    try:
+        check(jit.to_static(of_an_object), of_an_object, putting(CFG, k=4.0), traces=0)
+    finally:
+        jit.enable_to_static(True)
+    assert dy2st.in_dynamic_mode()
