@@ -62,6 +62,13 @@ class Slot:
     pattern: Pattern
 
 
+def _unchanged(before: Any, after: Any) -> bool:
+    """Whether the value of a variable or a cell is surely the same; the contents of a list are a new list at each reading."""
+    if type(before) is list and type(after) is list:
+        return len(before) == len(after) and all(map(same, before, after))
+    return same(before, after)
+
+
 class Loop:
     """One staged loop. The body is traced until it is known which of its variables vary and of what type they are; each
     trace but the last is thrown away."""
@@ -131,7 +138,7 @@ class Loop:
             test = test if isinstance(test, Tensor) else dispatch.constant(np.asarray(test))
             self.test_block.results = [self.tracer.lift(test).name]
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
-            untouched = all(same(a, b) for a, b in zip(before, after, strict=True))
+            untouched = all(map(_unchanged, before, after))
             if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - self.named:
                 self._rotated = True
                 return True
