@@ -67,6 +67,8 @@ def call(f: Any) -> Any:
         return functools.partial(call(f.func), *f.args, **f.keywords)
     if isinstance(f, (types.BuiltinFunctionType, type)):
         return _builtin(f, tracer)
+    if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
+        return functools.partial(_cached, tracer, f)
     original = getattr(type(f), "_dy2st_function", None)
     if original is not None:
         return call(original.__get__(f))
@@ -189,6 +191,13 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
     return f(*args)
+
+
+def _cached(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """A function with a cache, which is the only one that knows the object that it gives."""
+    result = f(*args, **kwargs)
+    tracer.given.append(result)
+    return result
 
 
 def _frozen_random(what: str) -> StagedValueError:

@@ -7,6 +7,7 @@ import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
@@ -33,6 +34,8 @@ class Names:
         globals, attributes: variables of the module, and attributes, that are read.
         assigned, changed: those that are assigned or deleted.
         modules: what is imported.
+        looked: the names, and constant keys, that are read for more than appending to what they stand for; None is among them if
+            that is so for an item under a key that is not known.
         items: whether items of containers are changed.
         sweeping: whether attributes may be read that have no name here.
         asking: whether it may count that an attribute is missing.
@@ -44,6 +47,7 @@ class Names:
     assigned: frozenset[str]
     changed: frozenset[str]
     modules: frozenset[str]
+    looked: frozenset[Any]
     items: bool
     sweeping: bool
     asking: bool
@@ -60,8 +64,13 @@ def names_of(code: types.CodeType) -> Names:
     changed: set[str] = set()
     modules: set[str] = set()
     items = sweeping = comparing = formatting = False
+    looked: set[Any] = set()
     for part in _codes(code):
-        for i in dis.get_instructions(part):
+        for before, i, after in _triples(part):
+            if _gets_item(i) and not _appends(after):
+                looked.add(before.argval if before is not None and before.opname == "LOAD_CONST" else None)
+            elif i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(after):
+                looked.add(i.argval)
             if i.opname in _GLOBALS:
                 variables.add(i.argval)
             elif i.opname.startswith(_READS):
@@ -79,9 +88,25 @@ def names_of(code: types.CodeType) -> Names:
     if not variables.isdisjoint(("getattr", "hasattr")):
         attributes.update(c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier())
     seen = variables | attributes
-    return Names(frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed),
-                 frozenset(modules), items or not attributes.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING),
-                 not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS))  # fmt: skip
+    return Names(
+        frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(modules), frozenset(looked),
+        items or not attributes.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING), not variables.isdisjoint(_ASKING),
+        comparing, formatting or not seen.isdisjoint(_TEXTS),
+    )  # fmt: skip
+
+
+def _triples(code: types.CodeType) -> Iterator[tuple[dis.Instruction | None, dis.Instruction, dis.Instruction | None]]:
+    """Each instruction with the one before and the one after it."""
+    instructions = list(dis.get_instructions(code))
+    return zip([None, *instructions], instructions, [*instructions[1:], None], strict=False)
+
+
+def _appends(i: dis.Instruction | None) -> bool:
+    return i is not None and i.opname.startswith(_READS) and i.argval in ("append", "extend")
+
+
+def _gets_item(i: dis.Instruction) -> bool:
+    return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.argrepr == "[]")
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -14,7 +14,7 @@ import operator
 import sys
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ CONTENTS = object()
 # a function's code and defaults
 CODE = object()
 
+# a container with more than this is compared as a whole, unless there are tensors in it
+_MANY = 64
 # the end of every way
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, StagedList, np.generic, np.dtype, range, slice)
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
@@ -148,9 +150,10 @@ class Reach:
         replaced: places in which a call puts another object, so that its identity says nothing.
     """
 
-    def __init__(self, replaced: Container[tuple] = ()) -> None:
+    def __init__(self, replaced: Collection[tuple] = ()) -> None:
         self.inside: dict[int, Inside] = {}
         self._replaced = replaced
+        self._changing = {holder for holder, _ in replaced}
         self.places: dict[tuple, Place] = {}
         self.functions: dict[int, types.FunctionType] = {}
         self.objects: dict[int, Any] = {}
@@ -160,6 +163,7 @@ class Reach:
         self.items = False
         self._names: set[str] = set()
         self._assigned: set[str] = set()
+        self._seen: set[Any] = set()
         self._looked: set[str] = set()
         self._sweeping = self._asking = self._comparing = self._formatting = False
         self._pending: list[tuple[Any, str]] = []
@@ -184,6 +188,11 @@ class Reach:
     def reads(self, place: Place) -> bool:
         """Whether code may read the place itself; False if it only assigns it."""
         return place.item or self._sweeping or place.entry not in self._assigned - self.read
+
+    def looks_at(self, items: list) -> bool:
+        """Whether code does more with a list than append to it."""
+        ways = [p for p in self.places.values() if isinstance(p.entry, str) or p.item]
+        return any((p.entry if isinstance(p.entry, str) else None) in self._seen for p in ways if p.now() is items)
 
     def state(self) -> tuple[list[Any], list[OuterVariable]]:
         """The containers, and the single variables, that the functions may change."""
@@ -249,6 +258,13 @@ class Reach:
             self._special_methods(value, making=True)
         elif isinstance(value, (list, dict)) or (isinstance(value, tuple) and id(value) in self.inside):
             holder = self.inside.get(id(value), value)
+            if len(value) > _MANY and holder is value and id(value) not in self._changing:
+                items = value.values() if isinstance(value, dict) else value
+                if not any(isinstance(x, Tensor) for x in items):
+                    self._place(value, CONTENTS, name)
+                    for x in items:
+                        self._meet(x, f"an item of {name}")
+                    return
             self._place(holder, LENGTH, f"length of {name}")
             for entry in list(value) if isinstance(value, dict) else range(len(value)):
                 self._place(holder, entry, f"item {entry!r} of {name}", item=True)
@@ -276,6 +292,7 @@ class Reach:
         # where a condition on tensors decides whether something is assigned, its old value is read too
         self._names |= names.attributes | names.changed
         self.read |= names.attributes | names.globals
+        self._seen |= names.looked
         self._assigned |= names.changed | names.assigned
         if _is_foreign_module(f.__module__):
             return  # of one of our own layers: its module stays as it is
@@ -295,8 +312,10 @@ class Reach:
         for name in names.globals | names.assigned:
             if name in f.__globals__ or not hasattr(builtins, name):
                 self._place(f.__globals__, name, f"global {name!r}")
-        for name in names.modules:
-            self._meet(sys.modules.get(name), f"module {name!r}")
+        package = str(f.__globals__.get("__package__") or "").split(".")
+        for name in names.modules:  # an import may be relative to any package around
+            for depth in range(len(package) + 1):
+                self._meet(sys.modules.get(".".join([*package[:depth], name]).strip(".")), f"module {name!r}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             if is_generated(f.__code__.co_filename):  # made by the trace: it is not there at the next call
                 self._meet(Place(cell, None, name).now(), f"the variable {name!r}")

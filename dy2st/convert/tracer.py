@@ -84,6 +84,7 @@ class Tracer(ProgramRecorder):
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
         self.asked: list[tuple[Any, str]] = []
+        self.given: list[Any] = []
         self.reach = Reach()
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.root = Snapshot()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,8 @@ class Guard:
         return self.place.entry
 
     def holds(self) -> bool:
+        if self.entry is CONTENTS:
+            return _same_contents(self.holder, self.value)
         now = self.place.now()
         if isinstance(self.value, Kind):
             return type(now) is self.value.cls
@@ -67,8 +69,6 @@ class Guard:
             return now is self.value.place.now()
         if isinstance(self.value, Look):
             return isinstance(now, Tensor) and Look.of(now) == self.value
-        if self.entry is CONTENTS:
-            return np.array_equal(now, self.value) if isinstance(now, np.ndarray) else now == self.value  # type: ignore[no-any-return]
         return same(now, self.value)
 
     def __str__(self) -> str:
@@ -89,6 +89,18 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor) or not isinstance(a, _PLAIN):
         return False
     return bool(a == b or (a != a and b != b))
+
+
+def _same_contents(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    if isinstance(a, dict):
+        return _all_same(a, b) and _all_same(a.values(), b.values())
+    return _all_same(a, b) if isinstance(a, list) else bool(a == b)
+
+
+def _all_same(a: Collection[Any], b: Collection[Any]) -> bool:
+    return len(a) == len(b) and (all(map(operator.is_, a, b)) or all(map(same, a, b)))
 
 
 class Guards:

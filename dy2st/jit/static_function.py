@@ -220,18 +220,20 @@ class StaticFunction:
                     now, v = captured.now(), captured.variable
                     if isinstance(now, Tensor) and now.ndim == len(v.shape) and not admits(v.shape, now):
                         self._traces.open_capture(now, widen(v.shape, now))
+        open_captures = self._traces.open_captures()
+        opened = {id(t): t for concrete in group for c in concrete.captured if id(t := c.now()) in open_captures}
         names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        concrete = self._run_trace(arguments, shapes, names, self._counters(group))
+        concrete = self._run_trace(arguments, shapes, names, self._counters(group), list(opened.values()))
         return self._keep(concrete, arguments.key, reason)
 
     def _run_trace(self, arguments: Any, shapes: Sequence[Sequence[int]], names: Sequence[str],
-                   counters: Sequence[tuple[dict, Any]] = ()) -> ConcreteProgram:  # fmt: skip
+                   counters: Sequence[tuple[dict, Any]] = (), opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
         def run(counters: Sequence[tuple[dict, Any]]) -> ConcreteProgram:
             trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, shapes, names,
-                          self._traces.open_captures(), counters)  # fmt: skip
+                          self._traces.open_captures(), counters, opened)  # fmt: skip
             return trace.run(self.raw.__qualname__)
 
         try:

@@ -14,7 +14,7 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.lists import StagedList
-from ..convert.reach import LENGTH, Place, Reach
+from ..convert.reach import CONTENTS, LENGTH, Place, Reach
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.tracer import Tracer, containers_of
 from ..convert.undefined import Undefined
@@ -49,16 +49,18 @@ class Trace:
         shapes: for each fed tensor the shape to trace with (-1 = open).
         names: for each fed tensor its name in the program.
         counters: attributes with numbers that are inputs: the function changes them itself, at each call.
+        opened: tensors of the outside whose shape only the run knows, as it has changed between calls.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
-                 counters: Sequence[tuple[dict, Any]] = ()) -> None:  # fmt: skip
+                 counters: Sequence[tuple[dict, Any]] = (), opened: Sequence[Tensor] = ()) -> None:  # fmt: skip
         self.function, self.signature, self.key = function, signature, key
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures)
         self.inputs: list[Variable] = []
         self.placeholders: list[Tensor] = []
+        self.opened = opened
         self._fetches: dict[str, int] = {}
         self.arguments = self._arguments(leaves, shapes, names)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
@@ -116,6 +118,8 @@ class Trace:
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         with dispatch.recording(tracer):
             try:
+                for t in self.opened:  # so that code that reads its shape gets that of the run
+                    tracer.on_mutate(t)
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 recipe = self._recipe(result)
                 effects = self._effects(paths)
@@ -143,6 +147,7 @@ class Trace:
         tracer = self.tracer
         reach = Reach(_replaced(effects))
         reach.add(*tracer.functions.values(), *tracer.owners.values(), *self._objects())
+        reach.add(*tracer.given)
         for owner, name in tracer.asked:
             reach.ask(owner, name)
         places: dict[int, Place] = {}
@@ -153,12 +158,12 @@ class Trace:
         # these are given back as the objects that they are
         kept = {id(t) for r in (recipe, *(r for _, r in effects.cells)) for t in constants(r) if isinstance(t, Tensor)}
         # what the function itself appends to, or counts up as an input, does not call for another trace
-        own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell)}
+        own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell) and not reach.looks_at(c.target)}
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
         merged = {place_of(c.target, c.entry) for c, r in effects.cells if isinstance(c, EntryCell) and not isinstance(r, Constant)}
         return captured, Guards(
             self._assigned(g) for g in guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, merged)
-            if not (g.entry is LENGTH and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
+            if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
         )  # fmt: skip
 
     def _assigned(self, guard: Guard) -> Guard:

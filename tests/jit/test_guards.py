@@ -419,6 +419,82 @@ def test_state_in_tuples_lists_and_objects_that_are_replaced():
     np.testing.assert_allclose(static(x).numpy(), eager(x).numpy(), rtol=1e-5)
 
 
+def test_imports_inside_a_function(tmp_path, monkeypatch):
+    package = tmp_path / "package_of_this_test"
+    (package / "inner").mkdir(parents=True)
+    for file, text in {
+        "__init__.py": "", "inner/__init__.py": "", "options.py": "k = 2.0\n", "more.py": "k = 3.0\n",
+        "inner/model.py": "def f(x):\n    from .. import more\n    from ..options import k\n    return x * k * more.k\n",
+    }.items():  # fmt: skip
+        (package / file).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    from package_of_this_test import more, options
+    from package_of_this_test.inner.model import f
+
+    check(jit.to_static(f), f, putting(options, k=5.0), putting(more, k=7.0), traces=3)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_lists_that_grow_at_each_call(many):
+    class Log(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.written, self.counted = list(range(100 * many)), list(range(100 * many))
+
+        def forward(self, x):
+            self.written.append(1)
+            self.counted.append(2)
+            return x * len(self.counted)
+
+    def only_written(x):
+        log.written.append(x if not many else 3)
+        return x * 2
+
+    eager, static, log = Log(), jit.to_static(Log()), Log()
+    for _ in range(3):
+        np.testing.assert_allclose(static(tensor(1.0)).numpy(), eager(tensor(1.0)).numpy())
+    assert static.counted == eager.counted
+    assert static.written == eager.written
+    function = jit.to_static(only_written)
+    for _ in range(4):
+        function(tensor(1.0))
+    assert len(log.written) == 100 * many + 4
+    assert len(function.concrete_programs) == 1
+
+
+def test_large_containers():
+    vocabulary, rows = {str(i): i for i in range(1000)}, [Box(k=float(i)) for i in range(1000)]
+    key = ["7"]
+
+    def f(x):
+        return x * vocabulary[key[0]] + rows[9].k
+
+    changes = [lambda: vocabulary.update({"7": 8}), putting(rows[9], k=1.0), lambda: rows.__setitem__(9, Box(k=2.0)),
+               lambda: vocabulary.update({"7": 8.0})]  # fmt: skip
+    check(jit.to_static(f), f, *changes, traces=5)
+
+
+@functools.lru_cache
+def cached_box():
+    return Box(k=2.0)
+
+
+def test_an_object_that_only_a_cache_knows():
+    def f(x):
+        return x * cached_box().k
+
+    check(jit.to_static(f), f, putting(cached_box(), k=5.0), traces=2)
+
+
+def test_sizes_of_a_tensor_that_is_replaced():
+    it = Box(w=tensor(1.0))
+
+    def f(x):
+        return x * it.w.sum() * it.w.shape[0]
+
+    check(jit.to_static(f), f, *(putting(it, w=tensor(*range(n))) for n in range(2, 6)), traces=2)
+
+
 def test_state_in_a_tuple_needs_no_new_trace():
     class Cell(nn.Layer):
         def __init__(self):
