@@ -24,6 +24,7 @@ from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated, locate
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
+from .growing import Growth, grown, take_back
 from .lists import StagedList
 from .reach import Reach
 from .structure import MaybeNone
@@ -36,19 +37,28 @@ _CONTAINERS = (list, dict, OrderedDict)
 
 @dataclass
 class Outcome:
-    """What a block of traced code left behind: its result, and each outer cell that it changed with the new value."""
+    """What a block of traced code left behind: its result, and each outer cell that it changed with the new value; the lists
+    from outside that have become lists of dynamic length."""
 
     result: Any
     changes: dict[tuple, tuple[Cell, Any]]
+    grown: list[Growth]
 
 
 @dataclass
 class Frame:
-    """A branch or a loop body being traced, with what it has changed of the outside so far."""
+    """A branch or a loop body being traced, with what it has changed of the outside so far.
+
+    Attributes:
+        promoted: the lists that have become lists of dynamic length in it.
+        renamed: the variables that got the new lists, with the old ones.
+    """
 
     block: Block
     tensors: dict[tuple, tuple[Cell, Any]] = field(default_factory=dict)
     containers: Snapshot = field(default_factory=Snapshot)
+    promoted: dict[int, tuple[list, StagedList]] = field(default_factory=dict)
+    renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -237,6 +247,19 @@ class Tracer(ProgramRecorder):
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 
+    def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
+        before = dispatch.set_grad(True)
+        try:
+            if not tensor.stop_gradient:
+                # eagerly the tensor keeps its place in the graph: what is computed from it now counts for it
+                return dispatch.ops.op("replaced_value", X=tensor, Value=new)
+            if not self.lift(new).stop_gradient:
+                new = dispatch.ops.op("assign", X=new)
+                new.stop_gradient = True
+            return new
+        finally:
+            dispatch.set_grad(before)
+
     def watch(self, *values: Any) -> None:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
         for value in values:
@@ -250,22 +273,6 @@ class Tracer(ProgramRecorder):
             if is_generated(frame.f_code.co_filename):
                 self.watch(*(v for v in frame.f_locals.values() if type(v) in (list, dict, tuple)))
             frame = frame.f_back  # type: ignore[assignment]
-
-    def other_names(self, value: Any, names: list[str]) -> list[str]:
-        """The variables that hold this very object now: of the function being traced, but for `names`, and of its callers."""
-        found: dict[str, None] = {}
-        own: Any = None
-        frame: Any = sys._getframe(1)
-        while frame is not None:
-            place = locate(frame) if is_generated(frame.f_code.co_filename) else None
-            if place is not None:
-                # names that end like this are the transpiler's own
-                here = [k for k, v in frame.f_locals.items() if v is value and not k.rstrip("0123456789").endswith("_")]
-                function = (place.file, place.function)
-                own = own or (function if here else None)
-                found.update((k, None) for k in here if function != own or k not in names)
-            frame = frame.f_back
-        return list(found)
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""
@@ -344,12 +351,15 @@ class Tracer(ProgramRecorder):
             for cell, old in frame.tensors.values():
                 cell.target._value = old
             frame.containers.restore()
+            take_back(frame)
+            for key in frame.promoted:
+                del self.replaced[key]
 
     def run_in(self, block: Block, thunk: Callable[[], Any]) -> Outcome:
         """Traces a function into a block."""
         with self.frame(block) as frame:
             result = thunk()
-            return Outcome(result, self.changes(frame))
+            return Outcome(result, self.changes(frame), grown(frame))
 
     def changes(self, frame: Frame) -> dict[tuple, tuple[Cell, Any]]:
         """The cells outside that the frame has changed, with their present values."""

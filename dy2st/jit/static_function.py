@@ -22,6 +22,7 @@ from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
 from . import static_call
 from .concrete import ConcreteProgram
+from .pickling import reduced
 from .signature import (
     Arguments,
     InputSpec,
@@ -133,6 +134,9 @@ class StaticFunction:
     def __deepcopy__(self, memo: dict) -> StaticFunction:
         # the copy of a layer has its own parameters, so its own traces
         return StaticFunction(self.raw, self.input_spec, memo.get(id(self.instance), self.instance))
+
+    def __reduce__(self) -> Any:
+        return reduced(self)
 
     @property
     def original(self) -> Callable:

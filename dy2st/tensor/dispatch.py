@@ -52,6 +52,11 @@ class Recorder:
         """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
         return None
 
+    def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
+        """The value of `new` as that of `tensor` for a `rebind` that is no part of the computation: where gradients go stays as
+        it is."""
+        return new
+
     def open_dim(self, tensor: Tensor, axis: int) -> Any:
         """What `tensor.shape[axis]` is for an open dim."""
         return -1
@@ -225,7 +230,8 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
     Args:
         tensor: what is modified.
         new: has its new value.
-        differentiable: the tensor also takes the origin of `new`, so that gradients flow through the modification.
+        differentiable: the tensor also takes the origin of `new`, so that gradients flow through the modification. Without
+            it, and under `no_grad`, gradients go where they went before.
 
     Raises:
         InplaceError: a leaf that needs a gradient is modified under recording.
@@ -236,11 +242,15 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
             location=user_location(2), hint="modify a copy (x.clone()), or do it under no_grad()",
         )  # fmt: skip
     recorder = current_recorder()
+    computed = differentiable and _state.grad
     if recorder is not None:
-        recorder.rebind(tensor, new)
+        recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))
         return tensor
     tensor._value = _array(new)
-    if differentiable and not new._stop:
+    if computed and new._stop:
+        # the new value depends on nothing that needs a gradient: what the old one was made of must not get one
+        tensor._stop, tensor._node, tensor._index = True, None, 0
+    elif differentiable and not new._stop:
         tensor._stop = False
         if new._node is None:
             tape.leaf_node(new)

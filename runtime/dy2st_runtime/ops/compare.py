@@ -229,6 +229,28 @@ class RightShift(_Shift):
 
 
 @register
+class ReplacedValue(Elementwise):
+    """Value, in the place of X, which has the same shape and dtype: the gradient of the result is that of X. It is what a variable is
+    after its value was set apart from the computation (`set_value`, in-place functions under `no_grad`)."""
+
+    type = "replaced_value"
+    inputs = ("X", "Value")
+
+    @classmethod
+    def reference(cls, x: np.ndarray, value: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        dims.broadcast(x.shape, value.shape, cls.type)
+        return value.astype(cls.compute_dtype((x.dtype.name, value.dtype.name), {}), copy=False)
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, value: n.Expr) -> n.Expr:
+        return value
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
+        return (lambda: douts[0]), None
+
+
+@register
 class Where(Elementwise):
     """X where the Condition holds, else Y; the three broadcast."""
 
