@@ -12,6 +12,7 @@ from dy2st_runtime.errors import FeedError as FeedError
 from dy2st_runtime.errors import FetchError as FetchError
 from dy2st_runtime.errors import FormatError as FormatError
 from dy2st_runtime.errors import GradientError as GradientError
+from dy2st_runtime.errors import IntegerRangeError as IntegerRangeError
 from dy2st_runtime.errors import Location as Location
 from dy2st_runtime.errors import OutOfRangeError as OutOfRangeError
 from dy2st_runtime.errors import ScopeError as ScopeError

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError
+from ..errors import DTypeError, IntegerRangeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
 from . import dispatch
 from .arguments import ints
 from .dispatch import ops
+from .location import user_location
 from .promotion import as_tensor, cast, is_weak, weak_dtype
 from .tensor import Parameter, Tensor, to_array
 
@@ -71,6 +73,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
         fill_value: a number, or a tensor of one element.
         dtype: default: the default dtype (that of a tensor `fill_value`).
 
+    Raises:
+        IntegerRangeError: the dtype is an integer one that does not hold the number.
+
     >>> full([2], 1.5).numpy()
     array([1.5, 1.5], dtype=float32)
     """
@@ -87,7 +92,26 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
         raise DTypeError(f"fill_value must be a number, got {fill_value!r}")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     attr, slots = ints(shape, "ShapeTensorList")
-    return ops.op("fill_constant", shape=attr, value=float(fill_value), dtype=wanted, **slots)
+    exact = checked_number(fill_value, wanted)
+    text = "" if exact is None else str(exact)
+    return ops.op("fill_constant", shape=attr, value=float(fill_value), str_value=text, dtype=wanted, **slots)
+
+
+def checked_number(value: Any, dtype: str) -> int | None:
+    """The number if a float, as which ops take it, would not hold it exactly; None if one does.
+
+    Raises:
+        IntegerRangeError: an integer dtype does not hold it.
+        DTypeError: it is infinite or no number, and the dtype an integer one.
+    """
+    if not dtype.startswith(("int", "uint")):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DTypeError(f"{value} cannot be an {dtype}", location=user_location(2))
+    limits = np.iinfo(dtype)
+    if not limits.min <= int(value) <= limits.max:
+        raise IntegerRangeError(f"{value} is out of range for {dtype}", location=user_location(2))
+    return None if float(value) == value and abs(value) <= 2**53 else int(value)
 
 
 def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -115,6 +139,9 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
     wanted = x.dtype if dtype is None else convert_dtype(dtype)
     if isinstance(fill_value, Tensor):
         return cast(ops.op("expand_as_v2", X=cast(fill_value, wanted), Y=x), wanted)
+    exact = checked_number(fill_value, wanted)
+    if exact is not None:
+        return ops.op("expand_as_v2", X=dispatch.constant(exact, wanted), Y=x)
     return ops.op("fill_any_like", X=x, value=float(fill_value), dtype=wanted)
 
 

@@ -18,7 +18,7 @@ from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.builder import OpBuilder
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
-from ..errors import Dy2stError, InplaceError, StagedValueError, with_location
+from ..errors import Dy2stError, InplaceError, IntegerRangeError, StagedValueError, with_location
 from . import tape
 from .location import user_location
 from .tensor import Parameter, Tensor
@@ -283,7 +283,13 @@ def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
 def constant(value: Any, dtype: str | None = None, *, weak: bool = False) -> Tensor:
     """A tensor with a constant value, eager or recorded; `weak`: as a Python number, it takes the dtype of what it
     meets."""
-    array = np.asarray(value, dtype=None if dtype is None else _dtype.to_numpy(dtype))
+    try:
+        array = np.asarray(value, dtype=None if dtype is None else _dtype.to_numpy(dtype))
+    except OverflowError:
+        raise IntegerRangeError(
+            f"{value} is out of range for {dtype or 'int64'}", location=user_location(2),
+            hint="cast the tensor it meets to a wider dtype",
+        ) from None  # fmt: skip
     recorder = current_recorder()
     t = Tensor.wrap(array) if recorder is None else recorder.constant(array)
     if weak:

@@ -17,6 +17,7 @@ from . import (
     attribute,
     autograd,
     copies,
+    creation,
     dispatch,
     indexing,
     linalg,
@@ -248,8 +249,12 @@ def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> T
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Sets all elements to a number, in place."""
-    return dispatch.rebind(self, ops.op("fill_any_like", X=self, value=float(value)), differentiable=True)
+    """Sets all elements to a number, in place.
+
+    Raises:
+        IntegerRangeError: the tensor's dtype is an integer one that does not hold the number.
+    """
+    return dispatch.rebind(self, creation.full_like(self, value), differentiable=True)
 
 
 def zero_(self: Tensor) -> Tensor:

@@ -157,7 +157,7 @@ class UndefinedError(Dy2stError, UnboundLocalError):
 
 
 class IntegerRangeError(Dy2stError, OverflowError):
-    """A Python int that depends on tensors does not fit into 64 bits."""
+    """An integer does not fit into the dtype that it gets; a Python int that depends on tensors, into 64 bits."""
 
     code = "D2S016"
 
