@@ -30,17 +30,17 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         OutOfRangeError: an int or an entry of an index array is out of range.
         DTypeError: an index of another kind.
     """
-    return _read(x, parse(x, index))
+    return _read(x, *parse(x, index))
 
 
-def _read(x: Tensor, items: Sequence[Any]) -> Tensor:
+def _read(x: Tensor, items: Sequence[Any], apart: bool) -> Tensor:
     if not _is_advanced(items):
         return _newaxes(_basic(x, items), items)
     # NumPy takes numbers beside index arrays as index arrays too
     x = _basic(x, [i if isinstance(i, slice) else FULL for i in items if i is not None])
     x = _newaxes(x, [None if i is None else FULL for i in items])
     arrays = {a: i for a, i in enumerate(items) if i is not None and not isinstance(i, slice)}
-    return _gather(x, arrays)
+    return _gather(x, arrays, apart)
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
@@ -61,11 +61,11 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         mask = ops.op("unsqueeze2", X=mask, axes=inner) if inner else mask
         new = ops.op("where", Condition=mask, X=value, Y=x)
     else:
-        new = _written(x, parse(x, index), value)
+        new = _written(x, *parse(x, index), value)
     dispatch.rebind(x, new, differentiable=True)
 
 
-def _written(x: Tensor, items: Sequence[Any], value: Tensor) -> Tensor:
+def _written(x: Tensor, items: Sequence[Any], apart: bool, value: Tensor) -> Tensor:
     """A copy of `x` with `value` at the index."""
     if not _is_advanced(items):
         bounds, slots, decrease = _bounds(x, items)
@@ -74,11 +74,12 @@ def _written(x: Tensor, items: Sequence[Any], value: Tensor) -> Tensor:
                       none_axes=[a for a, i in enumerate(kept) if i is None], **bounds, **slots)  # fmt: skip
     arrays = {a: i for a, i in enumerate(items) if not isinstance(i, slice)}
     axes = sorted(arrays)
-    if all(i is not None and (not isinstance(i, slice) or i == FULL) for i in items) and _side_by_side(axes):
+    whole = all(i is not None and (not isinstance(i, slice) or i == FULL) for i in items)
+    if whole and not apart and _side_by_side(axes):
         return ops.op("index_put", x=x, indices=[_int64(arrays[a]) for a in axes], value=value, axis=axes[0])
     # any other mixture: the flat positions of what is written are found by reading them at the same index
     positions = ops.op("range", Start=_int64(0), End=_int64(count(x)), Step=_int64(1))
-    places = _read(ops.op("reshape_as", X=positions, Y=x), items)
+    places = _read(ops.op("reshape_as", X=positions, Y=x), items, apart)
     flat = ops.op("reshape2", X=x, shape=[-1])
     return ops.op("reshape_as", X=ops.op("index_put", x=flat, indices=[places], value=value), Y=x)
 
@@ -92,8 +93,9 @@ def _is_advanced(items: Sequence[Any]) -> bool:
 
 
 # ---- parsing ----
-def parse(x: Tensor, index: Any) -> list[Any]:
-    """The index as one item for each axis of `x` and each new axis."""
+def parse(x: Tensor, index: Any) -> tuple[list[Any], bool]:
+    """The index as one item for each axis of `x` and each new axis; and whether index arrays are apart that look as if they
+    stood side by side: for NumPy an ellipsis between them separates them, also one that stands for no axis."""
     given = list(index) if isinstance(index, tuple) else [index]
     given = [_item(i) for i in given]
     used = sum(_consumed(i) for i in given)
@@ -106,6 +108,8 @@ def parse(x: Tensor, index: Any) -> list[Any]:
         raise OutOfRangeError("an index can have only one ellipsis (...)", location=user_location(3))
     at = ellipses[0] if ellipses else len(given)
     fill = [FULL] * (x.ndim - used)
+    apart = bool(ellipses) and all(any(_consumed(i) and not isinstance(i, slice) for i in side)
+                                   for side in (given[:at], given[at + 1 :]))  # fmt: skip
     given = given[:at] + fill + given[at + 1 :]
     shape = sizes(x)
     items: list[Any] = []
@@ -119,7 +123,7 @@ def parse(x: Tensor, index: Any) -> list[Any]:
         else:
             items.append(_known(i, shape[axis], axis))
             axis += 1
-    return items
+    return items, apart
 
 
 def _item(i: Any) -> Any:
@@ -249,12 +253,12 @@ def _newaxes(x: Tensor, items: Sequence[Any]) -> Tensor:
     return ops.op("unsqueeze2", X=x, axes=axes) if axes else x
 
 
-def _gather(x: Tensor, arrays: dict[int, Any]) -> Tensor:
-    """Index arrays on some axes, broadcast against each other. If they stand side by side, the result has their axes
-    there, else in front."""
+def _gather(x: Tensor, arrays: dict[int, Any], apart: bool) -> Tensor:
+    """Index arrays on some axes, broadcast against each other. If they stand side by side and not `apart`, the result has
+    their axes there, else in front."""
     axes = sorted(arrays)
     indices = [_int64(arrays[a]) for a in axes]
-    if _side_by_side(axes):
+    if not apart and _side_by_side(axes):
         return ops.op("index_get", X=x, Indices=indices, axis=axes[0])
     front = ops.op("transpose2", X=x, axis=axes + [a for a in range(x.ndim) if a not in axes])
     return ops.op("index_get", X=front, Indices=indices, axis=0)
