@@ -11,11 +11,28 @@ from ...tensor.promotion import as_tensor
 
 
 def pair(value: Any, what: str, count: int = 2) -> list[int]:
-    """An int or a list of `count` ints as a list."""
+    """An int or a list of `count` ints as a list.
+
+    Raises:
+        AttributeValueError: it is neither.
+    """
     entries = list(value) if isinstance(value, (list, tuple)) else [value] * count
-    if len(entries) != count:
+    if len(entries) != count or any(isinstance(v, float) and v != int(v) for v in entries):
         raise AttributeValueError(f"{what} must be an int or {count} ints, got {value!r}")
     return [int(v) for v in entries]
+
+
+def sides(padding: Any) -> Any:
+    """The padding of a sequence as that of an image of height 1: an int, [both], [left, right], "SAME" or "VALID".
+
+    Raises:
+        AttributeValueError: it is none of these.
+    """
+    if isinstance(padding, str):
+        return padding
+    both = not isinstance(padding, (list, tuple)) or len(padding) == 1
+    left, right = pair(padding, "padding", 1) * 2 if both else pair(padding, "padding")
+    return [0, 0, left, right]
 
 
 def paddings(padding: Any, data_format: str) -> tuple[list[int], str]:
@@ -109,10 +126,7 @@ def conv1d(x: Any, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, 
     if x.ndim != 3:
         raise ShapeError(f"conv1d takes a tensor of 3 dims, got {x.ndim}")
     last = data_format == "NLC"
-    if not isinstance(padding, str):
-        sides = list(padding) if isinstance(padding, (list, tuple)) else [padding]
-        padding = [0, 0, int(sides[0]), int(sides[-1])]
     image = manipulation.unsqueeze(x, 1 if last else 2)
-    out = conv2d(image, manipulation.unsqueeze(weight, 2), bias, [1, *pair(stride, "stride", 1)], padding,
+    out = conv2d(image, manipulation.unsqueeze(weight, 2), bias, [1, *pair(stride, "stride", 1)], sides(padding),
                  [1, *pair(dilation, "dilation", 1)], groups, "NHWC" if last else "NCHW")  # fmt: skip
     return manipulation.squeeze(out, 1 if last else 2)

@@ -8,7 +8,7 @@ from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, manipulation
 from ...tensor.dispatch import ops
 from ...tensor.promotion import as_tensor
-from .conv import paddings, pair
+from .conv import paddings, pair, sides
 
 
 def _pool(x: Any, kind: str, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, exclusive: bool,
@@ -102,11 +102,8 @@ def _as_image(x: Any) -> Tensor:
 
 def _pool1d(x: Any, kind: str, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, exclusive: bool) -> Tensor:
     stride = kernel_size if stride is None else stride
-    if not isinstance(padding, str):
-        sides = list(padding) if isinstance(padding, (list, tuple)) else [padding]
-        padding = [0, 0, int(sides[0]), int(sides[-1])]
-    image = _as_image(x)
-    out = _pool(image, kind, [1, _one(kernel_size)], [1, _one(stride)], padding, ceil_mode, exclusive, "NCHW")
+    size, step = pair(kernel_size, "kernel_size", 1), pair(stride, "stride", 1)
+    out = _pool(_as_image(x), kind, [1, *size], [1, *step], sides(padding), ceil_mode, exclusive, "NCHW")
     return manipulation.squeeze(out, 2)
 
 
