@@ -19,6 +19,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS
+from .growing import current
 from .lists import StagedList
 from .tracer import Tracer, current_tracer
 
@@ -180,6 +181,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and (f is getattr or f is hasattr):
         return functools.partial(_by_name, tracer, f)
     owner = getattr(f, "__self__", None)
+    if tracer is not None and type(owner) is list:
+        return functools.partial(_list_method, owner, f.__name__)
     if tracer is not None and isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
         name = "random" if isinstance(owner, random.Random) else "np.random"
         raise _frozen_random(f"{name}.{f.__name__}()")
@@ -198,6 +201,16 @@ def _cached(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     result = f(*args, **kwargs)
     tracer.given.append(result)
     return result
+
+
+def _list_method(items: list, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """A method of a list; what it is called with may be of dynamic length, or make the list such."""
+    from . import mutation
+
+    if name in ("extend", "insert", "pop") and not kwargs:
+        result = getattr(mutation, f"list_{name}")(items, *args)
+        return result[1] if name == "pop" else None
+    return getattr(current(current_tracer(), items), name)(*args, **kwargs)
 
 
 def _frozen_random(what: str) -> StagedValueError:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..errors import StagedValueError
+from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
+from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Staged, staged
 from .logical import and_
@@ -25,6 +26,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     a `cond` around each iteration from where `extra_test` depends on a tensor.
     """
     tracer = current_tracer()
+    iterable = current(tracer, iterable)
     over = staged(iterable)
     if over is not None:
         _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)
@@ -34,6 +36,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     if extra_test is None:
         for item in iterable:
             body(item)
+            _require_same(tracer, iterable)
         return
     _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
 
@@ -46,6 +49,7 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             if not go:
                 return
             body(item)
+            _require_same(tracer, iterable)
             continue
         if count > _UNROLL_LIMIT:
             raise StagedValueError(
@@ -58,6 +62,16 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             body(item)
 
         if_stmt(extra_test(), run, _nothing, get_state, set_state, names)
+        _require_same(tracer, iterable)
+
+
+def _require_same(tracer: Tracer | None, iterable: Any) -> None:
+    """StructureError if the loop has made the list over which it runs one of dynamic length."""
+    if current(tracer, iterable) is not iterable:
+        raise StructureError(
+            "the list over which the loop runs changes its length under a condition on tensors", location=user_location(),
+            hint="loop over a copy of it: for x in list(xs), or take its entries out of it in a while loop",
+        )  # fmt: skip
 
 
 def _nothing() -> None:

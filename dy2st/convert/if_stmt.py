@@ -16,6 +16,7 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from ..transpiler import locate
 from .cells import Cell, ListCell
+from .growing import Growth, current, promote
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, coerce, extract, instantiate, place, variables, wrap
 from .tracer import Outcome, Tracer, current_tracer, is_staged, need_tracer
@@ -70,7 +71,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
 
     def branch(run: Callable[[], None]) -> Callable[[], tuple]:
         def traced() -> tuple:
-            set_state(before)
+            set_state(current(tracer, before))
             run()
             return tuple(Undefined(n) if n in dead else value for n, value in zip(names, get_state(), strict=True))
 
@@ -79,7 +80,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
     try:
         values = stage_cond(tracer, decided, branch(body), branch(orelse), names)
     except BaseException:
-        set_state(before)
+        set_state(current(tracer, before))
         raise
     set_state(tuple(values))
 
@@ -101,18 +102,24 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     is written back.
     """
     location = user_location()
-    tracer.watch_locals()
     predicate = tracer.lift(test)
-    blocks = tracer.sub_block(), tracer.sub_block()
-    outcomes: list[Outcome | None] = []
-    errors: list[Exception] = []
-    for block, run in zip(blocks, (true, false), strict=True):
-        try:
-            outcomes.append(tracer.run_in(block, run))
-        except Exception as error:
-            stage_raise(tracer, block, error)
-            outcomes.append(None)
-            errors.append(error)
+    while True:
+        tracer.watch_locals()
+        blocks = tracer.sub_block(), tracer.sub_block()
+        outcomes: list[Outcome | None] = []
+        errors: list[Exception] = []
+        for block, run in zip(blocks, (true, false), strict=True):
+            try:
+                outcomes.append(tracer.run_in(block, run))
+            except Exception as error:
+                stage_raise(tracer, block, error)
+                outcomes.append(None)
+                errors.append(error)
+        growing = _growing(outcomes)
+        for items, later in growing:
+            promote(tracer, items, later)
+        if not growing:
+            break
     cells: dict[tuple, Cell] = {key: cell for o in outcomes if o for key, (cell, _) in o.changes.items()}
     sides = [
         None if o is None else [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())]
@@ -148,12 +155,20 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     merged = [instantiate(p, lambda leaf: wrap(tracer, leaf, next(rest))) for p in patterns]
     values = merged[: len(names)]
     for cell, value in zip(cells.values(), merged[len(names) :], strict=True):
-        if isinstance(cell, ListCell) and isinstance(value, StagedList):
-            tracer.replaced[id(cell.target)] = (cell.target, value)
-            values = [value if v is cell.target else v for v in values]
-        else:
-            cell.write(value)
+        cell.write(value)
     return values
+
+
+def _growing(outcomes: list[Outcome | None]) -> list[Growth]:
+    """The lists whose length depends on which branch is taken, each with what it is in one of them."""
+    found = {id(items): (items, later) for o in outcomes if o for items, later in o.grown}
+    if None not in outcomes:
+        for key, (cell, _) in {key: c for o in outcomes if o for key, c in o.changes.items()}.items():
+            if isinstance(cell, ListCell):
+                sides = [o.changes[key][1] if key in o.changes else cell.read() for o in outcomes if o]
+                if len(sides[0]) != len(sides[1]):
+                    found.setdefault(id(cell.target), (cell.target, max(sides, key=len)))
+    return list(found.values())
 
 
 def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dis
+import sys
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 from dy2st_runtime.ir import Variable
@@ -13,6 +16,14 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import meet
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, is_weak
+from .list_indices import bounds, chosen, counted, integer, position, repeated
+
+_INSTEAD = {
+    "sort": "stack it and sort the tensor: paddle.sort(paddle.stack(xs))",
+    "index": "loop over it with for and enumerate, and compare",
+    "count": "stack it and compare: (paddle.stack(xs) == x).sum()",
+    "remove": "find the index with a loop, and del xs[i]",
+}
 
 
 class StagedList:
@@ -53,6 +64,11 @@ class StagedList:
     def _array(self) -> Tensor:
         return Tensor.wrap(self._value, self._value.stop_gradient)
 
+    @staticmethod
+    def _new(array: Tensor) -> StagedList:
+        assert isinstance(array._value, Variable)
+        return StagedList.wrap(array._value)
+
     def _element(self, x: Any) -> Tensor:
         if is_weak(x):
             wanted = meet(as_tensor(x).dtype, self.dtype)
@@ -86,15 +102,20 @@ class StagedList:
         for x in xs:
             self.append(x)
 
+    def insert(self, index: Any, x: Any) -> None:
+        at = position(index, self.length())
+        self._set(ops.op("array_insert", Array=self._array(), X=self._element(x), I=at))
+
     def pop(self, index: Any = -1) -> Tensor:
-        if not (isinstance(index, int) and index == -1):
-            raise StagedValueError(
-                "pop() of a list of dynamic length takes the last entry only", location=user_location(2),
-                hint="read the entry by its index, and build a new list of those that stay",
-            )  # fmt: skip
-        array, value = ops.op("array_pop", Array=self._array())
+        if isinstance(index, int) and index == -1:
+            array, value = ops.op("array_pop", Array=self._array())
+        else:
+            array, value = ops.op("array_remove", Array=self._array(), I=integer(index))
         self._set(array)
         return value
+
+    def reverse(self) -> None:
+        self._set(self._taken(slice(None, None, -1)))
 
     def clear(self) -> None:
         self._set(ops.op("create_array", dtype=self.dtype, shape=list(self.element_shape)))
@@ -104,22 +125,50 @@ class StagedList:
             raise AttributeError(f"'list' object has no attribute {name!r}")
         raise StagedValueError(
             f"{name}() of a list whose length only the run knows is not supported", location=user_location(2),
-            hint="append to it, or build a new list",
+            hint=_INSTEAD.get(name, "loop over it with for, and build a new list"),
         )  # fmt: skip
 
     def copy(self) -> StagedList:
         return StagedList.wrap(self._value)
 
-    def __getitem__(self, index: Any) -> Tensor:
-        if isinstance(index, slice):
+    def _taken(self, key: slice) -> Tensor:
+        return ops.op("array_take", X=self._array(), Index=chosen(key, self.length()))
+
+    def _spliced(self, key: slice, between: StagedList | None = None) -> Tensor:
+        """The entries before and behind a slice, with others between them."""
+        if key.step is not None and not (isinstance(key.step, int) and key.step == 1):
             raise StagedValueError(
-                "a list of dynamic length cannot be sliced", location=user_location(2),
-                hint="stack it and slice the tensor",
+                "of a list of dynamic length only a slice without a step can be replaced or deleted",
+                location=user_location(2), hint="build a new list of the entries that stay",
             )  # fmt: skip
-        return ops.op("read_from_array", X=self._array(), I=as_tensor(index, "int64"))
+        length = self.length()
+        start, stop = bounds(key, length)
+        head = ops.op("array_take", X=self._array(), Index=counted(integer(0), start))
+        if between is not None:
+            head = ops.op("array_extend", Array=head, Other=between._array())
+        tail = ops.op("array_take", X=self._array(), Index=counted(stop, length))
+        return ops.op("array_extend", Array=head, Other=tail)
+
+    def _listed(self, items: Any) -> StagedList:
+        """A list of the same kind with these entries."""
+        return items if isinstance(items, StagedList) else StagedList.of(list(items), self.dtype, self.element_shape)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self._new(self._taken(index))
+        return ops.op("read_from_array", X=self._array(), I=integer(index))
 
     def __setitem__(self, index: Any, x: Any) -> None:
-        self._set(ops.op("array_set", Array=self._array(), X=self._element(x), I=as_tensor(index, "int64")))
+        if isinstance(index, slice):
+            self._set(self._spliced(index, self._listed(x)))
+        else:
+            self._set(ops.op("array_set", Array=self._array(), X=self._element(x), I=integer(index)))
+
+    def __delitem__(self, index: Any) -> None:
+        if isinstance(index, slice):
+            self._set(self._spliced(index))
+        else:
+            self._set(ops.op("array_remove", Array=self._array(), I=integer(index))[0])
 
     def __len__(self) -> int:
         raise dispatch.staged_value_error(self._array(), "len()")
@@ -131,9 +180,39 @@ class StagedList:
         )  # fmt: skip
 
     def __add__(self, other: Any) -> StagedList:
-        new = self.copy()
-        new.extend(other)
-        return new
+        if not isinstance(other, (list, StagedList)):
+            return NotImplemented
+        return self._new(ops.op("array_extend", Array=self._array(), Other=self._listed(other)._array()))
+
+    def __radd__(self, other: Any) -> StagedList:
+        if not isinstance(other, list):
+            return NotImplemented
+        if adds_in_place(sys._getframe(1)):
+            from .growing import promote
+            from .tracer import need_tracer
+
+            return promote(need_tracer("a list"), other, self).__iadd__(self)
+        return self._listed(other) + self
+
+    def __iadd__(self, other: Any) -> StagedList:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: Any) -> StagedList:
+        if isinstance(times, Tensor) and not times._weak:  # eagerly that makes a tensor of the list
+            raise StagedValueError(
+                "a list of dynamic length cannot be multiplied by a tensor", location=user_location(2),
+                hint="stack it: paddle.stack(xs) * t; to repeat the list, use int(t)",
+            )  # fmt: skip
+        if not isinstance(times, (int, Tensor)):
+            return NotImplemented
+        return self._new(ops.op("array_take", X=self._array(), Index=repeated(times, self.length())))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: Any) -> StagedList:
+        self._set((self * times)._array())
+        return self
 
     def __bool__(self) -> bool:
         raise dispatch.staged_value_error(self._array(), "the truth of a list")
@@ -147,6 +226,14 @@ class StagedList:
 
     def __repr__(self) -> str:
         return f"StagedList({self._value.name}: {self._value.type})"
+
+
+def adds_in_place(frame: FrameType) -> bool:
+    """Whether the instruction that a frame executes is a `+=`, for which a list of Python asks as for a `+`."""
+    for i in dis.get_instructions(frame.f_code):
+        if i.offset == frame.f_lasti:
+            return i.opname == "INPLACE_ADD" or (i.opname == "BINARY_OP" and i.argrepr == "+=")
+    return False
 
 
 def element_type(items: Sequence[Any], what: str) -> tuple[str, tuple[int, ...]]:

@@ -13,9 +13,10 @@ from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .cells import Cell, EntryCell, ListCell
+from .growing import current, grown, promote, substituted
 from .if_stmt import State, truth
-from .lists import StagedList, element_type
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
+from .lists import StagedList
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, replaced, variables, wrap
 from .tracer import Tracer, current_tracer
 from .types import same
 
@@ -50,7 +51,7 @@ def probe(tracer: Tracer, test_fn: Callable[[], Any], get_state: State, set_stat
     try:
         return tracer.run_in(tracer.sub_block(), lambda: truth(test_fn())).result
     finally:
-        set_state(before)
+        set_state(current(tracer, before))
 
 
 @dataclass
@@ -141,14 +142,24 @@ class Loop:
             untouched = all(map(_unchanged, before, after))
             if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - self.named:
                 self._rotated = True
-                return True
+                growth = grown(frame)
+        if self._rotated:
+            self._leave()
+            for items, later in growth:
+                self._promote(items, later)
+            return not growth
         with self.tracer.frame(self.body_block) as frame:
             before = self._enter(self.body_block)
             self.body()
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
             changes = self.tracer.changes(frame)
+            growth = grown(frame)
         self.after = after
         self._leave()
+        for items, later in growth:
+            self._promote(items, later)
+        if growth:
+            return False
         settled = True
         for key, (cell, value) in changes.items():
             if key not in self.cells and key not in self.named:
@@ -191,26 +202,13 @@ class Loop:
             cell.write(before)
         return False
 
-    def _promote(self, items: list, later: list) -> None:
-        """A list that changes its length becomes a staged one, under all names that the loop knows it by."""
-        names = [slot.name for slot in self.slots if slot.initial is items]
-        what = repr(names[0]) if names else "a list"
-        others = self.tracer.other_names(items, names) if names else []
-        if others:
-            raise StructureError(
-                f"{what} changes its length in a loop that depends on a tensor, and {others[0]!r} is another name of it, "
-                "which would keep the old contents",
-                location=user_location(),
-                hint="use one name for the list: copy it (list(a)), or let a function make and return a list of its own",
-            )
-        staged = StagedList.of(items, *element_type([*items, *later], what))
-        self.tracer.replaced[id(items)] = (items, staged)
+    def _promote(self, items: list, later: list | StagedList) -> None:
+        """A list that changes its length becomes a staged one, under all names that the loop knows it by too."""
+        name = next((repr(slot.name) for slot in self.slots if slot.initial is items), "")
+        staged = promote(self.tracer, items, later, name)
         for slot in self.slots:
-            if slot.initial is items:
-                slot.initial, slot.pattern = staged, Const(staged)
-        for cell, slot in zip(self.cells.values(), self.slots[len(self.names) :], strict=True):
-            if isinstance(cell, EntryCell) and slot.initial is staged:
-                cell.write(staged)
+            slot.initial = substituted(slot.initial, items, staged)
+            slot.pattern = replaced(slot.pattern, items, staged)
         self._leave()
 
     # ---- emitting ----

@@ -6,17 +6,20 @@ from typing import Any
 
 from ..tensor import Tensor
 from .calls import call
-from .lists import StagedList, element_type
-from .tracer import current_tracer, is_staged
+from .growing import current, promote
+from .lists import StagedList
+from .tracer import current_tracer, is_staged, need_tracer
 
 
-def _list(a: Any) -> bool:
-    return isinstance(a, (list, StagedList))
+def _list(a: Any) -> Any:
+    """The list of dynamic length that a list has become, if it has."""
+    return current(current_tracer(), a)
 
 
 def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
-    if _list(a):
+    a = _list(a)
+    if isinstance(a, (list, StagedList)):
         a.append(x)
     else:
         call(a.append)(x)
@@ -25,9 +28,10 @@ def list_append(a: Any, x: Any) -> Any:
 
 def list_extend(a: Any, xs: Any) -> Any:
     """`a.extend(xs)`; returns what `a` is then."""
+    a = _list(a)
     if type(a) is list and isinstance(xs, StagedList):
-        a = _staged(a, xs)
-    if _list(a):
+        a = _promoted(a, xs)
+    if isinstance(a, (list, StagedList)):
         a.extend(xs)
     else:
         call(a.extend)(xs)
@@ -36,14 +40,20 @@ def list_extend(a: Any, xs: Any) -> Any:
 
 def list_insert(a: Any, i: Any, x: Any) -> Any:
     """`a.insert(i, x)`; returns what `a` is then."""
-    _list(a)
-    call(a.insert)(i, x)
+    a = _list(a)
+    if type(a) is list and is_staged(i):
+        a = _promoted(a, [x])
+    if isinstance(a, (list, StagedList)):
+        a.insert(i, x)
+    else:
+        call(a.insert)(i, x)
     return a
 
 
 def list_clear(a: Any) -> Any:
     """`a.clear()`; returns what `a` is then."""
-    if _list(a):
+    a = _list(a)
+    if isinstance(a, (list, StagedList)):
         a.clear()
     else:
         call(a.clear)()
@@ -52,34 +62,40 @@ def list_clear(a: Any) -> Any:
 
 def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     """What `a` is after `a.pop(...)`, and the value."""
-    value = a.pop(*args) if _list(a) else call(a.pop)(*args)
+    a = _list(a)
+    if type(a) is list and a and args and is_staged(args[0]):
+        a = _promoted(a, [])
+    value = a.pop(*args) if isinstance(a, (list, StagedList)) else call(a.pop)(*args)
     return a, value
 
 
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
-    if type(a) is list and is_staged(key):
-        a = _staged(a, [*a, value])
-    _list(a)
+    a = _list(a)
+    if type(a) is list:
+        if is_staged(key):
+            a = _promoted(a, [value])
+        elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, StagedList)):
+            a = _promoted(a, value)
     a[key] = value
     return a
 
 
 def delitem(a: Any, key: Any) -> Any:
     """`del a[key]`; returns what `a` is then."""
-    _list(a)
+    a = _list(a)
+    if type(a) is list and a and (is_staged(key) or _staged_slice(key)):
+        a = _promoted(a, [])
     del a[key]
     return a
 
 
-def _staged(a: list, like: Any) -> StagedList:
-    """The list as one of dynamic length; `like` has entries of the same kind."""
-    tracer = current_tracer()
-    assert tracer is not None
-    if isinstance(like, StagedList):
-        dtype, shape = like.dtype, like.element_shape
-    else:
-        dtype, shape = element_type([x for x in like if isinstance(x, Tensor)] or like, "a list")
-    staged = StagedList.of(a, dtype, shape)
-    tracer.replaced[id(a)] = (a, staged)
-    return staged
+def _staged_slice(key: Any) -> bool:
+    return isinstance(key, slice) and any(map(is_staged, (key.start, key.stop, key.step)))
+
+
+def _promoted(a: list, like: Any) -> StagedList:
+    """The list as one of dynamic length; `like` has entries that it gets."""
+    if not isinstance(like, StagedList) and any(isinstance(x, Tensor) for x in a):
+        like = [x for x in like if isinstance(x, Tensor)]  # a number takes the dtype of the tensors
+    return promote(need_tracer("a list"), a, like)

@@ -17,6 +17,7 @@ from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
+from .growing import substituted
 from .lists import StagedList, element_type
 from .structure import MaybeNone, MaybeObject, build, split
 from .tracer import Tracer
@@ -273,6 +274,14 @@ def instantiate(p: Pattern, make: Callable[[Var], Any]) -> Any:
     if isinstance(p, Var):
         return make(p)
     return build(p.kind, p.keys, [instantiate(c, make) for c in p.children])
+
+
+def replaced(p: Pattern, items: list, staged: StagedList) -> Pattern:
+    """The pattern with `staged` in the place of `items`."""
+    if isinstance(p, Const):
+        new = substituted(p.value, items, staged)
+        return p if new is p.value else Const(new)
+    return Node(p.kind, p.keys, tuple(replaced(c, items, staged) for c in p.children)) if isinstance(p, Node) else p
 
 
 def wrap(tracer: Tracer, p: Var, v: Variable) -> Any:

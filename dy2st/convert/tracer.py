@@ -22,7 +22,7 @@ from ..tensor.attribute import dynamic_size
 from ..tensor.kinds import require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
-from ..transpiler import is_generated, locate
+from ..transpiler import is_generated
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .growing import Growth, grown, take_back
 from .lists import StagedList
@@ -267,11 +267,11 @@ class Tracer(ProgramRecorder):
                 self._containers.setdefault(id(container), container)
 
     def watch_locals(self) -> None:
-        """`watch` for all lists and dicts that variables of the traced functions hold now."""
+        """`watch` for all lists, dicts and plain objects that variables of the traced functions hold now."""
         frame = sys._getframe(1)
         while frame is not None:
             if is_generated(frame.f_code.co_filename):
-                self.watch(*(v for v in frame.f_locals.values() if type(v) in (list, dict, tuple)))
+                self.watch(*(v for v in frame.f_locals.values() if type(v) in (list, dict, tuple) or _is_plain_object(v)))
             frame = frame.f_back  # type: ignore[assignment]
 
     def own(self, owner: Any) -> None:
@@ -377,6 +377,15 @@ class Tracer(ProgramRecorder):
     def note(self, what: str, why: str, location: Location | None = None) -> None:
         """Remembers a decision for `explain()`."""
         self.notes.setdefault(Note(location or user_location(2), what, why))
+
+
+def _is_plain_object(x: Any) -> bool:
+    """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
+    from .calls import is_ignored
+
+    if isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)):
+        return False
+    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
 
 
 def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[Any]:

@@ -130,32 +130,6 @@ def several_arguments(x):
     return x
 
 
-def insert_in_dynamic_list(x, n):
-    out = [x]
-    for i in range(n):
-        out.append(x * i)
-    out.insert(0, x)  # error: insert() of a list whose length only the run knows is not supported
-    return out
-
-
-def list_with_two_names(x, n):
-    a = [x]
-    b = a
-    for _ in range(n):  # error: 'a' changes its length in a loop that depends on a tensor, and 'b' is another name of it
-        a.append(x)
-    return len(b)
-
-
-def list_of_the_caller(x, n):
-    def grow(rows):
-        for _ in range(n):  # error: 'rows' changes its length in a loop that depends on a tensor, and 'kept' is another
-            rows.append(x)
-
-    kept = [x]
-    grow(kept)
-    return len(kept)
-
-
 def int_or_float_beside_ints(x):
     k = 2
     if x.sum() > 0:

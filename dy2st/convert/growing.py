@@ -1,0 +1,124 @@
+"""Lists that become lists of dynamic length while a function is traced: under all their names, and in all that holds them."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StructureError
+from ..tensor.location import user_location
+from ..transpiler import is_generated
+from .lists import StagedList, element_type
+
+if TYPE_CHECKING:
+    from .tracer import Frame, Tracer
+
+Growth = tuple[list, "list | StagedList"]
+
+
+def grown(frame: Frame) -> list[Growth]:
+    """The lists from before a branch or loop body that have become lists of dynamic length in it, each with that."""
+    return [(items, staged) for items, staged in frame.promoted.values() if items in frame.containers]
+
+
+def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "") -> StagedList:
+    """Makes a list one of dynamic length; `later` has entries of the kind that it gets.
+
+    The variables of all functions that are being traced, and the containers that are watched, hold the new list from then on (until
+    the branch or loop body that is being traced ends, as with any change).
+
+    Raises:
+        StructureError: it has been made such a list before, and something still holds the old one; its entries differ.
+    """
+    name = what or next(iter(repr(k) for _, k, v in _variables() if v is items and not _is_ours(k)), "a list")
+    if id(items) in tracer.replaced:
+        raise StructureError(
+            f"{name} changes its length in a loop or branch that depends on a tensor, and something holds it that cannot be "
+            "given the list of dynamic length",
+            location=user_location(),
+            hint="keep the list in a local variable, an attribute or a container of the function, or return a new list",
+        )
+    tracer.watch_locals()
+    kind = ((later.dtype, later.element_shape) if isinstance(later, StagedList)
+            else element_type([*items, *later], name))  # fmt: skip
+    staged = StagedList.of(items, *kind)
+    tracer.replaced[id(items)] = (items, staged)
+    frame = tracer.frames[-1] if tracer.frames else None
+    if frame is not None:
+        frame.promoted[id(items)] = (items, staged)
+    for container in list(tracer.containers):
+        if isinstance(container, list):
+            for i, value in enumerate(container):
+                container[i] = substituted(value, items, staged)
+        else:
+            for entry, value in list(container.items()):
+                new = substituted(value, items, staged)
+                if new is not value:
+                    container[entry] = new
+    for owner, variable, value in list(_variables()):
+        new = substituted(value, items, staged)
+        if new is not value:
+            if frame is not None:
+                frame.renamed.append((owner, variable, value))
+            _assign(owner, variable, new)
+    return staged
+
+
+def substituted(value: Any, items: list, staged: StagedList) -> Any:
+    """The value with `staged` in the place of `items`, also in tuples."""
+    if value is items:
+        return staged
+    if type(value) is not tuple:
+        return value
+    parts = tuple(substituted(v, items, staged) for v in value)
+    return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+
+
+def current(tracer: Tracer | None, value: Any) -> Any:
+    """The value with lists of dynamic length in the place of those that have become such, also in tuples."""
+    if tracer is None or not tracer.replaced:
+        return value
+    if isinstance(value, list):
+        return tracer.replaced.get(id(value), (None, value))[1]
+    if type(value) is not tuple:
+        return value
+    parts = tuple(current(tracer, v) for v in value)
+    return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+
+
+def take_back(frame: Frame) -> None:
+    """Gives the variables their old lists at the end of a branch or loop body."""
+    alive = {id(f) for f in _frames()}
+    for owner, variable, value in reversed(frame.renamed):
+        if id(owner) in alive:
+            _assign(owner, variable, value)
+
+
+def _frames() -> Iterator[FrameType]:
+    """The frames of the functions that are being traced."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if is_generated(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def _variables() -> Iterator[tuple[FrameType, str, Any]]:
+    for frame in _frames():
+        for name, value in list(frame.f_locals.items()):
+            yield frame, name, value
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a name is one of the transpiler's own."""
+    return name.rstrip("0123456789").endswith("_")
+
+
+def _assign(frame: FrameType, name: str, value: Any) -> None:
+    """Assigns to a variable of a function that is running."""
+    frame.f_locals[name] = value
+    if sys.version_info < (3, 13):
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))

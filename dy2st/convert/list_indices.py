@@ -1,0 +1,90 @@
+"""Python's rules for indices and slices of lists whose length only the run knows, as ops on integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.location import user_location
+
+
+def integer(i: Any) -> Tensor:
+    """An index as an int64 without dims.
+
+    Raises:
+        TypeError: it is no integer.
+    """
+    if not isinstance(i, Tensor):
+        if not hasattr(i, "__index__"):
+            raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
+        return dispatch.constant(np.asarray(i.__index__(), np.int64))
+    if not i.dtype.startswith(("int", "uint")):
+        raise TypeError(f"list indices must be integers or slices, not a tensor of {i.dtype}")
+    if i.ndim:
+        i = ops.op("reshape2", X=i, shape=[])
+    return i if i.dtype == "int64" else ops.op("cast", X=i, in_dtype=i.dtype, out_dtype="int64")
+
+
+def position(i: Any, length: Tensor) -> Tensor:
+    """Where `insert(i, ...)` puts an entry: never outside."""
+    return _clamped(i, length, integer(0), length)
+
+
+def bounds(key: slice, length: Tensor) -> tuple[Tensor, Tensor]:
+    """The start and the stop of a slice with step 1: 0 <= start <= stop <= length."""
+    zero = integer(0)
+    start = zero if key.start is None else _clamped(key.start, length, zero, length)
+    stop = length if key.stop is None else _clamped(key.stop, length, zero, length)
+    return start, ops.op("elementwise_max", X=start, Y=stop)
+
+
+def chosen(key: slice, length: Tensor) -> Tensor:
+    """The indices of the entries that a slice takes, in its order."""
+    step = 1 if key.step is None else key.step
+    if isinstance(step, Tensor):
+        raise StagedValueError(
+            "the step of a slice of a list of dynamic length depends on a tensor", location=user_location(2),
+            hint="use a Python int, or loop over range(start, stop, step) and append",
+        )  # fmt: skip
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step > 0:
+        low, high, first, last = integer(0), length, integer(0), length
+    else:
+        low, high = integer(-1), plus(length, -1)
+        first, last = high, low
+    start = first if key.start is None else _clamped(key.start, length, low, high)
+    stop = last if key.stop is None else _clamped(key.stop, length, low, high)
+    return counted(start, stop, step)
+
+
+def counted(start: Tensor, stop: Tensor, step: int = 1) -> Tensor:
+    """start, start + step, ... before stop."""
+    return ops.op("range", Start=start, End=stop, Step=integer(step))
+
+
+def repeated(times: Any, length: Tensor) -> Tensor:
+    """The indices of all entries, `times` times over."""
+    total = ops.op("elementwise_mul", X=length, Y=ops.op("elementwise_max", X=integer(times), Y=integer(0)))
+    # an empty list has no entry to count round
+    around = ops.op("elementwise_max", X=length, Y=integer(1))
+    return ops.op("elementwise_mod", X=counted(integer(0), total), Y=around)
+
+
+def plus(a: Tensor, b: int | Tensor) -> Tensor:
+    return ops.op("elementwise_add", X=a, Y=b if isinstance(b, Tensor) else integer(b))
+
+
+def _clamped(i: Any, length: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """An index that may count from the end, brought into low ... high."""
+    at = integer(i)
+    if isinstance(i, Tensor):
+        negative = ops.op("cast", X=ops.op("less_than", X=at, Y=integer(0)), in_dtype="bool", out_dtype="int64")
+        at = plus(at, ops.op("elementwise_mul", X=negative, Y=length))
+    elif i.__index__() < 0:
+        at = plus(at, length)
+    return ops.op("elementwise_min", X=ops.op("elementwise_max", X=at, Y=low), Y=high)
