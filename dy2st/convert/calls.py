@@ -21,6 +21,7 @@ from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS
 from .growing import current
 from .lists import StagedList
+from .structure import MaybeNone
 from .tracer import Tracer, current_tracer
 
 # what these modules define runs as it is; the nn modules named below are plain Python over layers, like users' code
@@ -156,6 +157,10 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     function, owner = f.__func__, f.__self__
     if isinstance(owner, random.Random):
         raise _frozen_random(f"random.{f.__name__}()")
+    if isinstance(owner, MaybeNone) and tracer is not None:
+        tracer.require_not_none(owner, f.__name__)
+        owner = owner.bare()
+        f = types.MethodType(function, owner)
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)

@@ -19,6 +19,7 @@ from .cells import Cell, ListCell
 from .growing import Growth, current, promote
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, coerce, extract, instantiate, place, variables, wrap
+from .structure import MaybeNone
 from .tracer import Outcome, Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
@@ -35,6 +36,9 @@ def truth(x: Any) -> Any:
         return x.length() > 0
     if not is_staged(x):
         return bool(x)
+    if isinstance(x, MaybeNone):
+        bare = x.bare()
+        return resolved(if_expr(x.is_none, lambda: False, lambda: truth(bare)))
     count = np.prod([d for d in x._value.shape if d != -1], dtype=int)
     if count > 1:
         raise ShapeError(

@@ -106,7 +106,7 @@ class Fitter:
             t = type_of(other)
             if t is not None and t.kind == "dense":
                 bare = other.bare() if isinstance(other, MaybeNone) else other
-                return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{name!r} is None there"), Var(_FLAG)))
+                return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{said(name)} is None there"), Var(_FLAG)))
             raise self._mismatch(old, new, name)
         a, b = type_of(old), type_of(new)
         if a is not None and b is not None:
@@ -134,7 +134,7 @@ class Fitter:
 
     def _leaf(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var:
         try:
-            joined = join(a, b, f"{name!r}", place(user_location()))
+            joined = join(a, b, f"{said(name)}", place(user_location()))
         except Dy2stError as error:
             places = [f"{side} at {at}" for side, x in zip(self.sides, (old, new), strict=True) if (at := made_at(x))]
             error.message += f"; set on {' and on '.join(places)}" if places else ""
@@ -146,13 +146,13 @@ class Fitter:
         if isinstance(new, Undefined):
             return replace(p, why=p.why or self.why)
         if new is None or isinstance(new, MaybeNone):
-            p = replace(p, why=p.why or f"{name!r} is None there")
+            p = replace(p, why=p.why or f"{said(name)} is None there")
             return Node(MaybeNone, (), (p if new is None else self._var(p, new.bare(), name), Var(_FLAG)))
         t = type_of(new)
         if t is None and isinstance(new, list) and p.type.kind == "array":
-            t = LeafType(*element_type(new, f"{name!r}"), kind="array") if new else p.type
+            t = LeafType(*element_type(new, f"{said(name)}"), kind="array") if new else p.type
         if t is None:
-            raise StructureError(f"{name!r} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
+            raise StructureError(f"{said(name)} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
         found = self._leaf(p.type, t, None, new, name)
         return replace(found, why=p.why or found.why)
 
@@ -197,13 +197,13 @@ class Fitter:
         for s in staged:
             u = type_of(s)
             assert u is not None
-            t = u if t is None else join(t, u, f"{name!r}")
+            t = u if t is None else join(t, u, f"{said(name)}")
         for x in lists:
             if x:
-                u = LeafType(*element_type(x, f"{name!r}"), kind="array")
+                u = LeafType(*element_type(x, f"{said(name)}"), kind="array")
                 if t is not None and u.weak:
                     u = LeafType(t.dtype, u.shape, kind="array")
-                t = u if t is None else join(t, u, f"an element of {name!r}")
+                t = u if t is None else join(t, u, f"an element of {said(name)}")
         assert t is not None
         return Var(t)
 
@@ -213,10 +213,15 @@ class Fitter:
 
     def _mismatch(self, old: Any, new: Any, name: str) -> StructureError:
         return StructureError(
-            f"{name!r} is {_shown(old)} on {self.sides[0]} and {_shown(new)} on {self.sides[1]}",
+            f"{said(name)} is {_shown(old)} on {self.sides[0]} and {_shown(new)} on {self.sides[1]}",
             hint="make it the same kind of value on all paths; what depends on a tensor can only be a tensor, a number, "
             "or lists, tuples and dicts of these",
         )
+
+
+def said(name: str) -> str:
+    """A variable as an error calls it; that of a lowered `return` is the transpiler's own."""
+    return "the result" if name.startswith("retval_") else repr(name)
 
 
 def _shown(x: Any) -> str:

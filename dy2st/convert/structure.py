@@ -53,6 +53,24 @@ class MaybeNone(Tensor):
         t.is_none = is_none
         return t
 
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        return self._of_tensor("shape")
+
+    @property
+    def size(self) -> Any:  # type: ignore[override]
+        return self._of_tensor("size")
+
+    @property
+    def T(self) -> Any:
+        return self._of_tensor("T")
+
+    def _of_tensor(self, attribute: str) -> Any:
+        from .tracer import need_tracer
+
+        need_tracer("an attribute").require_not_none(self, attribute)
+        return getattr(self.bare(), attribute)
+
     def bare(self) -> Tensor:
         """The tensor alone."""
         return self.alike(self._value)

@@ -204,10 +204,12 @@ class Tracer(ProgramRecorder):
         self.marked.append((tensor, spec))
         return f"\0{len(self.marked) - 1}\0"
 
-    def require_not_none(self, t: MaybeNone) -> None:
-        """Raises at run time, as eager would, if the value is None."""
-        self.effect("raise_if", Cond=t.is_none, exception="TypeError",
-                    parts=["unsupported operand: the value is None here, an operation on a tensor was expected"], specs=[])  # fmt: skip
+    def require_not_none(self, t: MaybeNone, attribute: str = "") -> None:
+        """Raises at run time, as eager would, if the value is None: an operand, or what has the attribute."""
+        text = (f"'NoneType' object has no attribute {attribute!r}" if attribute else
+                "unsupported operand: the value is None here, an operation on a tensor was expected")  # fmt: skip
+        self.effect("raise_if", Cond=t.is_none, exception="AttributeError" if attribute else "TypeError", parts=[text],
+                    specs=[])  # fmt: skip
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""

@@ -204,6 +204,37 @@ def concat_of_branch(x):
     return dy2st.tensor.manipulation.concat([*parts, x])
 
 
+def truth_of_optional(x):
+    y = None
+    if x.sum() > 0:
+        y = x.sum() - 6.0
+    if y:
+        x = x * 2
+    return x if not y else x + 1, x * (y or 5.0)
+
+
+def method_of_optional(x):
+    y = None
+    if x.sum() > 0:
+        y = x
+    return y.sum()
+
+
+def shape_of_optional(x):
+    y = None
+    if x.sum() > 0:
+        y = x
+    return x * y.shape[0]
+
+
+def best_of_rows(x):
+    best = None
+    for v in x:
+        if best is None or v > best:
+            best = v
+    return best * x
+
+
 P, N, Z = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [0.25, 0.5]
 
 CASES = [
@@ -232,4 +263,8 @@ CASES = [
     (closure, [(P,), (N,)], 1),
     (asserted, [(P,), (N,)], 1),
     (concat_of_branch, [(P,), (N,)], 1),
+    (truth_of_optional, [(P,), (N,), (Z,)], 1),
+    (method_of_optional, [(P,), (N,)], 1),
+    (shape_of_optional, [(P,), (N,)], 1),
+    (best_of_rows, [(P,), (N,)], 1),
 ]

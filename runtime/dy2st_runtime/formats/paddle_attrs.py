@@ -109,7 +109,9 @@ def encode(attr: Any, name: str, kind: str, value: Any) -> None:
 def encode_all(desc: Any, record: type[registry.OpDef], attrs: dict[str, Any]) -> None:
     """Adds the attributes of an op to its OpDesc, in the order of the record; sub-blocks are the caller's."""
     for name, spec in record.attrs.items():
-        value = attrs.get(name)
+        value = attrs.get(name, spec.default)
+        if spec.own and value == spec.default:
+            continue
         if spec.kind == "BLOCK":
             raise FormatError(f"op {record.type} has a sub-block, which PaddlePaddle's format cannot hold for this op")
         if value is None and spec.kind != "DTYPE":

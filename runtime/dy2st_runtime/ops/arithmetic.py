@@ -161,6 +161,7 @@ class Mod(_IntegersRaise):
     def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:
         if not dtype.is_float(x.dtype):
             k.fail_if(y == 0)
+            return n.select(y == -1, n.cast(n.as_expr(0), x.dtype), x % y) if x.dtype != "uint8" else x % y
         return x % y
 
     @staticmethod
@@ -190,7 +191,8 @@ class FloorDiv(_IntegersRaise):
             # NumPy: x // 0 is x / 0
             return n.select(y == 0.0, x / y, x // y)
         k.fail_if(y == 0)
-        return x // y
+        # the quotient of the smallest integer and -1 wraps to itself, as in NumPy; the machine does not say what it is
+        return n.select(y == -1, -x, x // y) if x.dtype != "uint8" else x // y
 
 
 @register

@@ -30,7 +30,7 @@ class Counting(Binary):
     Subclasses give `python`, the operator; their `scalar` fails where the result is out of range.
     """
 
-    attrs = {"axis": Int(-1), "checked": Bool(False)}
+    attrs = {"axis": Int(-1), "checked": Bool(False, own=True)}
     python: ClassVar[Callable[[Any, Any], Any]]
 
     @classmethod

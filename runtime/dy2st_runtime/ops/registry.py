@@ -65,12 +65,13 @@ class TensorType:
 class Attr:
     """An attribute: its kind (a name of Paddle's AttrType, or DTYPE: held as a name, stored as Paddle's code) and default.
 
-    `required` has no default.
+    `required` has no default. One of our `own`, which Paddle's op does not have, is stored only where it is not the default.
     """
 
     kind: str
     default: Any = None
     required: bool = False
+    own: bool = False
 
     def check(self, op: str, name: str, value: Any) -> Any:
         """The value in canonical form; AttributeValueError if it is of another kind."""
@@ -135,8 +136,8 @@ def Float64(default: float = 0.0) -> Attr:
     return Attr("FLOAT64", default)
 
 
-def Bool(default: bool = False) -> Attr:
-    return Attr("BOOLEAN", default)
+def Bool(default: bool = False, *, own: bool = False) -> Attr:
+    return Attr("BOOLEAN", default, own=own)
 
 
 def Str(default: str = "") -> Attr:

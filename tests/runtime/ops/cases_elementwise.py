@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.errors import AttributeValueError, DivisionError, DTypeError, ShapeError
+from dy2st_runtime.errors import AttributeValueError, DivisionError, DTypeError, IntegerRangeError, ShapeError
 from op_cases import Case
 from scipy import special
 
@@ -33,6 +34,19 @@ UNIT = np.array([[-0.9, -0.4, 0.1], [0.3, 0.6, 0.95]], np.float32)
 EDGES = np.tile(arr([0.0, -0.0, INF, -INF, NAN, 1.0, -1.0]), 5)  # long enough for the vector loop and the rest after it
 OTHER_EDGES = np.tile(arr([NAN, 2.0, INF, 3.0, 1.0, NAN, 0.0]), 5)
 I, J = ints(2, 3), np.array([[1, -2, 3], [-4, 5, 6]])  # noqa: E741
+TOP = 2**63 - 1
+CHECKED = [
+    ("elementwise_add", operator.add, [(TOP - 1, 1), (-TOP, -1), (5, -7)]),
+    ("elementwise_sub", operator.sub, [(-TOP, 1), (TOP, 1), (-1, TOP), (5, 7)]),
+    ("elementwise_mul", operator.mul, [(2**31, 2**31), (-(2**31), 2**31), (0, TOP), (-3, 4)]),
+    ("elementwise_pow", operator.pow, [(3, 39), (-3, 39), (0, 0), (2, 62), (1, TOP)]),
+    ("bitwise_left_shift", operator.lshift, [(1, 62), (-1, 63), (0, 500), (-5, 3)]),
+]
+OUT_OF_RANGE = [
+    ("elementwise_add", TOP, 1), ("elementwise_add", -TOP, -2), ("elementwise_sub", -TOP, 2), ("elementwise_sub", 0, -TOP - 1),
+    ("elementwise_mul", 2**32, 2**31), ("elementwise_mul", -(2**40), 2**40), ("elementwise_pow", 3, 40), ("elementwise_pow", 2, -1),
+    ("elementwise_pow", 2, 2000), ("bitwise_left_shift", 1, 63), ("bitwise_left_shift", 3, 62), ("bitwise_left_shift", 1, 200),
+]  # fmt: skip
 T, F = arr([True, True, False, False], "bool"), arr([True, False, True, False], "bool")
 
 
@@ -92,6 +106,15 @@ CASES: list[Case] = [
     Case("elementwise_mod", {"X": I, "Y": arr([1, 0, 2], "int64")}, raises=DivisionError, match="modulo by zero"),
     Case("elementwise_floordiv", {"X": I, "Y": arr(0, "int64")}, raises=ZeroDivisionError, match="division by zero"),
     Case("elementwise_pow", {"X": arr([0], "int64"), "Y": arr([-1], "int64")}, raises=DivisionError, match="negative"),
+    *[Case(op, {"X": arr(x, "int64"), "Y": arr(y, "int64")}, {"checked": True}, expect=lambda x, y, f=f: np.asarray(f(int(x), int(y))))
+      for op, f, pairs in CHECKED for x, y in pairs],
+    *[Case(op, {"X": arr(x, "int64"), "Y": arr(y, "int64")}, {"checked": True}, raises=IntegerRangeError, match="64 bits|is a float")
+      for op, x, y in OUT_OF_RANGE],
+    *unary("python_int", lambda x: np.asarray(int(x)), arr(2.75), arr(-2.75), arr(0.0), arr(1e15, "float64"), arr(-0.5, "float16")),
+    *[Case("python_int", {"X": arr(x)}, raises=error, match=match)
+      for x, error, match in ((NAN, ValueError, "NaN"), (INF, OverflowError, "infinity"), (-1e30, IntegerRangeError, "64 bits"))],
+    *binary("elementwise_floordiv", np.floor_divide, (arr([-TOP - 1, 7], "int64"), arr([-1, -1], "int64"))),
+    *binary("elementwise_mod", np.mod, (arr([-TOP - 1, 7], "int64"), arr([-1, -1], "int64"))),
     Case("elementwise_add", {"X": f32(2, 3), "Y": f32(2)}, raises=ShapeError, match=r"\[2, 3\] and \[2\]"),
     Case("elementwise_sub", {"X": T, "Y": F}, raises=DTypeError, match="bool", static=True),
     # Paddle's 1.x alignment
