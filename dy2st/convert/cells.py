@@ -106,7 +106,7 @@ class TensorCell(Cell):
         from .tracer import need_tracer
 
         tracer = need_tracer("a modification in place")
-        tracer.assign(self.target, tracer.lift(value) if isinstance(value, Tensor) else value._value)
+        tracer.carry_on(self.target, tracer.carry(value) if isinstance(value, Tensor) else value._value)
 
 
 class EntryCell(Cell):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from ..transpiler import locate
+from .aliases import Source, shared, who
 from .cells import Cell, ListCell
 from .growing import Growth, current, promote
 from .lists import StagedList
-from .patterns import Const, Fitter, Pattern, coerce, extract, instantiate, place, variables, wrap
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
 from .structure import MaybeNone
 from .tracer import Outcome, Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
@@ -142,11 +144,14 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         patterns = [fitter.fit(Const(a), a, b, name) for a, b, name in zip(sides[0], sides[1], labels, strict=True)]
     leaves = [v for p in patterns for v in variables(p)]
     results: list[list[Variable]] = []
-    for block, values in zip(blocks, sides, strict=True):
-        with tracer.inside(block):
+    sources: list[list[Source]] = [[] for _ in leaves]
+    for block, values, outcome in zip(blocks, sides, outcomes, strict=True):
+        with tracer.inside(block), outcome.in_force() if outcome else contextlib.nullcontext():
             given = [Undefined(label) for label in labels] if values is None else values
             wanted = [x for p, value in zip(patterns, given, strict=True) for x in extract(p, value)]
             results.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
+        for found, x in zip(sources, wanted, strict=True):
+            found.append((block, x))
         block.results = [v.name for v in results[-1]]
     outs: list[Variable] = []
     if leaves or any(block.ops for block in blocks):
@@ -155,8 +160,20 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         raise errors[1]  # there is no way on; an enclosing branch makes it its own
     for out, a, b in zip(outs, *results, strict=True):
         out.stop_gradient = a.stop_gradient and b.stop_gradient
-    rest = iter(outs)
-    merged = [instantiate(p, lambda leaf: wrap(tracer, leaf, next(rest))) for p in patterns]
+    made: dict[tuple, tuple[Any, list[Source]]] = {}
+    rest = iter(zip(outs, sources, strict=True))
+
+    def make(leaf: Var) -> Any:
+        v, parts = next(rest)
+        # two names of one object on both sides are two names of one object
+        key = (leaf, *(id(who(s)) if shared(s) else id(v) for _, s in parts))
+        if key not in made:
+            made[key] = wrap(tracer, leaf, v), parts
+        return made[key][0]
+
+    merged = [instantiate(p, make) for p in patterns]
+    tracer.aliases.merge(list(made.values()), tracer.block)
+    tracer.aliases.leave(blocks, tracer.block)
     values = merged[: len(names)]
     for cell, value in zip(cells.values(), merged[len(names) :], strict=True):
         cell.write(value)

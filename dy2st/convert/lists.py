@@ -33,6 +33,7 @@ class StagedList:
     """
 
     _value: Variable
+    _who: Any = None
 
     @staticmethod
     def wrap(v: Variable) -> StagedList:
@@ -62,7 +63,9 @@ class StagedList:
         return tuple(self._value.shape)
 
     def _array(self) -> Tensor:
-        return Tensor.wrap(self._value, self._value.stop_gradient)
+        array = Tensor.wrap(self._value, self._value.stop_gradient)
+        array._who = self if self._who is None else self._who
+        return array
 
     @staticmethod
     def _new(array: Tensor) -> StagedList:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
+from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
 from .growing import current, grown, promote, substituted
 from .if_stmt import State, truth
@@ -84,6 +85,7 @@ class Loop:
         self.fitter = Fitter(
             tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
         )
+        self.carried = Carried(tracer.aliases)
         values = get_state()
         tracer.watch(*values)
         tracer.watch_locals()
@@ -121,6 +123,7 @@ class Loop:
             return wrap(self.tracer, leaf, v)
 
         values = [instantiate(slot.pattern, make) for slot in self.slots]
+        self.carried.enter(self._leaves(values), self._leaves([slot.initial for slot in self.slots]), block)
         self.set_state(tuple(values[: len(self.names)]))
         for cell, slot, value in zip(
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
@@ -128,6 +131,10 @@ class Loop:
             if not isinstance(slot.pattern, Const):
                 cell.write(value)
         return values
+
+    def _leaves(self, values: Sequence[Any]) -> list[Any]:
+        """What values of the slots have at the varying leaves."""
+        return [x for slot, value in zip(self.slots, values, strict=True) for x in extract(slot.pattern, value)]
 
     def _trial(self) -> bool:
         """Traces test and body once; True if what it assumed about the variables holds."""
@@ -149,19 +156,19 @@ class Loop:
                 self._promote(items, later)
             return not growth
         with self.tracer.frame(self.body_block) as frame:
+            modified = self.tracer.aliases.mutations
             before = self._enter(self.body_block)
+            starts = self._leaves(before)
             self.body()
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
-            changes = self.tracer.changes(frame)
-            growth = grown(frame)
-        self.after = after
+            self.outcome = self.tracer.outcome(after, frame)
         self._leave()
-        for items, later in growth:
+        for items, later in self.outcome.grown:
             self._promote(items, later)
-        if growth:
+        if self.outcome.grown:
             return False
         settled = True
-        for key, (cell, value) in changes.items():
+        for key, (cell, value) in self.outcome.changes.items():
             if key not in self.cells and key not in self.named:
                 settled = False
                 self._add_cell(cell, value)
@@ -169,6 +176,8 @@ class Loop:
             pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
             if pattern != slot.pattern:
                 slot.pattern, settled = pattern, False
+        if settled and self.tracer.aliases.mutations > modified:
+            settled = self.carried.settle(starts, self._leaves(after), self.body_block)
         return settled
 
     def _add_cell(self, cell: Cell, value: Any) -> None:
@@ -232,10 +241,9 @@ class Loop:
     def _emit(self) -> None:
         tracer = self.tracer
         leaves = [v for slot in self.slots for v in variables(slot.pattern)]
-        with tracer.inside(self.body_block):
-            results = self._coerce(
-                [(slot.pattern, value) for slot, value in zip(self.slots, self.after, strict=True)], leaves
-            )
+        after = self.outcome.result
+        with tracer.inside(self.body_block), self.outcome.in_force():
+            results = self._coerce([(slot.pattern, x) for slot, x in zip(self.slots, after, strict=True)], leaves)
         self.body_block.results = [v.name for v in results]
         initials = self._coerce([(slot.pattern, slot.initial) for slot in self.slots], leaves)
         outs, _ = tracer.builder().op("while_loop", X=initials, cond_block=self.test_block, body_block=self.body_block)
@@ -243,6 +251,8 @@ class Loop:
             out.stop_gradient = initial.stop_gradient and result.stop_gradient
         rest = iter(outs)
         values = [instantiate(slot.pattern, lambda leaf: wrap(tracer, leaf, next(rest))) for slot in self.slots]
+        self.carried.leave(self._leaves(values), self._leaves([slot.initial for slot in self.slots]),
+                           self._leaves(after), (self.test_block, self.body_block), tracer.block)  # fmt: skip
         self.set_state(tuple(values[: len(self.names)]))
         for cell, slot, value in zip(
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True

@@ -313,7 +313,7 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         return tracer.visible(staged._value)
     if not isinstance(x, Tensor):
         return tracer.lift(dispatch.constant(np.asarray(x, t.dtype)))
-    return tracer.lift(cast(x, t.dtype))
+    return tracer.carry(cast(x, t.dtype))
 
 
 def place(location: Location | None) -> str:

@@ -50,6 +50,7 @@ class MaybeNone(Tensor):
     def of(value: Tensor, is_none: Tensor) -> MaybeNone:
         t = MaybeNone.__new__(MaybeNone)
         t._value, t._stop, t._weak, t._kinds = value._value, value._stop, value._weak, value._kinds
+        t._who = value if value._who is None else value._who
         t.is_none = is_none
         return t
 
@@ -62,7 +63,7 @@ class MaybeNone(Tensor):
         return self._of_tensor("size")
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Any:  # type: ignore[override]
         return self._of_tensor("T")
 
     def _of_tensor(self, attribute: str) -> Any:

@@ -23,6 +23,7 @@ from ..tensor.kinds import require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
+from .aliases import Aliases
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .growing import Growth, grown, take_back
 from .lists import StagedList
@@ -37,12 +38,25 @@ _CONTAINERS = (list, dict, OrderedDict)
 
 @dataclass
 class Outcome:
-    """What a block of traced code left behind: its result, and each outer cell that it changed with the new value; the lists
-    from outside that have become lists of dynamic length."""
+    """What a block of traced code left behind: its result, each outer cell that it changed with the new value, the lists from
+    outside that have become lists of dynamic length, and the values that it gave to tensors of the outside."""
 
     result: Any
     changes: dict[tuple, tuple[Cell, Any]]
     grown: list[Growth]
+    tensors: list[tuple[Any, Variable]]
+
+    @contextlib.contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Within this `with`, tensors of the outside have the values that the block gave them."""
+        before = [(t, t._value) for t, _ in self.tensors]
+        try:
+            for t, v in self.tensors:
+                t._value = v
+            yield
+        finally:
+            for t, v in before:
+                t._value = v
 
 
 @dataclass
@@ -99,6 +113,7 @@ class Tracer(ProgramRecorder):
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.root = Snapshot()
         self.marked: list[tuple[Tensor, str]] = []
+        self.aliases = Aliases()
         self.attributes: set[int] = set()
         self._containers: dict[int, Any] = {}
         self._open = open_captures or {}
@@ -150,6 +165,11 @@ class Tracer(ProgramRecorder):
 
     # ---- values ----
     def lift(self, t: Tensor) -> Variable:
+        self.aliases.require_fresh(t, self.block)
+        return self.carry(t)
+
+    def carry(self, t: Tensor) -> Variable:
+        """`lift` without a look at the value: it is only handed on under another name."""
         v = t._value
         if not isinstance(v, Variable):
             return self.capture(t)
@@ -242,7 +262,12 @@ class Tracer(ProgramRecorder):
             self.frames[-1].tensors.setdefault(cell.key, (cell, tensor._value))
 
     def assign(self, tensor: Any, v: Variable) -> None:
-        """Gives a tensor another variable."""
+        """A tensor (or staged list) is modified in place: it gets another variable."""
+        self.aliases.mutated(tensor, self.block)
+        self.carry_on(tensor, v)
+
+    def carry_on(self, tensor: Any, v: Variable) -> None:
+        """Gives a tensor the variable that stands for its value from now on."""
         self.on_mutate(tensor)
         tensor._value = v
 
@@ -360,8 +385,12 @@ class Tracer(ProgramRecorder):
     def run_in(self, block: Block, thunk: Callable[[], Any]) -> Outcome:
         """Traces a function into a block."""
         with self.frame(block) as frame:
-            result = thunk()
-            return Outcome(result, self.changes(frame), grown(frame))
+            return self.outcome(thunk(), frame)
+
+    def outcome(self, result: Any, frame: Frame) -> Outcome:
+        """What the code in a frame leaves behind, at its end."""
+        tensors = [(c.target, c.target._value) for c, _ in frame.tensors.values()]
+        return Outcome(result, self.changes(frame), grown(frame), tensors)
 
     def changes(self, frame: Frame) -> dict[tuple, tuple[Cell, Any]]:
         """The cells outside that the frame has changed, with their present values."""

@@ -123,6 +123,8 @@ class Trace:
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 recipe = self._recipe(result)
                 effects = self._effects(paths)
+                for t in (*self.placeholders, *(t for t, _ in tracer.captures.values())):
+                    tracer.aliases.require_fresh(t, tracer.block, "the caller's")
             finally:
                 for t, array in tracer.originals.values():
                     t._value = array

@@ -63,6 +63,8 @@ class Tensor(TensorMethods):
     # _weak: stands for a Python number, at least on some path; _kinds: all that it may be, if that is not one kind
     _weak = False
     _kinds: Kinds | None = None
+    # while tracing: the object for which this one stands too, as several variables and tensors of a trace can be one tensor
+    _who: Any = None
     persistable = False
     _value: np.ndarray | Variable
     _stop: bool
@@ -86,9 +88,10 @@ class Tensor(TensorMethods):
         return t
 
     def alike(self, value: np.ndarray | Variable) -> Tensor:
-        """Another tensor of the same kind (as a number is one kind and a tensor another) around a value."""
+        """The same tensor, a number if it is one, around another value."""
         t = Tensor.wrap(value, self._stop if not isinstance(value, Variable) else value.stop_gradient)
         t._weak, t._kinds = self._weak, self._kinds
+        t._who = self if self._who is None else self._who
         return t
 
     # ---- what it is ----

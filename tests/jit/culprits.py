@@ -178,3 +178,52 @@ def int_grows(x, n):
 
 def int_to_negative_power(x, n):
     return x * 2 ** int(-n)  # error: 2 ** -2 is a float
+
+
+def argument_perhaps_modified(x):
+    h = x
+    if x.sum() > 10:
+        h = x * 2
+    h[0] = 7  # error: what is modified in place here is on one path the same object as a tensor or list that is the caller's
+    return h
+
+
+def other_name_read_after(x):
+    z = x + 0
+    h = z if x.sum() > 0 else x * 2
+    h[0] = 7  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return h * z.sum()
+
+
+def one_object_on_one_side(x):
+    y, z = x * 3, x * 4
+    if x.sum() > 0:
+        y = z = x * 2
+    y[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return y, z
+
+
+def first_iteration_modifies_the_argument(x, n):
+    h = x
+    for _ in range(n):
+        h[0] = 9  # error: what is modified in place here is on one path the same object as a tensor or list that is
+        h = h * 2
+    return h
+
+
+def source_modified_after(x):
+    h = z = x + 0
+    if x.sum() > 0:
+        h = x * 2
+    z[0] = 1  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return h
+
+
+def last_iteration_is_read_in_the_next(x, n):
+    h = x * 2
+    last, s = x, x.sum()
+    for _ in range(n):
+        h[0] = 1  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+        s = s + last.sum()
+        last = h
+    return s

@@ -1,10 +1,12 @@
 """The corpus: eager, native static and interpreted static agree, in results and gradients, with as few traces as expected."""
 
 import pytest
-from corpus import branches, exits, lists, loops, numbers, python
+from corpus import aliases, branches, exits, lists, loops, numbers, python
 from three_ways import check
 
-CASES = [*branches.CASES, *loops.CASES, *exits.CASES, *lists.CASES, *numbers.CASES, *python.CASES]
+CASES = [
+    *aliases.CASES, *branches.CASES, *exits.CASES, *lists.CASES, *loops.CASES, *numbers.CASES, *python.CASES,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("function", "calls", "traces"), CASES, ids=[c[0].__name__ for c in CASES])

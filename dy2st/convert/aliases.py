@@ -1,0 +1,202 @@
+"""Which tensors of a trace may be one object in eager mode.
+
+A branch or a loop gives a variable a new tensor, where Python would have given it one of several that exist already. While all
+of them are only read, nobody can tell. Once one is modified in place the others are *stale*: in some runs they are the same object
+and would have changed too. Whoever reads a stale tensor gets an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ir import Block, Variable
+
+from ..errors import StructureError
+from ..tensor import Tensor
+from ..tensor.location import user_location
+from .lists import StagedList
+
+# a value, and the block in which it is the one that goes on
+Source = tuple[Block, Any]
+
+
+def who(x: Any) -> Any:
+    """The object that a tensor or a list is in eager mode: several objects of the trace can stand for one."""
+    return x if x._who is None else x._who
+
+
+def shared(x: Any) -> bool:
+    """Whether a value is one that others may modify in place: numbers are not."""
+    return isinstance(x, StagedList) or (isinstance(x, Tensor) and not (x._weak and x._kinds is None))
+
+
+class Aliases:
+    """The relation "may be one object" of a trace, and what is stale.
+
+    Attributes:
+        mutations: how often something was modified in place so far.
+    """
+
+    def __init__(self) -> None:
+        self.mutations = 0
+        self._of: dict[int, dict[int, Any]] = {}
+        self._alive: dict[int, Any] = {}
+        self._stale: dict[int, list[tuple[Block, Location | None]]] = {}
+
+    def of(self, x: Any) -> dict[int, Any]:
+        """What x may be besides itself, by id."""
+        return self._of.get(id(who(x)), {})
+
+    def merge(self, group: Sequence[tuple[Any, Sequence[Source]]], block: Block) -> None:
+        """Each new value, made in a block, stands for one of its sources; if one of these is stale, it is stale too.
+
+        Two of the new ones may be one object only if their sources on the same path may be.
+        """
+        values = [(new, [(home, s) for home, s in sources if shared(s)]) for new, sources in group if shared(new)]
+        before = {id(who(s)): {id(who(s)): who(s), **self.of(s)} for _, sources in values for _, s in sources}
+        for new, sources in values:
+            for home, s in sources:
+                self.link(new, before[id(who(s))])
+                for at in self.stale(s, home):
+                    self.mark(new, block, at)
+        for i, (one, parts) in enumerate(values):
+            for other, others in values[:i]:
+                if any(p is q and id(who(t)) in before[id(who(s))] for p, s in parts for q, t in others):
+                    self.link(one, {id(who(other)): who(other)})
+
+    def related(self, x: Any, y: Any) -> bool:
+        """Whether two values are one object, or may be."""
+        return who(x) is who(y) or id(who(y)) in self.of(x)
+
+    def link(self, x: Any, others: dict[int, Any]) -> None:
+        """x may be each of the others."""
+        me = who(x)
+        for key, other in others.items():
+            if other is not me:
+                self._alive[key], self._alive[id(me)] = other, me
+                self._of.setdefault(id(me), {})[key] = other
+                self._of.setdefault(key, {})[id(me)] = me
+
+    def hold(self, items: StagedList, element: Any) -> None:
+        """An element, or what it may be, is put into a list."""
+        if shared(element):
+            self.link(items, {id(who(element)): who(element), **self.of(element)})
+
+    def taken(self, element: Any, items: StagedList) -> None:
+        """An element is read from a list."""
+        self.link(element, {id(who(items)): who(items), **self.of(items)})
+
+    def mutated(self, x: Any, block: Block) -> None:
+        """x is modified in place: what may be x is stale. A list that changes leaves its elements as they are."""
+        self.mutations += 1
+        for other in self.of(x).values():
+            if isinstance(other, StagedList) or not isinstance(x, StagedList):
+                self.mark(other, block, user_location())
+
+    def mark(self, x: Any, block: Block, at: Location | None) -> None:
+        """x is stale in a block and in those within it, as something was modified at a place."""
+        places = self._stale.setdefault(id(who(x)), [])
+        self._alive[id(who(x))] = who(x)
+        if (block, at) not in places:
+            places.append((block, at))
+
+    def stale(self, x: Any, block: Block) -> list[Location | None]:
+        """Where that was modified which x may be, as seen from a block."""
+        places = self._stale.get(id(who(x)))
+        return [at for home, at in places if _within(block, home)] if places else []
+
+    def require_fresh(self, x: Any, block: Block, use: str = "used") -> None:
+        """StructureError if x is stale."""
+        places = self.stale(x, block) if self._stale else []
+        if places:
+            at = user_location() if use == "used" else None
+            raise StructureError(
+                "what is modified in place here is on one path the same object as a tensor or list that is "
+                f"{use}{f' at {at}' if at else ''}, and on another path is not; only the run knows whether that changes too",
+                location=places[0],
+                hint="modify a copy (y = y.clone() before), or compute a new tensor instead of changing this one",
+            )
+
+    def stale_in(self, block: Block) -> dict[int, tuple[Any, Location | None]]:
+        """What is stale by a modification in this block, by id, with its place."""
+        return {key: (self._alive[key], at) for key, places in self._stale.items() for home, at in places if home is block}
+
+    def leave(self, blocks: Sequence[Block], parent: Block) -> None:
+        """The blocks of a branch or loop have come to their end: what is stale in them is so in the parent."""
+        for places in self._stale.values():
+            places[:] = [(parent if any(home is b for b in blocks) else home, at) for home, at in places]
+
+
+def _within(block: Block | None, home: Block) -> bool:
+    while block is not None and block is not home:
+        block = block.parent
+    return block is home
+
+
+def outside(x: Any, block: Block) -> bool:
+    """Whether an object is there before a block begins, rather than made in it."""
+    v = x._value
+    return not isinstance(v, Variable) or _within(block.parent, v.block)
+
+
+class Carried:
+    """What one iteration of a loop leaves to the next: which variables may be one object, and what is stale.
+
+    An iteration begins with the objects that the last one has ended with. So a loop whose body modifies something is traced until
+    it is known of which objects this holds; positions are those of the loop's varying leaves.
+    """
+
+    def __init__(self, aliases: Aliases):
+        self._aliases = aliases
+        self._from_outside: dict[tuple[int, int], Any] = {}
+        self._tied: set[tuple[int, int]] = set()
+        self._stale: dict[int, Location | None] = {}
+        self._stale_outside: dict[int, tuple[Any, Location | None]] = {}
+
+    def enter(self, starts: Sequence[Any], initial: Sequence[Any], block: Block) -> None:
+        """An iteration begins in a block, with values that stand for the initial ones or those of the last iteration."""
+        parent = block.parent
+        assert parent is not None
+        self._merge(starts, [[(parent, x)] for x in initial], block)
+        for a, b in self._tied:
+            self._aliases.link(starts[a], {id(who(starts[b])): who(starts[b])})
+        for position, at in self._stale.items():
+            self._aliases.mark(starts[position], block, at)
+        for x, at in self._stale_outside.values():
+            self._aliases.mark(x, block, at)
+
+    def settle(self, starts: Sequence[Any], ends: Sequence[Any], block: Block) -> bool:
+        """An iteration has ended; True if it adds nothing to what was assumed at its begin."""
+        before = len(self._from_outside), len(self._tied), len(self._stale), len(self._stale_outside)
+        own = {id(who(s)) for s in starts if shared(s)}
+        for i, end in enumerate(ends):
+            if not shared(end) or end is starts[i]:
+                continue
+            for key, x in {id(who(end)): who(end), **self._aliases.of(end)}.items():
+                if key not in own and outside(x, block):
+                    self._from_outside[i, key] = x
+            for j, other in enumerate(ends):
+                if j != i and shared(other) and self._aliases.related(end, other):
+                    self._tied.add((i, j))
+        for i, end in enumerate(ends):
+            if shared(end) and (places := self._aliases.stale(end, block)):
+                self._stale.setdefault(i, places[0])
+        for key, (x, at) in self._aliases.stale_in(block).items():
+            if key not in own and outside(x, block):
+                self._stale_outside.setdefault(key, (x, at))
+        return before == (len(self._from_outside), len(self._tied), len(self._stale), len(self._stale_outside))
+
+    def leave(self, results: Sequence[Any], initial: Sequence[Any], ends: Sequence[Any], blocks: Sequence[Block],
+              parent: Block) -> None:  # fmt: skip
+        """The loop has ended; the results stand for the initial values or for those of the last iteration."""
+        self._merge(results, [[(parent, x), (blocks[-1], end)] for x, end in zip(initial, ends, strict=True)], parent)
+        self._aliases.leave(blocks, parent)
+
+    def _merge(self, new: Sequence[Any], sources: Sequence[Sequence[Source]], block: Block) -> None:
+        # of which of these two are in the same iteration, nothing is known but what is tied
+        before = [(position, {key: x, **self._aliases.of(x)}) for (position, key), x in self._from_outside.items()]
+        self._aliases.merge(list(zip(new, sources, strict=True)), block)
+        for position, others in before:
+            self._aliases.link(new[position], others)

@@ -1,0 +1,106 @@
+"""Modifications in place of what a branch or a loop has given a value: other names of it that nobody reads do no harm."""
+
+
+def own_value(x):
+    h = x + 0
+    if x.sum() > 0:
+        h = h * 2
+    h[0] = 7
+    return h
+
+
+def own_value_in_a_loop(x, n):
+    h = x + 0
+    for _ in range(n):
+        h[0] = 9
+        h = h * 2
+    h[1] = 3
+    return h
+
+
+def swap(x):
+    a, b = x + 0, x + 1
+    if x.sum() > 0:
+        a, b = b, a
+    a[0] = 9
+    return a, b
+
+
+def swap_in_a_loop(x, n):
+    a, b = x + 0, x + 1
+    for i in range(n):
+        a, b = b, a
+        a[0] = i
+    a[1] = 9
+    return a, b
+
+
+def two_names(x):
+    if x.sum() > 0:
+        y = z = x * 2
+    else:
+        y = z = x * 3
+    y[0] = 1
+    return y, z
+
+
+def other_name_is_read_before(x):
+    h = x + 0
+    g = h
+    if x.sum() > 0:
+        h = h * 2
+    s = g.sum()
+    h[0] = 7
+    return h * s
+
+
+def new_value_in_place(x):
+    y = x
+    if x.sum() > 0:
+        y = y + 1
+    y += 1
+    return y, x
+
+
+def one_side_in_place(x):
+    u = x * 0.5
+    if x.sum() > 0:
+        u[0] = x[1]
+    else:
+        u = x.tanh()
+    return u * x
+
+
+def last_iteration_is_read_first(x, n):
+    h = x * 2
+    last = x
+    for _ in range(n):
+        s = last.sum()
+        h[0] = s
+        last = h
+    return h, last
+
+
+def modified_and_replaced_in_a_loop(x, n):
+    u = x * 0.5
+    for i in range(n):
+        u[0] = u[0] + 1
+        if i == 1:
+            u = u * 2
+    return u * x
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+CASES = [
+    (own_value, [(P,), (N,)], 1),
+    (own_value_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
+    (swap, [(P,), (N,)], 1),
+    (swap_in_a_loop, [(P, 0), (P, 1), (P, 4)], 1),
+    (two_names, [(P,), (N,)], 1),
+    (other_name_is_read_before, [(P,), (N,)], 1),
+    (new_value_in_place, [(P,), (N,)], 1),
+    (one_side_in_place, [(P,), (N,)], 1),
+    (last_iteration_is_read_first, [(P, 0), (P, 1), (P, 3)], 1),
+    (modified_and_replaced_in_a_loop, [(P, 0), (P, 1), (P, 2), (P, 4)], 1),
+]
