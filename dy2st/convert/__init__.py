@@ -28,6 +28,8 @@ from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
 from .structure import MaybeObject as _MaybeObject
+from .texts import percent as percent
+from .texts import text as text
 from .tracer import current_tracer as _current_tracer
 from .undefined import Undefined as Undefined
 from .undefined import ldu as ldu

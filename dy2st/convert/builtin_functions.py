@@ -18,6 +18,7 @@ from .if_stmt import if_expr, truth
 from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .lists import StagedList
 from .logical import and_, or_, python_bool
+from .math_functions import MATH
 from .printing import print_
 from .tracer import is_staged
 
@@ -264,4 +265,4 @@ BUILTINS: dict[Any, Callable] = {
     all: _quantifier("all"), any: _quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     round: round_, print: print_, list: list_, type: type_, Tensor: tensor_,
 }  # fmt: skip
-FUNCTIONS: dict[Any, Callable] = {operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}
+FUNCTIONS: dict[Any, Callable] = {**MATH, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}

@@ -22,6 +22,7 @@ from .builtin_functions import BUILTINS, FUNCTIONS
 from .growing import current
 from .lists import StagedList
 from .structure import MaybeNone
+from .texts import text
 from .tracer import Tracer, current_tracer
 
 # what these modules define runs as it is; the nn modules named below are plain Python over layers, like users' code
@@ -188,6 +189,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     owner = getattr(f, "__self__", None)
     if tracer is not None and type(owner) is list:
         return functools.partial(_list_method, owner, f.__name__)
+    if tracer is not None and isinstance(owner, str):
+        return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None and isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
         name = "random" if isinstance(owner, random.Random) else "np.random"
         raise _frozen_random(f"{name}.{f.__name__}()")

@@ -11,6 +11,7 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
+from ..tensor.promotion import NUMBERS
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .structure import MaybeNone
@@ -185,7 +186,7 @@ def in_(a: Any, b: Any) -> Any:
             b = list(b)
         return python_bool(or_(*[lambda e=e: True if e is a else a == e for e in b])) if b else False
     if isinstance(b, dict) and is_staged(a):
-        return any(a is key for key in b)
+        return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(a is key for key in b)
     return a in b
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +12,8 @@ from ..tensor.location import user_location
 from .if_stmt import truth
 from .lists import StagedList
 from .structure import flatten
+from .texts import MARK
 from .tracer import current_tracer, is_staged, need_tracer
-
-_MARK = re.compile("\0([0-9]+)\0")
 
 
 def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
@@ -53,7 +51,7 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
                 f"a {type(value).__name__} of tensors cannot be printed while tracing", location=user_location(3),
                 hint="print its tensors one by one, or return it and print it outside",
             )  # fmt: skip
-        pieces = _MARK.split(format(value) if is_staged(value) else str(value))
+        pieces = MARK.split(format(value) if is_staged(value) else str(value))
         parts[-1] += pieces[0]
         for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
             tensor, spec = tracer.marked[int(number)]

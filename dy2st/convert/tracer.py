@@ -29,6 +29,7 @@ from .growing import Growth, grown, take_back
 from .lists import StagedList
 from .reach import Reach
 from .structure import MaybeNone
+from .texts import StagedText
 from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
 
@@ -95,6 +96,11 @@ class Tracer(ProgramRecorder):
         program: what is built.
         open_captures: shapes with open dims of captured tensors whose size has changed between calls, by id.
     """
+
+    advice = (
+        "use tensor operations on it, or if, while, for, int(), float(), min(), max() and the functions of math in a function "
+        "with source code, where they are converted"
+    )
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None):
         super().__init__(program.global_block)
@@ -222,7 +228,7 @@ class Tracer(ProgramRecorder):
         require_one_kind(tensor, "its text depends on that")
         # a mark that cannot be part of a text of the user; `printing.texts` puts the tensor in its place
         self.marked.append((tensor, spec))
-        return f"\0{len(self.marked) - 1}\0"
+        return StagedText(f"\0{len(self.marked) - 1}\0")
 
     def require_not_none(self, t: MaybeNone, attribute: str = "") -> None:
         """Raises at run time, as eager would, if the value is None: an operand, or what has the attribute."""

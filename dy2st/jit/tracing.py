@@ -16,6 +16,7 @@ from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.lists import StagedList
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
+from ..convert.texts import StagedText, text
 from ..convert.tracer import Tracer, containers_of
 from ..convert.undefined import Undefined
 from ..errors import LeakError, StagedValueError
@@ -200,7 +201,7 @@ class Trace:
             return self._recipe(value.value)
         if isinstance(value, Undefined):
             value.fail()
-        if isinstance(value, str) and "\0" in value and self.tracer.marked:
+        if isinstance(value, str) and isinstance(text(value), StagedText):
             raise StagedValueError(
                 "a text with the values of tensors in it is only known when the program runs",
                 hint="return the tensors, and make the text outside; print() and messages of assert and raise are fine",

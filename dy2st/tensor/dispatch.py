@@ -27,6 +27,12 @@ from .tensor import Parameter, Tensor
 class Recorder:
     """What ops go to while a program is built. Subclasses give `apply` and `constant`; the rest has defaults."""
 
+    advice = (
+        "use tensor operations (where, cond, while_loop), or decorate the function with to_static, which converts Python's "
+        "if, while, bool(), int()"
+    )
+    """What to do where Python asks for a value that only the run knows."""
+
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """Records an op. `ins`: Tensors in the order of the input slots (a list for a `*` slot, None for an absent
         one), some
@@ -275,8 +281,7 @@ def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
     return StagedValueError(
         f"{what} needs the value of a tensor {about} that is only known when the program runs",
         location=user_location(2),
-        hint="use tensor operations (where, cond, while_loop), or decorate the function with to_static, which converts "
-        "Python's if, while, bool(), int()",
+        hint=(current_recorder() or Recorder).advice,
     )
 
 

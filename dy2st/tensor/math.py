@@ -19,13 +19,13 @@ from .tensor import Tensor
 def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     x, y, kind = operands(x, y)
-    if kind is True and x.dtype == "int64" and op_type in _COUNTING:
+    if kind is True and op_type in _CHECKED and (x.dtype == "int64" or op_type == "elementwise_pow"):
         return mark(ops.op(op_type, X=x, Y=y, checked=True), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
-# what can take Python's ints out of the range of 64 bits
-_COUNTING = ("elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_pow", "bitwise_left_shift")
+# what can take Python's ints out of the range of 64 bits, or make another kind of number of them
+_CHECKED = ("elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_pow", "bitwise_left_shift")
 # the result of a number is a number of the same class
 _KEEP_KIND = ("abs", "scale")
 

@@ -21,6 +21,7 @@ from dy2st.transpiler.passes.list_mutation import ListMutation
 from dy2st.transpiler.passes.logical import Logical
 from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
 from dy2st.transpiler.passes.super_call import SuperCall
+from dy2st.transpiler.passes.texts import Texts
 from dy2st.transpiler.passes.undefined_reads import UndefinedReads
 from dy2st.transpiler.passes.walrus import Walrus
 from dy2st.transpiler.passes.while_stmt import WhileStmt
@@ -57,5 +58,6 @@ PIPELINE: tuple[type[Pass], ...] = (
     IfExpr,
     Logical,
     Compare,
+    Texts,
     Calls,
 )

@@ -227,3 +227,31 @@ def last_iteration_is_read_in_the_next(x, n):
         s = s + last.sum()
         last = h
     return s
+
+
+def text_compared(x):
+    s = str(float(x.sum()))
+    return x if s == "3.0" else -x  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def f_string_compared(x):
+    s = f"sum: {x.sum()}"
+    return x if len(s) > 3 else -x  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def joined_text_compared(x):
+    s = ", ".join(["a", str(x.sum())]) + "!"
+    return x if s.startswith("a") else -x  # error: a text with the values of tensors in it is only known when the program
+
+
+def number_as_a_key(x):
+    return x * {3: 1.0}.get(int(x.sum()), 2.0)  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def number_in_a_set(x):
+    return x * len({int(x.sum()), 3})  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def root_of_a_negative_number(x):
+    v = float(-x.sum())
+    return x * v**0.5  # error: -3.0 ** 0.5 is a complex number

@@ -1,11 +1,11 @@
 """The corpus: eager, native static and interpreted static agree, in results and gradients, with as few traces as expected."""
 
 import pytest
-from corpus import aliases, branches, exits, lists, loops, numbers, python
+from corpus import aliases, branches, exits, lists, loops, numbers, python, texts
 from three_ways import check
 
 CASES = [
-    *aliases.CASES, *branches.CASES, *exits.CASES, *lists.CASES, *loops.CASES, *numbers.CASES, *python.CASES,
+    *aliases.CASES, *branches.CASES, *exits.CASES, *lists.CASES, *loops.CASES, *numbers.CASES, *python.CASES, *texts.CASES,
 ]  # fmt: skip
 
 

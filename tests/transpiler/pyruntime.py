@@ -72,6 +72,12 @@ class PyRuntime:
     def not_(self, value):
         return not value
 
+    def text(self, value):
+        return value
+
+    def percent(self, template, values):
+        return template % values
+
     def is_none(self, value):
         return value is None
 

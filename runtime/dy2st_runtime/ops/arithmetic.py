@@ -214,7 +214,12 @@ class Pow(_IntegersRaise, Counting):
     @staticmethod
     def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
         if dtype.is_float(x.dtype):
-            return n.call("pow", x, y)
+            out = n.call("pow", x, y)
+            if checked:
+                out = k.let(out, "power")
+                bad = ((x == 0.0) & (y < 0.0)) | ((x < 0.0) & (y != n.call("floor", y)))
+                k.fail_if(bad | (n.call("isinf", out) & n.call("isfinite", x) & n.call("isfinite", y)))
+            return out
         if checked:
             k.fail_if((y < 0) | ~in_range(n.call("pow", n.cast(x, "float64"), n.cast(y, "float64"))))
         k.fail_if((x == 0) & (y < 0))
@@ -332,6 +337,8 @@ class Scale(Unary):
     @staticmethod
     def array(x: np.ndarray, *, scale: float, bias: float, bias_after_scale: bool) -> np.ndarray:
         s, c = number_for("scale", "scale", scale, x.dtype.name), number_for("scale", "bias", bias, x.dtype.name)
+        if bias == 0:  # -0.0 stays what it is
+            return x * s
         return x * s + c if bias_after_scale else (x + c) * s
 
     @staticmethod

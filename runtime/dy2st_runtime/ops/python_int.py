@@ -1,4 +1,4 @@
-"""Python's ints in a Program: int64, and an error where 64 bits do not hold them.
+"""Python's numbers in a Program: ints are int64, and an error where 64 bits do not hold them.
 
 What `int(t)` or `len(xs)` is while a function is traced, is a Python int in eager mode, which has no limits. An op on such numbers
 is `checked`: rather than wrap around, as integers of tensors do, it fails. It does not count among the ops that may raise: it raises
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dtype
-from ..errors import IntegerRangeError
+from ..errors import DTypeError, IntegerRangeError
 from ..loopir import nodes as n
 from .elementwise import Binary, Unary
 from .registry import Bool, Int, TensorType, register
@@ -25,7 +25,7 @@ _SIGNS: dict[Any, str] = {operator.add: "+", operator.sub: "-", operator.mul: "*
 
 
 class Counting(Binary):
-    """A binary op that has a `checked` form, for 0-d int64 operands that stand for Python's ints.
+    """A binary op that has a `checked` form, for 0-d operands that stand for Python's ints (powers: floats too).
 
     Subclasses give `python`, the operator; their `scalar` fails where the result is out of range.
     """
@@ -40,7 +40,7 @@ class Counting(Binary):
     @classmethod
     def reference(cls, x: np.ndarray, y: np.ndarray, *, axis: int, checked: bool = False) -> np.ndarray:  # type: ignore[override]
         if checked:
-            require_in_range(cls.python, int(x.item()), int(y.item()))
+            require_in_range(cls.python, x.item(), y.item())
         return super().reference(x, y, axis=axis)
 
     @classmethod
@@ -81,13 +81,21 @@ def in_range(x: n.Expr) -> n.Expr:
     return (x > -LIMIT) & (x < LIMIT)
 
 
-def require_in_range(op: Any, x: int, y: int) -> None:
-    """IntegerRangeError if the op on Python's ints has a result that is no int64."""
+def require_in_range(op: Any, x: Any, y: Any) -> None:
+    """IntegerRangeError if the op on Python's ints has a result that is no int64; of floats, what Python raises for their power.
+
+    Raises:
+        DTypeError: a power is of another kind than those of other numbers are.
+    """
     sign = _SIGNS[op]
+    if isinstance(x, float):
+        if isinstance(op(x, y), complex):
+            raise DTypeError(f"{x} {sign} {y} is a complex number, where others would be floats: only the run knows which")
+        return
     if op is operator.lshift and y < 0:
         return  # which raises ValueError, as Python does
     if op is operator.pow and y < 0:
-        raise IntegerRangeError(
+        raise DTypeError(
             f"{x} {sign} {y} is a float, where a power that is not negative would be an int: only the run knows which",
             hint=f"make the base a float: {float(x)} {sign} ...",
         )

@@ -44,9 +44,15 @@ CHECKED = [
 ]
 OUT_OF_RANGE = [
     ("elementwise_add", TOP, 1), ("elementwise_add", -TOP, -2), ("elementwise_sub", -TOP, 2), ("elementwise_sub", 0, -TOP - 1),
-    ("elementwise_mul", 2**32, 2**31), ("elementwise_mul", -(2**40), 2**40), ("elementwise_pow", 3, 40), ("elementwise_pow", 2, -1),
+    ("elementwise_mul", 2**32, 2**31), ("elementwise_mul", -(2**40), 2**40), ("elementwise_pow", 3, 40),
     ("elementwise_pow", 2, 2000), ("bitwise_left_shift", 1, 63), ("bitwise_left_shift", 3, 62), ("bitwise_left_shift", 1, 200),
 ]  # fmt: skip
+BAD_POWERS = [
+    (2, -1, DTypeError, "is a float"),
+    (-3.0, 0.5, DTypeError, "complex"),
+    (0.0, -1.0, ZeroDivisionError, "zero|0.0"),
+    (10.0, 400.0, OverflowError, "out of range"),
+]
 T, F = arr([True, True, False, False], "bool"), arr([True, False, True, False], "bool")
 
 
@@ -108,8 +114,13 @@ CASES: list[Case] = [
     Case("elementwise_pow", {"X": arr([0], "int64"), "Y": arr([-1], "int64")}, raises=DivisionError, match="negative"),
     *[Case(op, {"X": arr(x, "int64"), "Y": arr(y, "int64")}, {"checked": True}, expect=lambda x, y, f=f: np.asarray(f(int(x), int(y))))
       for op, f, pairs in CHECKED for x, y in pairs],
-    *[Case(op, {"X": arr(x, "int64"), "Y": arr(y, "int64")}, {"checked": True}, raises=IntegerRangeError, match="64 bits|is a float")
+    *[Case(op, {"X": arr(x, "int64"), "Y": arr(y, "int64")}, {"checked": True}, raises=IntegerRangeError, match="64 bits")
       for op, x, y in OUT_OF_RANGE],
+    *[Case("elementwise_pow", {"X": np.asarray(x), "Y": np.asarray(y)}, {"checked": True}, raises=error, match=match)
+      for x, y, error, match in BAD_POWERS],
+    *[Case("elementwise_pow", {"X": np.asarray(x), "Y": np.asarray(y)}, {"checked": True}, grad=(),
+           expect=lambda x, y: np.asarray(float(x) ** float(y)))
+      for x, y in ((-3.0, 3.0), (2.5, -0.5), (INF, 2.0), (0.0, 0.0), (NAN, 2.0))],
     *unary("python_int", lambda x: np.asarray(int(x)), arr(2.75), arr(-2.75), arr(0.0), arr(1e15, "float64"), arr(-0.5, "float16")),
     *[Case("python_int", {"X": arr(x)}, raises=error, match=match)
       for x, error, match in ((NAN, ValueError, "NaN"), (INF, OverflowError, "infinity"), (-1e30, IntegerRangeError, "64 bits"))],

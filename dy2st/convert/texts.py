@@ -1,0 +1,104 @@
+"""Texts with the values of tensors in them: what `str(t)`, f-strings, `format` and `%` give while a function is traced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..errors import StagedValueError
+from ..tensor import Tensor
+from ..tensor.location import user_location
+
+# what stands in the text for the tensor of this number
+MARK = re.compile("\0([0-9]+)\0")
+_FIELD = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<digits>\d+))?(?P<kind>[a-zA-Z%])")
+
+
+class StagedText(str):
+    """A text that only the run knows. It may be joined to others, be printed, and be the message of an exception."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> StagedText:
+        return StagedText(str.__add__(self, other))
+
+    def __radd__(self, other: str) -> StagedText:
+        return StagedText(str.__add__(other, self))
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def refuse(self: StagedText, *args: Any, **kwargs: Any) -> NoReturn:
+        raise StagedValueError(
+            "a text with the values of tensors in it is only known when the program runs", location=user_location(2),
+            hint="compare and look at the tensors themselves; printing it, and messages of assert and raise, are fine",
+        )  # fmt: skip
+
+    refuse.__name__ = name
+    return refuse
+
+
+# all else that looks at the characters
+_ALLOWED = {"format", "join", "format_map"}
+_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul")
+for _name in (*(n for n in vars(str) if not n.startswith("_") and n not in _ALLOWED), *(f"__{n}__" for n in _OPERATORS)):
+    setattr(StagedText, _name, _refused(_name))
+
+
+def text(x: Any) -> Any:
+    """The text, as one that only the run knows if a tensor is in it."""
+    return StagedText(x) if type(x) is str and "\0" in x and MARK.search(x) else x
+
+
+def percent(template: Any, values: Any) -> Any:
+    """`template % values`."""
+    from .structure import flatten
+    from .tracer import is_staged
+
+    if not isinstance(template, str) or not any(map(is_staged, flatten(values)[0])):
+        return template % values
+    given = list(values) if isinstance(values, tuple) else [values]
+    used = 0
+
+    def field(match: re.Match) -> str:
+        nonlocal used
+        kind, key = match["kind"], match["key"]
+        if kind == "%":
+            return "%"
+        if key is not None:
+            value = values[key]
+        elif used < len(given):
+            value, used = given[used], used + 1
+        else:
+            raise TypeError("not enough arguments for format string")
+        if not is_staged(value):
+            return match[0] % ({key: value} if key is not None else (value,))
+        return _formatted(value, match)
+
+    result = text(_FIELD.sub(field, template))
+    if used < len(given) and not isinstance(values, dict):
+        raise TypeError("not all arguments converted during string formatting")
+    return result
+
+
+def _formatted(value: Tensor, field: re.Match) -> str:
+    from .builtin_functions import BUILTINS
+
+    kind, flags = field["kind"], field["flags"]
+    if kind in "di":
+        value, kind = BUILTINS[int](value), "d"
+    elif kind in "eEfFgG":
+        value = BUILTINS[float](value)
+    elif kind in "sr" and not (flags or field["width"] or field["digits"]):
+        return str(value)
+    else:
+        raise StagedValueError(
+            f"{field[0]!r} of a tensor is not supported while tracing", location=user_location(3), hint="use an f-string"
+        )
+    # format() wants: align, sign, alternate form, zeros, width, digits
+    zeros = "0" if "0" in flags and "-" not in flags else ""
+    align = "" if zeros or not field["width"] else "<" if "-" in flags else ">"
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    alternate = "#" if "#" in flags else ""
+    digits = f".{field['digits']}" if field["digits"] is not None and kind != "d" else ""
+    return format(value, f"{align}{sign}{alternate}{zeros}{field['width']}{digits}{kind}")

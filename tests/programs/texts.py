@@ -1,0 +1,55 @@
+"""Texts with tensors in them, and the functions of `math` on numbers that depend on tensors."""
+
+import math
+
+
+def functions_of_math(x):
+    v = float(x.sum()) / 10
+    a = math.exp(v) + math.expm1(v) + math.sin(v) * math.cos(v) - math.tan(v) + math.tanh(v) + math.erf(v)
+    b = math.sinh(v) + math.cosh(v) + math.atan(v) + math.asin(v) - math.acos(v) + math.fabs(v)
+    return a, b, math.floor(v * 7), math.ceil(v * 7), math.trunc(v * 7), math.isnan(v), math.isinf(v), math.isfinite(v)
+
+
+def logarithms(x):
+    v = x.sum().item()
+    return math.log(v), math.log(v, 2), math.log2(v), math.log10(v), math.log1p(v), math.sqrt(v), math.pow(v, 1.5)
+
+
+def of_a_tensor(x):
+    return x * math.sqrt(x.sum()), math.ceil(x.max())
+
+
+def overflow(x):
+    return math.exp(x.sum())
+
+
+def whole_number_of_infinity(x):
+    return math.floor(x.sum())
+
+
+def size_of_half(x):
+    return x[: math.ceil(len(x) / 2)]
+
+
+def power_of_a_float(x):
+    v = float(x.sum())
+    return v**3, v**2.0
+
+
+def key_in_dict(x):
+    table = {3: 1.0, 6: 2.0}
+    return x * 2 if int(x.sum()) in table else x
+
+
+P, N, BIG, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [1e4, 1.0], [float("inf"), 1.0]
+
+CASES = [
+    (functions_of_math, [(P,), (N,), (INF,)], 1),
+    (logarithms, [(P,), (N,)], 1),
+    (of_a_tensor, [(P,), (N,)], 1),
+    (overflow, [(P,), (BIG,), (INF,)], 1),
+    (whole_number_of_infinity, [(P,), (N,), (INF,)], 1),
+    (size_of_half, [(P,), (BIG,)], 1),
+    (power_of_a_float, [(P,), (N,)], 1),
+    (key_in_dict, [(P,), (N,)], 1),
+]
