@@ -23,7 +23,8 @@ def _expression(rnd: random.Random, depth: int) -> str:
         return rnd.choice([*NAMES, "0", "1", "2", "3", "len(xs)", "xs[0]", "box['n']"])
     return rnd.choice(
         [
-            lambda: f"({sub()} {rnd.choice(['+', '-', '^', '//', '%'])} {sub()})",
+            lambda: f"({sub()} {rnd.choice(['-', '^', '//', '%'])} {sub()})",
+            lambda: f"(short({sub()}) + short({sub()}))",  # of lists too, which would double in each round of a loop
             lambda: f"({sub()} {rnd.choice(['and', 'or', '<', '==', '>=', '!='])} {sub()})",
             lambda: f"({sub()} < {sub()} <= {sub()})",
             lambda: f"({sub()} if {sub()} else {sub()})",
@@ -42,7 +43,8 @@ def _simple(rnd: random.Random, in_loop: bool) -> str:
     kinds = [
         f"{name} = {e}",
         f"{name} = {e}",
-        f"{name} {rnd.choice('+-^')}= {e}",
+        f"{name} {rnd.choice('-^')}= {e}",
+        f"{name} += short({e})",
         f"{name}, {other} = {small}, {tiny}",
         f"print({e})",
         f"print({name})",

@@ -33,6 +33,12 @@ def make_tick():
     return tick
 
 
+def short(value):
+    if isinstance(value, list) and len(value) > 50:
+        raise OutOfFuel
+    return value
+
+
 class Manager:
     def __init__(self, swallow):
         self.swallow = swallow
@@ -57,7 +63,7 @@ def show(name, value):
 def compare(source):
     filename = "<random program>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace = {"show": show, "manager": Manager}
+    namespace = {"show": show, "short": short, "manager": Manager}
     exec(compile(source, filename, "exec"), namespace)
     conversion._cache.clear()
     converted = convert(namespace["f"], PyRuntime())
