@@ -29,10 +29,20 @@ from .plan import Plan, make_plan
 RNG = "@RNG@"
 
 
+_making = threading.Lock()
+
+
 @functools.cache
+def _compiler() -> KernelCompiler:
+    return KernelCompiler()
+
+
 def compiler() -> KernelCompiler:
     """The compiler of this process."""
-    return KernelCompiler()
+    # threads that call a cached function for the first time at once would make one each; the code of all but one would be
+    # unmapped with the compiler that nobody keeps
+    with _making:
+        return _compiler()
 
 
 class Executable:
