@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from .calls import call as call
+from .comprehensions import list_comp as list_comp
+from .comprehensions import unpack as unpack
 from .for_stmt import for_stmt as for_stmt
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt

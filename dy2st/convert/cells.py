@@ -75,6 +75,14 @@ def assigned_outside(function: types.FunctionType) -> Iterable[tuple[str, dict |
                 yield i.argval, cells[i.argval]
 
 
+def read_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | types.CellType]]:
+    """The globals and the variables of functions around that a function names."""
+    yield from zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            yield name, function.__globals__
+
+
 class Cell:
     """A place. `key` identifies it; `name` is what errors call it."""
 

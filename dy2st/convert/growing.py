@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StructureError
 from ..tensor.location import user_location
 from ..transpiler import is_generated
+from .cells import OuterVariable, read_outside
 from .lists import StagedList, element_type
 
 if TYPE_CHECKING:
@@ -67,13 +68,13 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     return staged
 
 
-def substituted(value: Any, items: list, staged: StagedList) -> Any:
-    """The value with `staged` in the place of `items`, also in tuples."""
-    if value is items:
-        return staged
+def substituted(value: Any, old: Any, new: Any) -> Any:
+    """The value with one object in the place of another, also in tuples."""
+    if value is old:
+        return new
     if type(value) is not tuple:
         return value
-    parts = tuple(substituted(v, items, staged) for v in value)
+    parts = tuple(substituted(v, old, new) for v in value)
     return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
 
 
@@ -95,6 +96,20 @@ def take_back(frame: Frame) -> None:
     for owner, variable, value in reversed(frame.renamed):
         if id(owner) in alive:
             _assign(owner, variable, value)
+
+
+def put_back(tracer: Tracer) -> None:
+    """Gives the containers, and the variables outside of the functions, their lists of Python again, at the end of the trace: these
+    are the objects that get the new contents."""
+    if not tracer.replaced:
+        return
+    outside = [OuterVariable(*v) for f in tracer.functions.values() for v in read_outside(f)]
+    for items, staged in tracer.replaced.values():
+        for container in (*tracer.containers, *outside):
+            for entry, value in list(enumerate(container) if isinstance(container, list) else container.items()):
+                new = substituted(value, staged, items)
+                if new is not value:
+                    container[entry] = new
 
 
 def _frames() -> Iterator[FrameType]:

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from dy2st_runtime.ir import Variable
+from dy2st_runtime.ir.growth import GROWN, relation
 
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
@@ -30,10 +31,14 @@ class StagedList:
     """A list of tensors of one dtype and rank that grows or shrinks under staged control flow.
 
     Like a list it is an object with an identity: methods change it in place, and all names of it see that.
+
+    Attributes:
+        start: the variable that it had when it was made of a list of Python.
     """
 
     _value: Variable
     _who: Any = None
+    start: Variable | None = None
 
     @staticmethod
     def wrap(v: Variable) -> StagedList:
@@ -48,6 +53,7 @@ class StagedList:
         new = StagedList.wrap(array._value)
         for item in items:
             new._value = ops.op("array_append", Array=new._array(), X=new._element(item))._value
+        new.start = new._value
         return new
 
     def with_value(self, v: Variable) -> StagedList:
@@ -93,6 +99,10 @@ class StagedList:
         from .tracer import need_tracer
 
         need_tracer("a list").assign(self, array._value)  # type: ignore[arg-type]
+
+    def has_grown(self) -> bool:
+        """Whether it surely begins with the entries of the list that it was made of."""
+        return self.start is not None and relation(self.start.block, self._value.name, self.start.name) == GROWN
 
     # ---- list methods ----
     def append(self, x: Any) -> None:

@@ -196,11 +196,13 @@ class Reach:
 
     def state(self) -> tuple[list[Any], list[OuterVariable]]:
         """The containers, and the single variables, that the functions may change."""
-        containers: list[Any] = list(self.dicts.values()) if self.changed else []
+        # a list that grows is replaced, in whatever holds it, for as long as functions are traced
+        containers: list[Any] = list(self.dicts.values()) if self.changed or self.items else []
         variables: list[OuterVariable] = []
         for x in self.objects.values():
             if isinstance(x, types.ModuleType):
-                variables += [OuterVariable(n, vars(x)) for n in self.changed & vars(x).keys()]
+                lists = {n for n in self._names & vars(x).keys() if self.items and type(vars(x)[n]) is list}
+                variables += [OuterVariable(n, vars(x)) for n in (self.changed & vars(x).keys()) | lists]
             elif type(x) in (list, dict, OrderedDict):
                 containers += [x] if self.items else []
             else:

@@ -13,6 +13,7 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 
 from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
+from ..convert.growing import put_back
 from ..convert.lists import StagedList
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
@@ -129,6 +130,7 @@ class Trace:
             finally:
                 for t, array in tracer.originals.values():
                     t._value = array
+                put_back(tracer)
                 tracer.root.restore()
         captured, guards = self._read(recipe, effects)
         if config.CHECKS.get():
@@ -227,6 +229,7 @@ class Trace:
             )
 
     def _effects(self, paths: dict[int, tuple]) -> Effects:
+        put_back(self.tracer)
         effects = Effects()
         for i, (p, v) in enumerate(zip(self.placeholders, self.inputs, strict=True)):
             if p._value is not v:
@@ -249,7 +252,9 @@ class Trace:
             effects.cells.append((_outer(cell, paths), recipe))
         for items, staged in self.tracer.replaced.values():
             if id(items) in paths or items in self.tracer.root:
-                effects.cells.append((_outer(ListCell(items), paths), self._recipe(staged)))
+                # the old entries stay the objects that they are
+                cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
+                effects.cells.append((_outer(cell, paths), self._recipe(value)))
         return effects
 
 

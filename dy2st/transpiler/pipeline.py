@@ -10,6 +10,7 @@ from dy2st.transpiler.passes.break_stmt import BreakStmt
 from dy2st.transpiler.passes.calls import Calls
 from dy2st.transpiler.passes.check_unsupported import CheckUnsupported
 from dy2st.transpiler.passes.compare import Compare
+from dy2st.transpiler.passes.comprehensions import Comprehensions
 from dy2st.transpiler.passes.continue_stmt import ContinueStmt
 from dy2st.transpiler.passes.declarations import Declarations
 from dy2st.transpiler.passes.early_return import EarlyReturn
@@ -54,6 +55,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     WhileStmt,
     ForStmt,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
+    Comprehensions,
     AssertStmt,
     IfExpr,
     Logical,

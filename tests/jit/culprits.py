@@ -180,6 +180,29 @@ def int_to_negative_power(x, n):
     return x * 2 ** int(-n)  # error: 2 ** -2 is a float
 
 
+def list_that_its_own_loop_grows(x):
+    todo = [x, x * 2]
+    for v in todo:  # error: the list over which the loop runs changes its length under a condition on tensors
+        if v.sum() > 100:
+            todo.append(v / 2)
+    return todo
+
+
+def sort_dynamic_list(x, n):
+    out = [x.sum()]
+    for i in range(n):
+        out.append(x.sum() * i)
+    out.sort()  # error: sort() of a list whose length only the run knows is not supported
+    return out
+
+
+def list_of_lists(x, n):
+    rows = []
+    for _ in range(n):  # error: 'rows' changes its length
+        rows.append([x])
+    return rows
+
+
 def argument_perhaps_modified(x):
     h = x
     if x.sum() > 10:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..ir.growth import GROWN, LOST, REPLACED, relation
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import all_ops
 from ..ops import registry
 from .sweep import Builder, Sweep
 
 RNG = "@RNG@"
-REPLACING = frozenset({"array_set", "write_to_array"})
-"""Ops after which a list has as many entries or more, though others."""
-LOST, REPLACED, GROWN = range(3)
-"""How a list after an iteration relates to the one before: it tells nothing of it; has its entries, with others in the place of some;
-begins with its entries."""
 
 
 class PastLists:
@@ -33,14 +29,11 @@ class PastLists:
     def __init__(self, sweep: Sweep, op: Operator, block: Block, step: Variable):
         self.sweep, self.op, self.block, self.step = sweep, op, block, step
         self.body: Block = op.attrs["body_block"]
-        lists = [p for p, r in zip(self.body.params, self.body.results, strict=True)
+        lists = [(p, r) for p, r in zip(self.body.params, self.body.results, strict=True)
                  if p != r and self.body.var(p).kind == "array"]  # fmt: skip
-        self._change = {p: self._relation(p) for p in lists}
+        self._change = {p: relation(self.body, r, p) for p, r in lists}
         self.exact = all(change == GROWN for change in self._change.values())
         self.carried: list[tuple[int, Variable, Variable]] = []
-
-    def _relation(self, param: str) -> int:
-        return _relation(self.body, self.body.results[self.body.params.index(param)], {param}, self.body)
 
     def needs_log(self, param: str, kept: Iterable[Operator]) -> bool:
         """Whether the list `param` of the forward body cannot be made of the list after the iteration alone; `kept` are the ops
@@ -103,31 +96,6 @@ def save_value(sweep: Sweep, op: Operator, name: str) -> Variable:
     saved.append(name)
     op.outputs.setdefault("Saved", []).append(array.name)
     return array
-
-
-def _relation(block: Block, name: str, start: set[str], body: Block) -> int:
-    """How the list `name`, as `block` (in `body`) sees it, relates to the lists `start`."""
-    if name in start:
-        return GROWN
-    made: Operator | None = None
-    while made is None:
-        made = next((op for op in block.ops if name in op.output_names), None)
-        if made is None and (block is body or block.parent is None or name in block.params):
-            return LOST
-        if made is None:
-            block = block.parent  # type: ignore[assignment]
-    if made.type in ("array_append", "array_extend", "assign", "ensure_defined"):
-        return _relation(block, made.input("X" if made.type in ("assign", "ensure_defined") else "Array")[0], start, body)
-    if made.type in REPLACING and made.input("Array"):
-        return min(REPLACED, _relation(block, made.input("Array")[0], start, body))
-    if made.type == "cond":
-        i = made.output("Out").index(name)
-        return min(_relation(b, b.results[i], start, body) for b in made.blocks)
-    if made.type == "while_loop" and name in made.output("Out"):
-        i, inner = made.output("Out").index(name), made.attrs["body_block"]
-        within = _relation(inner, inner.results[i], {inner.params[i]}, inner)
-        return min(within, _relation(block, made.input("X")[i], start, body))
-    return LOST
 
 
 def _drop(b: Builder, items: Variable, length: Variable, name: str | None) -> Variable:

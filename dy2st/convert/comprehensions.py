@@ -1,0 +1,65 @@
+"""List comprehensions: `[f(x) for x in xs if c(x)]` is `_dy.list_comp(xs, lambda x: f(x), lambda x: c(x))`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from ..tensor import Tensor
+from .for_stmt import for_stmt
+from .growing import current
+from .if_stmt import if_stmt, truth
+from .iterables import staged
+from .mutation import list_append, list_extend
+from .tracer import current_tracer
+
+_NAMES = ("the list of a comprehension",)
+
+
+def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None = None, flat: bool = False) -> Any:
+    """The list of `element(x)` for all x for which `test(x)` holds; with `flat` of the entries of the lists that these are."""
+    tracer = current_tracer()
+    if tracer is None:
+        found = [element(x) for x in xs if test is None or test(x)]
+        return [x for part in found for x in part] if flat else found
+    state: list[tuple] = [([],)]
+    add = list_extend if flat else list_append
+
+    def get_state() -> tuple:
+        return state[0]
+
+    def set_state(values: tuple) -> None:
+        state[0] = values
+
+    def put(x: Any) -> None:
+        state[0] = (add(state[0][0], element(x)),)
+
+    def body(x: Any) -> None:
+        decided = True if test is None else truth(test(x))
+        if isinstance(decided, Tensor):
+            if_stmt(decided, partial(put, x), _nothing, get_state, set_state, _NAMES)
+        elif decided:
+            put(x)
+
+    xs = current(tracer, xs)
+    if staged(xs) is not None:
+        for_stmt(xs, body, None, get_state, set_state, _NAMES)
+    else:
+        for x in xs:
+            body(x)
+    return state[0][0]
+
+
+def _nothing() -> None:
+    pass
+
+
+def unpack(item: Any, count: int) -> tuple:
+    """The parts of an item for a target with `count` names."""
+    parts = tuple(item)
+    if len(parts) > count:
+        raise ValueError(f"too many values to unpack (expected {count})")
+    if len(parts) < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
+    return parts

@@ -1,0 +1,96 @@
+"""List comprehensions, and generators that are used up where they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.manager import Pass
+from dy2st.transpiler.templates import expression
+
+# functions that take all items of a generator at once
+_EAGER = {"sum", "list", "max", "min"}
+
+
+class Comprehensions(Pass):
+    """What a list comprehension iterates over may have a length that only the run knows.
+
+    >>> manager = PassManager(gast.parse('''
+    ... def f(xs, n):
+    ...     a = [x * n for x in xs if x > 0]
+    ...     b = [k - v for k, v in a]
+    ...     return sum(x + y for x in b for y in a)
+    ... '''))
+    >>> print(show(manager.apply(Comprehensions)))
+    def f(xs, n):
+        a = _dy.list_comp(xs, lambda x: x * n, lambda x: x > 0)
+        b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
+        return sum(_dy.list_comp(b, lambda x: _dy.list_comp(a, lambda y: x + y), None, True))
+
+    Those that make functions stay as they are: these see the last item of all.
+    """
+
+    def visit_ListComp(self, node: gast.ListComp) -> Any:
+        self.generic_visit(node)
+        return self._call(node, node.generators, node.elt) if _convertible(node) else node
+
+    def visit_Call(self, node: gast.Call) -> Any:
+        self.generic_visit(node)
+        if (isinstance(node.func, gast.Name) and node.func.id in _EAGER and node.args
+                and isinstance(node.args[0], gast.GeneratorExp) and _convertible(node.args[0])):  # fmt: skip
+            node.args[0] = self._call(node.args[0], node.args[0].generators, node.args[0].elt)
+        return node
+
+    def _call(self, at: gast.AST, generators: list[gast.comprehension], element: gast.AST) -> gast.AST:
+        first, *others = generators
+        call = expression("_dy.list_comp()", at=at)
+        inner = self._call(at, others, element) if others else element
+        call.args = [first.iter, self._function(first.target, inner)]
+        if first.ifs:
+            test = first.ifs[0] if len(first.ifs) == 1 else gast.BoolOp(gast.And(), first.ifs)
+            test.origin = getattr(first.ifs[0], "origin", None)
+            call.args.append(self._function(nodes.copy(first.target), test))
+        elif others:
+            call.args.append(nodes.constant(None))
+        if others:
+            call.args.append(nodes.constant(True))
+        self.changed = True
+        return call
+
+    def _function(self, target: gast.AST, body: gast.AST) -> gast.Lambda:
+        """A function of one item, which the target takes apart."""
+        origin = getattr(body, "origin", None)
+        if isinstance(target, gast.Name):
+            made = gast.Lambda(nodes.arguments([target.id]), body)
+        else:
+            names, inner = [], body
+            for part in reversed(target.elts):  # type: ignore[attr-defined]
+                if not isinstance(part, gast.Name):
+                    name = self.context.namer.fresh("part_")
+                    call = nodes.call(self._function(part, inner), nodes.name(name))
+                    call.generated = True
+                    part, inner = nodes.name(name), call
+                names.insert(0, part.id)
+            item = self.context.namer.fresh("item_")
+            parts = nodes.dy("unpack", nodes.name(item), nodes.constant(len(names)))
+            call = nodes.call(gast.Lambda(nodes.arguments(names), inner), gast.Starred(parts, gast.Load()))
+            call.generated = True
+            made = gast.Lambda(nodes.arguments([item]), call)
+        made.origin = origin
+        return made
+
+
+def _convertible(node: gast.ListComp | gast.GeneratorExp) -> bool:
+    if any(g.is_async for g in node.generators) or not all(_simple(g.target) for g in node.generators):
+        return False
+    # a function or a generator made in it is run later; a walrus binds a variable of the function around
+    kept = (gast.Lambda, gast.GeneratorExp, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom)
+    return not any(isinstance(n, kept) and not getattr(n, "generated", False) for n in gast.walk(node) if n is not node)
+
+
+def _simple(target: gast.AST) -> bool:
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return all(map(_simple, target.elts))
+    return isinstance(target, gast.Name)

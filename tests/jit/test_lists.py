@@ -1,0 +1,165 @@
+"""Lists of the caller, a layer or the module that grow in staged loops: they change as eagerly, and stay the same objects."""
+
+import numpy as np
+import pytest
+
+import dy2st
+from dy2st import jit, nn
+from dy2st.tensor import Tensor
+from dy2st.tensor.manipulation import stack
+
+LOG = []
+
+
+def vector(*values):
+    return Tensor(np.array(values, np.float32), stop_gradient=False)
+
+
+def shown(value):
+    if isinstance(value, Tensor):
+        return np.round(value.numpy(), 4).tolist()
+    if isinstance(value, (list, tuple)):
+        return [shown(v) for v in value]
+    return {k: shown(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+class Keeper(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.items, self.by_name = [], {"a": [], "n": 0}
+        self.linear = nn.Linear(2, 2)
+
+    def push(self, value):
+        self.items.append(value)
+
+    def forward(self, x, n):
+        for i in range(n):
+            self.push(x * i)
+            self.by_name["a"].append(self.linear(x))
+        if x.sum() > 0:
+            self.push(x)
+        return x
+
+
+class Reader(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.items = []
+
+    def forward(self, x, n):
+        for i in range(n):
+            self.items.append(x * i)
+        self.items.append(x * 100)
+        return stack(self.items).sum(0)
+
+
+@pytest.mark.parametrize(("kind", "traces"), [(Keeper, 1), (Reader, 4)])
+def test_lists_of_a_layer(kind, traces):
+    dy2st.seed(0)
+    eager = kind()
+    dy2st.seed(0)
+    layer = kind()
+    static = jit.to_static(layer)
+    kept = layer.items
+    for n in (2, 0, 3, 1):
+        first = kept[0] if kept else None
+        expected, found = eager(vector(1, 2), Tensor(n)), static(vector(1, 2), Tensor(n))
+        assert shown(found) == shown(expected)
+        assert shown(layer.items) == shown(eager.items)
+        assert layer.items is kept
+        assert first is None or kept[0] is first
+    if kind is Keeper:
+        assert shown(layer.by_name) == shown(eager.by_name)
+        sum(layer.by_name["a"][:2]).sum().backward()
+        assert layer.linear.weight.grad.shape == [2, 2]
+    assert len(static.forward.concrete_programs) == traces  # what only appends does not look at what there is
+
+
+def append(xs, x, n):
+    for i in range(n):
+        xs.append(x * i)
+    return len(xs)
+
+
+def append_in_dict(xs, x, n):
+    d = {"xs": xs}
+    for i in range(n):
+        d["xs"].append(x * i)
+    return stack(d["xs"])
+
+
+def pop(xs, x, n):
+    s = x
+    for _ in range(n):
+        s = s + xs.pop() * x
+    return s
+
+
+def shift(xs, x, n):
+    for i in range(n):
+        xs.append(xs.pop(0) * i)
+    return xs[-1]
+
+
+@pytest.mark.parametrize("function", [append, append_in_dict, pop, shift])
+def test_lists_of_the_caller(function):
+    static = jit.to_static(function)
+    for n in (2, 0, 3, 1):
+        results = []
+        for f in (function, static):
+            x = vector(1.5, -2)
+            xs = [x, x * 2, x * 3, x * 4]
+            first, same = xs[0], xs
+            result = f(xs, x, Tensor(n))
+            assert same is xs
+            if function is append:
+                assert xs[0] is first
+            total = sum(xs, vector(0, 0)).sum() + (result.sum() if isinstance(result, Tensor) else 0)
+            total.backward()
+            results.append((shown(result), shown(xs), shown(x.grad)))
+        assert results[0] == results[1]
+    assert len(static.concrete_programs) == 1
+
+
+def log(x, n):
+    for i in range(n):
+        LOG.append(x * i)
+    return x
+
+
+def test_lists_outside():
+    kept = []
+
+    def keep(x, n):
+        for i in range(n):
+            if i > 0:
+                kept.append(x * i)
+        return x
+
+    items = LOG
+    jit.to_static(log)(vector(1, 2), Tensor(2))
+    jit.to_static(keep)(vector(1, 2), Tensor(3))
+    assert LOG is items
+    assert shown(LOG) == [[0, 0], [1, 2]]
+    assert shown(kept) == [[1, 2], [2, 4]]
+    LOG.clear()
+
+
+def test_a_failed_trace_leaves_the_lists():
+    kept, mark = [], vector(7)
+    kept.append(mark)
+    layer = Keeper()
+
+    def keep(x, n):
+        for i in range(n):
+            kept.append(x[:1] * i)
+            layer.items.append(x)
+        return x.numpy()
+
+    items = layer.items
+    with pytest.raises(dy2st.errors.StagedValueError, match="numpy"):
+        jit.to_static(keep)(vector(1, 2), Tensor(3))
+    assert len(kept) == 1
+    assert kept[0] is mark
+    assert layer.items is items
+    assert items == []
