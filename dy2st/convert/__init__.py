@@ -9,6 +9,7 @@ from typing import Any
 
 from .calls import call as call
 from .comprehensions import list_comp as list_comp
+from .comprehensions import list_join as list_join
 from .comprehensions import unpack as unpack
 from .for_stmt import for_stmt as for_stmt
 from .if_stmt import if_expr as if_expr

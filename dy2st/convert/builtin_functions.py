@@ -137,8 +137,10 @@ def _extreme(which: str) -> Callable:
         values = args if len(args) > 1 else args[0]
         if len(args) == 1 and isinstance(values, Tensor) and is_staged(values):
             return ops.op(f"reduce_{which}", X=values, reduce_all=True) if values.ndim == 1 else plain(values)
-        if isinstance(values, StagedList):
-            return ops.op(f"reduce_{which}", X=values.stack(), reduce_all=True)
+        if isinstance(values, StagedList) and key is None:
+            values.require_scalars(f"{which}()")
+            # the first of several that are equal gets the gradient
+            return values[ops.op(f"arg_{which}", X=ops.op("reshape2", X=values.stack(), shape=[-1]), axis=0)]
         values = list(values)
         rank = call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
@@ -175,7 +177,10 @@ def _quantifier(which: str) -> Callable:
 
 def sum_(values: Any, start: Any = 0) -> Any:
     if isinstance(values, StagedList):
-        return ops.op("reduce_sum", X=values.stack(), dim=[0]) + start
+        total = partial(ops.op, "reduce_sum", dim=[0])
+        if values.element_shape:  # where the list is empty there is nothing of that shape
+            return total(X=values.stack()) + start
+        return if_expr(values.length() > 0, lambda: total(X=values.stack()) + start, lambda: start)
     if is_staged(values):
         return ops.op("reduce_sum", X=values, dim=[0]) + start
     return sum(values, start)
@@ -245,10 +250,10 @@ def tensor_(*args: Any, **kwargs: Any) -> Tensor:
     return new
 
 
-def list_(xs: Any = ()) -> Any:
-    if isinstance(xs, StagedList):
-        return xs.copy()
-    return list(xs)
+def list_(*args: Any) -> Any:
+    from .comprehensions import list_
+
+    return list_(*args)
 
 
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""List comprehensions: `[f(x) for x in xs if c(x)]` is `_dy.list_comp(xs, lambda x: f(x), lambda x: c(x))`."""
+"""List comprehensions: `[f(x) for x in xs if c(x)]` is `_dy.list_comp(xs, lambda x: f(x), lambda x: c(x))`; lists with `*`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .for_stmt import for_stmt
 from .growing import current
 from .if_stmt import if_stmt, truth
 from .iterables import staged
+from .lists import StagedList
 from .mutation import list_append, list_extend
 from .tracer import current_tracer
 
@@ -42,17 +43,35 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
         elif decided:
             put(x)
 
-    xs = current(tracer, xs)
-    if staged(xs) is not None:
-        for_stmt(xs, body, None, get_state, set_state, _NAMES)
+    over = staged(current(tracer, xs))
+    if over is not None and isinstance(over.length, Tensor):
+        for_stmt(over, body, None, get_state, set_state, _NAMES)
     else:
-        for x in xs:
+        for x in xs if over is None else map(over.item, range(over.length)):
             body(x)
     return state[0][0]
 
 
 def _nothing() -> None:
     pass
+
+
+def list_join(*parts: Any) -> Any:
+    """`[*a, *b]`, for the parts `a` and `b`."""
+    joined: Any = []
+    for part in parts:
+        part = current(current_tracer(), part)
+        joined = joined + (part if isinstance(part, (list, StagedList)) else list_comp(part, _itself))
+    return joined
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def list_(xs: Any = ()) -> Any:
+    """`list(xs)`."""
+    return xs.copy() if isinstance(xs, StagedList) else list_comp(xs, _itself)
 
 
 def unpack(item: Any, count: int) -> tuple:

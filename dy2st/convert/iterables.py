@@ -20,11 +20,11 @@ class Staged:
 
     Args:
         length: the number of items, an int or an integer tensor; evaluated once.
-        item: an index tensor → the item.
+        item: an index, a tensor or an int → the item.
         what: names it in errors.
     """
 
-    def __init__(self, length: Any, item: Callable[[Tensor], Any], what: str):
+    def __init__(self, length: Any, item: Callable[[Any], Any], what: str):
         self.length, self.item, self.what = length, item, what
 
     def __iter__(self) -> Iterator[Any]:

@@ -230,6 +230,14 @@ class StagedList:
     def __bool__(self) -> bool:
         raise dispatch.staged_value_error(self._array(), "the truth of a list")
 
+    def require_scalars(self, what: str) -> None:
+        """StagedValueError if the entries may have more than one element."""
+        if any(d != 1 for d in self.element_shape):
+            raise StagedValueError(
+                f"{what} compares the entries of a list of dynamic length, which are tensors of shape {list(self.element_shape)}",
+                location=user_location(2), hint="loop over the list with for, and compare what is meant",
+            )  # fmt: skip
+
     # ---- what tensors are made of it ----
     def stack(self, axis: int = 0) -> Tensor:
         return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=True)

@@ -12,7 +12,7 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from ..tensor.promotion import NUMBERS
-from .if_stmt import stage_cond, truth
+from .if_stmt import if_expr, stage_cond, truth
 from .lists import StagedList
 from .structure import MaybeNone
 from .tracer import Tracer, is_staged, need_tracer
@@ -180,7 +180,8 @@ def in_(a: Any, b: Any) -> Any:
     if is_staged(b):
         return python_bool(ops.op("reduce_any", X=b == a, reduce_all=True))
     if isinstance(b, StagedList):
-        return in_(a, b.stack())
+        b.require_scalars("'in'")
+        return python_bool(if_expr(b.length() > 0, lambda: in_(a, b.stack()), lambda: False))
     if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or any(map(is_staged, b))):
         if isinstance(b, range):
             b = list(b)

@@ -1,6 +1,6 @@
 """Lists that grow and shrink in staged loops and branches: how they are reached, and what is done with them."""
 
-# ruff: noqa: RUF005, RUF007, B905  (what users write)
+# ruff: noqa: B905, C408, RUF005, RUF007  (what users write)
 
 from dy2st.tensor.manipulation import concat, stack
 
@@ -359,6 +359,44 @@ def copies(x, n):
     return a, b, c, d
 
 
+# ---- lists made of lists ----
+
+
+def comprehensions(x, n):
+    xs = append_many([x], x, n)
+    return [v * v for v in xs], [x * i for i in range(n)], [v for v in xs if v.sum() > 1], [row * 2 for row in x]
+
+
+def comprehensions_with_targets(x, n):
+    xs = append_many([x], x, n)
+    pairs = [u * v + i for i, (u, v) in enumerate(zip(xs, xs[::-1]))]
+    return pairs, [u * v for u in xs for v in range(2)], {k: [v + 1 for v in ys] for k, ys in {"a": xs}.items()}
+
+
+def comprehensions_over_python(x, n):
+    parts = [x * k if k % 2 else x + k for k in range(4)]
+    return [-p if p.sum() > 3 else p for p in [*parts, x] if p.sum() > 1], sum(p * p for p in parts)
+
+
+def comprehension_in_a_loop(x, n):
+    out = [x]
+    for i in range(n):
+        out = [v * 0.5 + i for v in out]
+        out = [*out, x]
+    return out, sum(v * v for v in out), len([i for i in range(n) if i % 2 == 0])
+
+
+def joined(x, n):
+    xs = append_many([], x, n)
+    return [*xs, x], [x, *xs, *xs], [*x, x[0]], list(reversed(xs)), list(x), list()
+
+
+def scalars(x, n):
+    xs = append_many([x.sum()], x.sum(), n)
+    none = append_many([], x.sum(), n * 0)
+    return x.sum() * 2 in xs, x.sum() in none, max(xs), min(xs), sum(xs), max(xs[:1] * 2)
+
+
 CALLS = [([1.5, 2.0], 3), ([1.5, 2.0], 0), ([1.5, 2.0], 1), ([-1.5, -2.0], 2)]
 CASES = [
     (function, CALLS, 1)
@@ -368,5 +406,6 @@ CASES = [
         add_assign, add_lists, add_in_branch, append_in_either_branch, started_again, exit_while_growing, window,
         in_dict, in_list, in_tuple, in_object, with_two_names, by_helpers, of_the_caller, names_and_new_lists,
         insert, insert_in_loop, pop_and_delete, slices, slice_assigned, reverse, neighbours, added_and_repeated, copies,
+        comprehensions, comprehensions_with_targets, comprehensions_over_python, comprehension_in_a_loop, joined, scalars,
     )
 ]  # fmt: skip

@@ -52,6 +52,18 @@ class PyRuntime:
             set_state(state)
         self.states.append((kind, names))
 
+    def list_comp(self, xs, element, test=None, flat=False):
+        found = [element(x) for x in xs if test is None or test(x)]
+        return [x for part in found for x in part] if flat else found
+
+    def list_join(self, *parts):
+        return [x for part in parts for x in part]
+
+    def unpack(self, item, count):
+        parts = tuple(item)
+        assert len(parts) == count
+        return parts
+
     def if_expr(self, test, body, orelse):
         return body() if test else orelse()
 

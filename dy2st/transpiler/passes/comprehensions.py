@@ -1,4 +1,4 @@
-"""List comprehensions, and generators that are used up where they stand."""
+"""List comprehensions, generators that are used up where they stand, and lists with `*`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _EAGER = {"sum", "list", "max", "min"}
 
 
 class Comprehensions(Pass):
-    """What a list comprehension iterates over may have a length that only the run knows.
+    """What a list comprehension iterates over, and what a `*` stands before, may have a length that only the run knows.
 
     >>> manager = PassManager(gast.parse('''
     ... def f(xs, n):
     ...     a = [x * n for x in xs if x > 0]
     ...     b = [k - v for k, v in a]
-    ...     return sum(x + y for x in b for y in a)
+    ...     return [n, *b, sum(x + y for x in b for y in a)]
     ... '''))
     >>> print(show(manager.apply(Comprehensions)))
     def f(xs, n):
         a = _dy.list_comp(xs, lambda x: x * n, lambda x: x > 0)
         b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
-        return sum(_dy.list_comp(b, lambda x: _dy.list_comp(a, lambda y: x + y), None, True))
+        return _dy.list_join([n], b, [sum(_dy.list_comp(b, lambda x: _dy.list_comp(a, lambda y: x + y), None, True))])
 
     Those that make functions stay as they are: these see the last item of all.
     """
@@ -42,6 +42,22 @@ class Comprehensions(Pass):
                 and isinstance(node.args[0], gast.GeneratorExp) and _convertible(node.args[0])):  # fmt: skip
             node.args[0] = self._call(node.args[0], node.args[0].generators, node.args[0].elt)
         return node
+
+    def visit_List(self, node: gast.List) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, gast.Load) or not any(isinstance(e, gast.Starred) for e in node.elts):
+            return node
+        call = expression("_dy.list_join()", at=node)
+        for element in node.elts:
+            if isinstance(element, gast.Starred):
+                call.args.append(element.value)
+            elif call.args and getattr(call.args[-1], "generated", False):
+                call.args[-1].elts.append(element)
+            else:
+                call.args.append(gast.List([element], gast.Load()))
+                call.args[-1].generated = True
+        self.changed = True
+        return call
 
     def _call(self, at: gast.AST, generators: list[gast.comprehension], element: gast.AST) -> gast.AST:
         first, *others = generators
@@ -65,7 +81,8 @@ class Comprehensions(Pass):
         if isinstance(target, gast.Name):
             made = gast.Lambda(nodes.arguments([target.id]), body)
         else:
-            names, inner = [], body
+            names: list[str] = []
+            inner = body
             for part in reversed(target.elts):  # type: ignore[attr-defined]
                 if not isinstance(part, gast.Name):
                     name = self.context.namer.fresh("part_")
@@ -75,10 +92,11 @@ class Comprehensions(Pass):
                 names.insert(0, part.id)
             item = self.context.namer.fresh("item_")
             parts = nodes.dy("unpack", nodes.name(item), nodes.constant(len(names)))
-            call = nodes.call(gast.Lambda(nodes.arguments(names), inner), gast.Starred(parts, gast.Load()))
-            call.generated = True
+            apart = gast.Lambda(nodes.arguments(names), inner)
+            call = nodes.call(apart, gast.Starred(parts, gast.Load()))
+            apart.generated = call.generated = True
             made = gast.Lambda(nodes.arguments([item]), call)
-        made.origin = origin
+        made.origin, made.generated = origin, True
         return made
 
 
