@@ -191,6 +191,10 @@ class Snapshot:
     def __contains__(self, container: Any) -> bool:
         return any(c is container for c, _ in self._saved)
 
+    def had(self, container: Any, entry: Any) -> bool:
+        """Whether a dict had an entry."""
+        return any(c is container and entry in old for c, old in self._saved)
+
     def changed(self) -> list[Cell]:
         """The cells with other contents than then, by identity."""
         cells: list[Cell] = []

@@ -13,6 +13,7 @@ from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .cells import OuterVariable, read_outside
 from .lists import StagedList, element_type
+from .reach import AttributeVariable
 
 if TYPE_CHECKING:
     from .tracer import Frame, Tracer
@@ -105,11 +106,21 @@ def put_back(tracer: Tracer) -> None:
         return
     outside = [OuterVariable(*v) for f in tracer.functions.values() for v in read_outside(f)]
     for items, staged in tracer.replaced.values():
-        for container in (*tracer.containers, *outside):
+        # those of classes come first: they say whether an attribute of an object hides them
+        for container in sorted((*tracer.containers, *outside), key=lambda c: not isinstance(c, OuterVariable)):
             for entry, value in list(enumerate(container) if isinstance(container, list) else container.items()):
                 new = substituted(value, staged, items)
-                if new is not value:
+                if new is items and isinstance(container, dict) and _of_class(tracer, container, entry, items):
+                    del container[entry]
+                elif new is not value:
                     container[entry] = new
+
+
+def _of_class(tracer: Tracer, attributes: dict, name: str, items: list) -> bool:
+    """Whether an attribute hides one of the class, which is the list that has grown."""
+    return not tracer.root.had(attributes, name) and any(
+        isinstance(c, AttributeVariable) and c.name == name and c.get(name) is items for c in tracer.containers
+    )
 
 
 def _frames() -> Iterator[FrameType]:

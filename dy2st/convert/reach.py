@@ -218,6 +218,11 @@ class Reach:
                     yield AttributeVariable(name, x)
             elif found is not MISSING and not hasattr(type(found), "__set__") and not _foreign(cls):
                 yield AttributeVariable(name, cls)
+        if self.items and not _foreign(cls):
+            for base in cls.__mro__[:-1]:
+                for name, value in vars(base).items():
+                    if type(value) is list and name in self._names:
+                        yield AttributeVariable(name, base)
 
     # ---- walking ----
     def _settle(self) -> None:

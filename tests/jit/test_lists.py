@@ -163,3 +163,34 @@ def test_a_failed_trace_leaves_the_lists():
     assert kept[0] is mark
     assert layer.items is items
     assert items == []
+
+
+class Logger:
+    log = []
+
+    def push(self, x, n):
+        for i in range(n):
+            self.log.append(x * i)
+        return x
+
+
+def test_lists_of_classes():
+    items, logger = Logger.log, Logger()
+
+    def by_class(x, n):
+        for _ in range(n):
+            Logger.log.append(x)
+        return x
+
+    def by_object(x, n):
+        return logger.push(x, n)
+
+    for function in (by_class, by_object):
+        static = jit.to_static(function)
+        static(vector(1, 2), Tensor(2))
+        static(vector(1, 2), Tensor(1))
+        assert len(static.concrete_programs) == 1
+    assert Logger.log is items
+    assert vars(logger) == {}
+    assert shown(items) == [[1, 2], [1, 2], [1, 2], [0, 0], [1, 2], [0, 0]]
+    items.clear()
