@@ -6,7 +6,7 @@ import contextlib
 import sys
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,6 +108,8 @@ class Tracer(ProgramRecorder):
         self.frames: list[Frame] = []
         self.captures: dict[int, Captured] = {}
         self.originals: dict[int, tuple[Tensor, Any]] = {}
+        self.arguments: dict[int, bool] = {}
+        self.asked_leaves: dict[int, bool] = {}
         self.absent: dict[str, str] = {}
         self.replaced: dict[int, tuple[list, Any]] = {}
         self.notes: dict[Note, None] = {}
@@ -277,6 +279,15 @@ class Tracer(ProgramRecorder):
         self.on_mutate(tensor)
         tensor._value = v
 
+    def is_leaf(self, tensor: Tensor) -> bool:
+        if id(tensor) in self.arguments:
+            # calls with tensors of the other kind need another trace, but only now that this matters
+            self.asked_leaves[id(tensor)] = is_leaf = self.arguments[id(tensor)]
+            return is_leaf
+        # what was modified here before, in `no_grad()` say, is symbolic by now, but no other tensor
+        known = not tensor.is_symbolic or id(tensor) in self.originals
+        return known and tensor.is_leaf and not tensor._stop
+
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 
@@ -354,6 +365,11 @@ class Tracer(ProgramRecorder):
         self._containers.update((id(c), c) for c in new)
         for snapshot in (self.root, *(f.containers for f in self.frames)):
             snapshot.add(new)
+
+    @property
+    def watched(self) -> Collection[int]:
+        """The ids of the containers that are watched."""
+        return self._containers.keys()
 
     @property
     def containers(self) -> Iterable[Any]:

@@ -140,14 +140,16 @@ class ConcreteProgram:
         guards: what must hold for this trace to serve a call.
         notes: decisions, for `explain()`.
         numbers: Python numbers that are fed too.
+        leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
-                 numbers: Sequence[Number] = ()) -> None:  # fmt: skip
+                 numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
+        self.leaves = leaves or {}
         self.shapes = [v.shape for v in inputs]
         self.reason = ""
         self._lock = threading.RLock()

@@ -192,6 +192,9 @@ class StaticFunction:
         for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
             if not admits(shape, t):
                 return f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {_shape(shape)}"
+        for i, is_leaf in concrete.leaves.items():
+            if (tensors[i].is_leaf and not tensors[i].stop_gradient) != is_leaf:
+                return f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now"
         return self._changed(concrete)
 
     def _changed(self, concrete: ConcreteProgram) -> str | None:

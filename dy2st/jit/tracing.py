@@ -86,6 +86,8 @@ class Trace:
             v.stop_gradient = key.stop_gradient
             self.inputs.append(v)
             self.placeholders.append(Tensor.wrap(v, key.stop_gradient))
+            is_leaf = isinstance(leaf, Tensor) and leaf.is_leaf and not leaf.stop_gradient
+            self.tracer.arguments[id(self.placeholders[-1])] = is_leaf
             made.append(self.placeholders[-1])
         return unflatten(self.key.tree, made)
 
@@ -139,8 +141,9 @@ class Trace:
             import sys
 
             print(show_program(self.program), file=sys.stderr)
+        leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
-                               guards, list(tracer.notes), self.numbers)  # fmt: skip
+                               guards, list(tracer.notes), self.numbers, leaves)  # fmt: skip
 
     def _objects(self) -> list[Any]:
         """The arguments that are no tensors, and the tensors' tree is not looked into."""

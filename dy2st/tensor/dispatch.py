@@ -48,6 +48,10 @@ class Recorder:
     def on_mutate(self, tensor: Tensor) -> None:
         """Called before the value of a tensor is replaced."""
 
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """Whether a tensor is one of the caller's that no recorded op has made."""
+        return tensor.is_leaf and not tensor.is_symbolic
+
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         """Gives `tensor` the value of `new`."""
         self.on_mutate(tensor)
@@ -242,12 +246,13 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
     Raises:
         InplaceError: a leaf that needs a gradient is modified under recording.
     """
-    if differentiable and _state.grad and not tensor.stop_gradient and tensor.is_leaf and not tensor.is_symbolic:
+    recorder = current_recorder()
+    is_leaf = tensor.is_leaf if recorder is None else recorder.is_leaf(tensor)
+    if differentiable and _state.grad and is_leaf and not tensor.stop_gradient:
         raise InplaceError(
             "a leaf tensor with stop_gradient=False cannot be modified in place: its gradient would be lost",
             location=user_location(2), hint="modify a copy (x.clone()), or do it under no_grad()",
         )  # fmt: skip
-    recorder = current_recorder()
     computed = differentiable and _state.grad
     if recorder is not None:
         recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))

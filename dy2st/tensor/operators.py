@@ -206,12 +206,8 @@ def set_value(self: Tensor, value: Any) -> None:
         ShapeError: the shape differs.
     """
     new = value if isinstance(value, Tensor) else dispatch.constant(to_array(value, self.dtype))
-    if list(new._value.shape) != list(self._value.shape):
-        raise ShapeError(
-            f"a tensor of shape {list(self._value.shape)} cannot be set to a value of shape {list(new._value.shape)}",
-            location=user_location(2),
-        )
     with autograd._grad_mode(False):
+        new = dispatch.ops.op("same_shape", X=new, Like=self)
         dispatch.rebind(self, promotion.cast(new, self.dtype))
 
 

@@ -164,6 +164,41 @@ class ReshapeAs(View):
 
 
 @register
+class SameShape(View):
+    """X, which must have the shape of Like: a value that takes the place of another one.
+
+    Raises:
+        ShapeError: the shapes differ.
+    """
+
+    type = "same_shape"
+    inputs = ("X", "Like")
+    outputs = ("Out",)
+    shape_only = frozenset({"Like"})
+
+    @staticmethod
+    def infer(x: TensorType, like: TensorType) -> TensorType:
+        message = f"a tensor of shape {dims.show(like.shape)} cannot be set to a value of shape {dims.show(x.shape)}"
+        if x.rank != like.rank:
+            raise ShapeError(message)
+        return x.with_shape(dims.require_equal(d, wanted, message) for d, wanted in zip(x.shape, like.shape, strict=True))
+
+    @staticmethod
+    def reference(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+        SameShape.infer(TensorType("", x.shape), TensorType("", like.shape))
+        return x
+
+    @staticmethod
+    def lower(cx: Any, x: Any, like: Any, out: Any) -> None:  # type: ignore[override]
+        if (x.shape == like.shape and -1 not in x.shape) or cx.same_shape(x.name, like.name):
+            cx.alias(x, out)
+            return
+        # the sizes of X and Out are the same; the kernel is there for the check
+        with cx.kernel([x, like], [out], views={out.name: x.name}):
+            pass
+
+
+@register
 class Squeeze(View):
     """X without the axes `axes`, each of which must have size 1; without all axes of size 1 if none are named.
 
