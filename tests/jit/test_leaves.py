@@ -1,0 +1,104 @@
+"""A leaf that wants a gradient is modified in place: the error of eager mode, wherever the leaf comes from."""
+
+import numpy as np
+import pytest
+from three_ways import compare, outcome
+
+import dy2st
+from dy2st import jit, nn
+from dy2st.errors import InplaceError
+from dy2st.tensor import Tensor
+
+
+def leaf(*values):
+    return Tensor(np.array(values, np.float32), stop_gradient=False)
+
+
+def add(x, y):
+    return x.add_(y) * 2
+
+
+def write(x):
+    x[0] = 1.0
+    return x * 2
+
+
+def write_alias(x):
+    y = x
+    y[0] = 1.0
+    return x * 2
+
+
+def write_in_a_list(x):
+    for v in [x, x * 2]:
+        v[0] = 1.0
+    return x * 2
+
+
+def zero(x):
+    return x.zero_() + 1
+
+
+def after_no_grad(x):
+    with dy2st.no_grad():
+        x.add_(1.0)
+    x.add_(1.0)
+    return x
+
+
+@pytest.mark.parametrize("function", [write, write_alias, write_in_a_list, zero, after_no_grad])
+def test_of_an_argument(function):
+    static = jit.to_static(function)
+    expected = outcome(function, ([1.0, 2.0],))
+    assert expected[0] is InplaceError
+    for _ in range(2):
+        compare(expected, outcome(static, ([1.0, 2.0],)), function)
+
+
+def test_only_leaves_that_want_a_gradient():
+    static = jit.to_static(add)
+    x = leaf(1.0, 2.0)
+    with pytest.raises(InplaceError, match="leaf") as caught:
+        static(x, leaf(3.0, 4.0))
+    assert caught.value.location.line == add.__code__.co_firstlineno + 1
+    np.testing.assert_array_equal(x.numpy(), [1, 2])
+    on_the_way = x * 3
+    static(on_the_way, leaf(3.0, 4.0)).sum().backward()
+    np.testing.assert_array_equal(on_the_way.numpy(), [6, 10])
+    np.testing.assert_array_equal(x.grad.numpy(), [6, 6])
+    with pytest.raises(InplaceError):
+        static(x, leaf(3.0, 4.0))
+    with dy2st.no_grad():
+        static(x, leaf(3.0, 4.0))
+    np.testing.assert_array_equal(x.numpy(), [4, 6])
+    plain = Tensor(np.array([1.0, 2.0], np.float32))
+    static(plain, leaf(3.0, 4.0))
+    np.testing.assert_array_equal(plain.numpy(), [4, 6])
+    assert not plain.stop_gradient
+
+
+class Scale(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.w = self.create_parameter([2])
+
+    def forward(self, x):
+        with dy2st.no_grad():
+            self.w.set_value(x)
+        self.w.add_(x)
+        return self.w * x
+
+
+def test_of_a_parameter_that_was_set_before():
+    for net in (Scale(), jit.to_static(Scale())):  # the value has an open dim: whether it fits, the run knows
+        with pytest.raises(InplaceError, match="leaf"):
+            net(Tensor(np.ones(2, np.float32)))
+
+
+def test_argument_that_is_modified_takes_one_trace_for_each_kind():
+    static = jit.to_static(write)
+    x = leaf(1.0, 2.0)
+    for _ in range(2):
+        static(x * 2)
+        static(Tensor(np.ones(2, np.float32)))
+    assert len(static.concrete_programs) == 2
