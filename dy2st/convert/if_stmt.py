@@ -111,6 +111,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     predicate = tracer.lift(test)
     while True:
         tracer.watch_locals()
+        outside = set(tracer.watched)
         blocks = tracer.sub_block(), tracer.sub_block()
         outcomes: list[Outcome | None] = []
         errors: list[Exception] = []
@@ -121,7 +122,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
                 stage_raise(tracer, block, error)
                 outcomes.append(None)
                 errors.append(error)
-        growing = _growing(outcomes)
+        growing = _growing(outcomes, outside)
         for items, later in growing:
             promote(tracer, items, later)
         if not growing:
@@ -180,16 +181,32 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     return values
 
 
-def _growing(outcomes: list[Outcome | None]) -> list[Growth]:
-    """The lists whose length depends on which branch is taken, each with what it is in one of them."""
+def _growing(outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:
+    """The lists whose length depends on which branch is taken, each with what it is in one of them; `outside` are the ids of those
+    that were there before."""
     found = {id(items): (items, later) for o in outcomes if o for items, later in o.grown}
-    if None not in outcomes:
-        for key, (cell, _) in {key: c for o in outcomes if o for key, c in o.changes.items()}.items():
-            if isinstance(cell, ListCell):
-                sides = [o.changes[key][1] if key in o.changes else cell.read() for o in outcomes if o]
-                if len(sides[0]) != len(sides[1]):
-                    found.setdefault(id(cell.target), (cell.target, max(sides, key=len)))
+    true, false = outcomes
+    if true is None or false is None:
+        return list(found.values())
+    pairs = list(zip(true.result, false.result, strict=True))
+    for key in {**true.changes, **false.changes}:
+        cell = (true.changes.get(key) or false.changes[key])[0]
+        sides = [o.changes[key][1] if key in o.changes else cell.read() for o in (true, false)]
+        if not isinstance(cell, ListCell):
+            pairs.append((sides[0], sides[1]))
+        elif len(sides[0]) != len(sides[1]):
+            found.setdefault(id(cell.target), (cell.target, max(sides, key=len)))
+    for a, b in pairs:
+        if _is_list(a) and _is_list(b) and a is not b and not (type(a) is type(b) is list and len(a) == len(b)):
+            # a variable is one list or the other: what changes them under other names changes it
+            for one, other in ((a, b), (b, a)):
+                if type(one) is list and id(one) in outside:
+                    found.setdefault(id(one), (one, other))
     return list(found.values())
+
+
+def _is_list(x: Any) -> bool:
+    return type(x) is list or isinstance(x, StagedList)
 
 
 def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:

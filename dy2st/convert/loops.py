@@ -176,6 +176,9 @@ class Loop:
             pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
             if pattern != slot.pattern:
                 slot.pattern, settled = pattern, False
+            if isinstance(pattern, Var) and type(slot.initial) is list and id(slot.initial) in self.tracer.watched:
+                # another name of the list that the loop begins with may change it afterwards
+                self._promote(slot.initial, new)
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(starts, self._leaves(after), self.body_block)
         return settled

@@ -199,6 +199,7 @@ class Trace:
                 value = resolved(value)
             return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
         if isinstance(value, StagedList):
+            self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
             return self._fetch(value._value)
         if isinstance(value, list) and id(value) in self.tracer.replaced:
             return self._recipe(self.tracer.replaced[id(value)][1])

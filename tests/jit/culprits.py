@@ -278,3 +278,12 @@ def number_in_a_set(x):
 def root_of_a_negative_number(x):
     v = float(-x.sum())
     return x * v**0.5  # error: -3.0 ** 0.5 is a complex number
+
+
+def list_that_may_be_another(x, n):
+    a = [x]
+    b = a
+    for i in range(n):
+        a = a + [x * i]  # noqa: RUF005
+    b.append(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return a
