@@ -16,10 +16,9 @@ from dy2st_runtime.ir.visit import all_ops, reads
 from dy2st_runtime.reference import run_program
 from dy2st_runtime.scope import Scope, ScopeVariable
 
-from ..errors import DeviceError, Dy2stError, FeedError, FetchError, ModeError, ScopeError
+from ..errors import DeviceError, FeedError, FetchError, ModeError, ScopeError
 from ..framework.place import CPUPlace, CUDAPlace, Place, current_place
 from ..tensor import Tensor, random
-from ..tensor.location import user_location
 from ..tensor.tracebacks import for_user
 from .program import default_main_program
 from .scope import global_scope
@@ -85,9 +84,6 @@ class Executor:
         """
         try:
             return self._run(program, feed, fetch_list, scope, return_numpy)
-        except Dy2stError as error:
-            # where a feed or a fetch is at fault, its variable's line is known; else it is the line of this call
-            raise for_user(error.at(user_location())) from error.__cause__
         except Exception as error:
             raise for_user(error) from error.__cause__
 
@@ -98,8 +94,10 @@ class Executor:
             raise ModeError(f"Executor.run takes a Program, got {type(program).__name__}")
         if feed is not None and not isinstance(feed, Mapping):
             raise FeedError(f"feed must be a dict of name and array, got {type(feed).__name__}")
+        if scope is not None and not isinstance(scope, Scope):
+            raise ScopeError(f"scope must be a Scope, got {type(scope).__name__}")
         scope = global_scope() if scope is None else scope
-        fetches = [_fetch_name(program, f) for f in ([fetch_list] if isinstance(fetch_list, (str, Tensor)) else fetch_list or [])]
+        fetches = [_fetch_name(program, f) for f in _listed(fetch_list)]
         uses = self._uses_of(program)
         block = program.global_block()
         wanted = {*uses.data, *(feed or {}), *fetches}
@@ -202,10 +200,10 @@ class _State:
         if program.random_seed == 0:
             self.sources[name], self.values[name] = random.state, random.state.numpy()
             return
-        slot = self.scope.var(name) if slot is None else slot
-        if slot.value is None:
-            slot.value = np.array([program.random_seed, 0], np.int64)
-        self.sources[name], self.values[name] = slot, slot.value
+        if slot is None or slot.value is None:
+            self.values[name] = np.array([program.random_seed, 0], np.int64)
+        else:
+            self.sources[name], self.values[name] = slot, slot.value
 
     def write_back(self) -> None:
         for name, value in self.values.items():
@@ -216,6 +214,12 @@ class _State:
                 source._value = value
             else:
                 source.value = value
+
+
+def _listed(fetch_list: Any) -> list[Any]:
+    if fetch_list is None:
+        return []
+    return list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
 
 
 def _fetch_name(program: ir.Program, fetch: Any) -> str:

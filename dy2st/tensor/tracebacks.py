@@ -13,6 +13,7 @@ from dy2st_runtime import config
 
 from ..errors import Dy2stError, Location, with_location
 from ..transpiler import locate
+from .location import frame_location, user_location
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(f)), "")
@@ -40,6 +41,8 @@ def for_user(error: BaseException) -> BaseException:
     where = getattr(error, "location", None)
     if where is not None and (not places or where[:2] != places[-1][:2]):
         places.append(where)  # the line of the op that failed, long after it was traced
+    if isinstance(error, Dy2stError):
+        error.at(user_location())  # an argument is at fault, no line of what was called: it is the line of this call
     return error if config.FULL_TRACEBACK.get() else error.with_traceback(_stand_ins(places))
 
 
@@ -51,8 +54,6 @@ def _has_location(error: BaseException) -> bool:
 
 def _places(tb: types.TracebackType | None) -> Iterator[Location]:
     """The user's places on the way to an exception, outermost first."""
-    from .location import frame_location
-
     while tb is not None:
         found = locate(tb)
         file = tb.tb_frame.f_code.co_filename

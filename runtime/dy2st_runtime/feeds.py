@@ -18,7 +18,8 @@ def check_feeds(variables: Sequence[Variable], given: Mapping[str, Any] | Sequen
 
     Args:
         variables: data variables.
-        given: arrays by name, or in order. Numbers and (nested) lists take the variable's dtype; arrays must have it.
+        given: arrays by name, or in order. Numbers and (nested) lists take the variable's dtype, if it is of their kind
+            or a wider one; arrays must have it.
 
     Raises:
         FeedError: a feed is missing, unknown, or has another dtype or shape; the message names the variable, both
@@ -45,8 +46,12 @@ def check_feed(v: Variable, value: Any) -> np.ndarray:
     """One value as an array of the variable's dtype; see `check_feeds`."""
     location = v.info.get("location")
     try:
-        # a list has no dtype of its own: it is read as the variable's
-        array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, dtype=v.dtype)
+        array = np.asarray(value)
+        if not hasattr(value, "dtype"):
+            # A list has no dtype of its own: it is read as the variable's. NumPy would make NaN of None and 1 of 1.5.
+            if array.size and not np.can_cast(array.dtype, v.dtype, "same_kind"):
+                raise TypeError(f"{_kind(value)} is no {v.dtype}")
+            array = np.asarray(value, dtype=v.dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise FeedError(f"feed {v.name!r} cannot be read as {v.type}: {error}", location=location) from None
     got = f"{array.dtype.name}{dims.show(array.shape)}"
@@ -57,6 +62,13 @@ def check_feed(v: Variable, value: Any) -> np.ndarray:
         raise FeedError(f"feed {v.name!r} is {got}, the program expects {v.type}", location=location,
                         hint="? stands for any size; reshape the array or declare the dim as open (None)")  # fmt: skip
     return array
+
+
+def _kind(value: Any) -> str:
+    """What a value that is no array is, or the first in a list that makes it no array of numbers."""
+    while isinstance(value, (list, tuple)) and value:
+        value = next((v for v in value if not isinstance(v, (int, float, list, tuple))), value[0])
+    return repr(value)
 
 
 def _names(variables: Iterable[Variable]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from dy2st_runtime import config
 
 from dy2st import jit
-from dy2st.errors import Dy2stError
+from dy2st.errors import Dy2stError, FeedError
 from dy2st.tensor import Tensor
 
 FUNCTIONS = [f for _, f in inspect.getmembers(culprits, inspect.isfunction) if f.__module__ == "culprits"]
@@ -96,3 +96,10 @@ def test_recursion_under_a_tensor_condition_is_a_clear_error():
     with pytest.raises(RecursionError, match="write it as a loop") as caught:
         jit.to_static(recurses)(Tensor([1.0]))
     assert "in recurses" in "".join(caught.value.__notes__)
+
+
+def test_an_argument_that_does_not_fit_its_spec_names_the_line_of_the_call():
+    doubled = jit.to_static(lambda x: x * 2, input_spec=[jit.InputSpec([None, 3], "float32", "x")])
+    with pytest.raises(FeedError, match="its InputSpec says") as raised:
+        doubled(Tensor([[1.0]]))
+    assert raised.value.location.text.strip() == "doubled(Tensor([[1.0]]))"

@@ -44,6 +44,9 @@ def test_by_name_and_by_position(predictor):
         ({"x": np.ones(6, "float32")}, r"feed 'x' is float32\[6\], the program expects"),
         ({"x": [[1, 2], [3]]}, r"feed 'x' cannot be read as float32\[\?, 6\]"),
         ({"x": ["a"]}, r"feed 'x' cannot be read as"),
+        ({"x": None}, r"feed 'x' cannot be read as float32\[\?, 6\]: None is no float32"),
+        ({"x": [[1.0, None, 3.0, 4.0, 5.0, 6.0]]}, "None is no float32"),
+        ({"x": [["1", "2", "3", "4", "5", "6"]]}, "'1' is no float32"),
     ],
 )
 def test_wrong_feeds(predictor, feeds, message):
@@ -57,6 +60,14 @@ def test_a_wrong_feed_names_the_line_of_the_variable():
     for given in ({}, {"x": np.zeros(2)}, {"x": np.zeros(3, "float32")}):
         with pytest.raises(FeedError, match=r"model.py:7:1\n    x = static.data"):
             check_feeds([v], given)
+
+
+def test_lists_take_the_dtype_of_the_variable_if_nothing_is_lost():
+    v = Program().global_block().create_var("ids", "int64", [-1])
+    assert check_feeds([v], {"ids": [True, 2]})[0].tolist() == [1, 2]
+    assert check_feeds([v], {"ids": []})[0].dtype == np.int64
+    with pytest.raises(FeedError, match=r"cannot be read as int64\[\?\]: 1\.5 is no int64"):
+        check_feeds([v], {"ids": [1.5, 2]})
 
 
 def test_a_similar_name_is_suggested():

@@ -110,11 +110,14 @@ def test_a_failed_run_changes_nothing(exe):
     w = static.create_parameter([3], "float32", attr=nn.initializer.Constant(1.0), name="w")
     loss = (w * 2.0).sum()
     optimizer.SGD(0.1).minimize(loss)
-    bad = dy2st.gather(w, x)
+    bad = nn.functional.dropout(dy2st.gather(w, x), 0.5)
+    static.default_main_program().random_seed = 3  # a generator of its own, which starts with the first run
     exe.run(static.default_startup_program())
+    names = list(static.global_scope()._variables)
     with pytest.raises(IndexError):
         exe.run(feed={"x": np.array([5])}, fetch_list=[bad])
     assert static.global_scope().find_var("w").get_tensor().numpy().tolist() == [1, 1, 1]
+    assert list(static.global_scope()._variables) == names
     exe.run(feed={"x": np.array([0])}, fetch_list=[bad])
     np.testing.assert_allclose(static.global_scope().find_var("w").get_tensor().numpy(), [0.8] * 3, rtol=1e-6)
 
@@ -209,6 +212,10 @@ def test_fetch_errors(exe):
         exe.run(feed=feed, fetch_list=inner)
     with pytest.raises(FetchError, match="takes variables and names, got int"):
         exe.run(feed=feed, fetch_list=[3])
+    with pytest.raises(FetchError, match="takes variables and names, got int"):
+        exe.run(feed=feed, fetch_list=3)
+    with pytest.raises(ScopeError, match="scope must be a Scope, got dict"):
+        exe.run(feed=feed, fetch_list=[y], scope={})
     with pytest.raises(FetchError, match="eager tensor cannot be fetched"), dy2st.tensor.dispatch.eager():
         exe.run(feed=feed, fetch_list=[dy2st.ones([1])])
     with pytest.raises(ModeError, match="takes a Program, got str"):

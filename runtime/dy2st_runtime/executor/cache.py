@@ -40,11 +40,13 @@ class ObjectCache:
         self.folder: Path | None = None
         if config.NO_CACHE.get():
             return
-        wanted = (default_folder() if folder is None else folder) / "objects"
         try:
-            wanted.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _check_private(wanted)
-        except OSError as error:
+            wanted = (default_folder() if folder is None else folder) / "objects"
+            # the folder above too: who can write that one could put another in the place of ours
+            wanted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            wanted.mkdir(mode=0o700, exist_ok=True)
+            _make_private(wanted)
+        except (OSError, RuntimeError) as error:  # RuntimeError: a user without a home folder
             warnings.warn(f"dy2st keeps no compile cache: {error}", RuntimeWarning, stacklevel=2)
             return
         self.folder = wanted
@@ -94,7 +96,9 @@ def _owned(status: os.stat_result) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _check_private(folder: Path) -> None:
+def _make_private(folder: Path) -> None:
     status = os.stat(folder)
     if not _owned(status):
         raise PermissionError(f"{folder} belongs to another user or can be written by others")
+    if os.name == "posix" and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        os.chmod(folder, 0o700)

@@ -262,9 +262,18 @@ class Session:
         self.advance()
 
     def fetch(self, names: Sequence[str]) -> list[Any]:
-        """The present values of variables; None where absent."""
-        values = [self.frame.value(self.executable.plan.descriptor(name)) for name in names]
+        """The present values of variables; None where absent. A persistable has its new value once the run is finished."""
+        values = [self._final(name) if self.finished else ABSENT for name in names]
+        values = [self._value(name) if v is ABSENT else v for name, v in zip(names, values, strict=True)]
         return [None if v is ABSENT else v for v in values]
+
+    def _value(self, name: str) -> Any:
+        return self.frame.value(self.executable.plan.descriptor(name))
+
+    def _final(self, name: str) -> Any:
+        """What a persistable is updated with; absent, if it is not."""
+        final = self.executable.updates.get(name)
+        return ABSENT if final is None else self._value(final)
 
     def close(self) -> None:
         """Gives the frame back."""
@@ -273,27 +282,20 @@ class Session:
             self.executable.give_frame(self.frame)
 
     def _commit(self) -> None:
-        plan, frame = self.executable.plan, self.frame
+        plan = self.executable.plan
         for name, final in self.executable.updates.items():
-            d = plan.descriptor(final)
-            if d in plan.inplace_state:
+            if plan.descriptor(final) in plan.inplace_state:
                 continue
-            value = frame.value(d)
-            if value is ABSENT:
-                continue
-            old = self.state.get(name)
-            if old is not None and old.shape == value.shape and old.dtype == value.dtype and old.flags.writeable:
-                np.copyto(old, value)
-            else:
-                self.state[name] = value
+            value = self._value(final)
+            if value is not ABSENT:
+                self.state[name] = value  # the old array stays as it is: what is fetched may be a view of it
         if self._rng is not None:
             np.copyto(self.state[RNG], self._rng)
 
     def _values(self, op: Operator) -> dict[str, Any]:
         from ..ir.visit import reads
 
-        return {name: self.frame.value(self.executable.plan.descriptor(name)) for name in reads(op)
-                if name in self.executable.plan.canonical}  # fmt: skip
+        return {name: self._value(name) for name in reads(op) if name in self.executable.plan.canonical}
 
     def _host(self, op: Operator) -> None:
         env = self._values(op)

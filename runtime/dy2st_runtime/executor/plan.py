@@ -28,20 +28,9 @@ from ..lowering.schedule import (
     Share,
     Step,
     Suspend,
-    nested,
     walk,
 )
-
-
-@dataclass
-class Interval:
-    """First and last position at which a value is needed."""
-
-    start: int
-    end: int
-
-    def cover(self, start: int, end: int) -> None:
-        self.start, self.end = min(self.start, start), max(self.end, end)
+from .liveness import Liveness, merge_arrays, written
 
 
 @dataclass
@@ -95,8 +84,8 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
         keep: variables that are read after the run (fetches).
         updates: persistable → the variable with its value after the run.
     """
-    _merge_arrays(schedule, set(external), set(keep) | set(updates.values()))
-    live = Liveness(schedule, [*keep, *updates.values()])
+    merge_arrays(schedule, set(external), set(keep) | set(updates.values()))
+    live = Liveness(schedule, [*keep, *updates.values()], external)
     plan = Plan()
     for name, v in [*schedule.variables.items()]:
         c = schedule.canonical(name)
@@ -108,180 +97,12 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
             plan.buffer_of.append(-1)
             plan.table_of.append(0 if is_array else -1)
     _assign_buffers(plan, schedule, live, set(external))
-    for persistable, final in updates.items():
-        if _updates_in_place(schedule, live, persistable, final):
-            d = plan.descriptor(final)
-            plan.buffer_of[d] = -1
-            plan.inplace_state[d] = persistable
+    for persistable, final in _updates_in_place(schedule, live, updates):
+        d = plan.descriptor(final)
+        plan.buffer_of[d] = -1
+        plan.inplace_state[d] = persistable
     Bytecode(plan, schedule).emit(schedule.steps)
     return plan
-
-
-class Liveness:
-    """Live ranges of all canonical variables, and what memory each may point to."""
-
-    def __init__(self, schedule: Schedule, keep: Sequence[str]):
-        self.canonical = schedule.canonical
-        self.ranges: dict[str, Interval] = {}
-        self.roots: dict[str, set[str]] = {}
-        self.owners: dict[str, None] = {}
-        self.positions: dict[int, int] = {}
-        self._loops: list[tuple[int, int]] = []
-        self._touches: dict[str, list[int]] = {}
-        self._clock = 0
-        self._walk(schedule.steps)
-        end = self._clock + 1
-        for name in keep:
-            self._touch(name, end)
-        for name, at in self._touches.items():
-            start, stop = min(at), max(at)
-            changed = True
-            while changed:
-                changed = False
-                for first, last in self._loops:
-                    # a value from before a loop that is used in it is needed until the loop ends
-                    if start < first <= stop < last:
-                        stop, changed = last, True
-            self.ranges[name] = Interval(start, stop)
-        self._point(schedule.steps)
-        self.storage: dict[str, Interval] = {}
-        for name, roots in self.roots.items():
-            for root in roots:
-                r = self.ranges[name]
-                self.storage.setdefault(root, Interval(r.start, r.end)).cover(r.start, r.end)
-
-    def _touch(self, name: str, at: int) -> None:
-        self._touches.setdefault(self.canonical(name), []).append(at)
-
-    def _walk(self, steps: list[Step]) -> None:
-        for s in steps:
-            self._clock += 1
-            at = self._clock
-            self.positions[id(s)] = at
-            for name in _names(s):
-                self._touch(name, at)
-            if isinstance(s, Loop):
-                for body in nested(s):
-                    self._walk(body)
-                self._clock += 1
-                self._loops.append((at, self._clock))
-                for name in (*s.params, *s.results, s.cond):
-                    self._touch(name, self._clock)
-            else:
-                for body in nested(s):
-                    self._walk(body)
-                if isinstance(s, Guard):
-                    self._clock += 1
-                    for name in s.outputs:
-                        self._touch(name, self._clock)
-
-    def _point(self, steps: list[Step]) -> None:
-        """Finds what each variable may point to: to a fixed point, as shares in loops feed each other."""
-        links: list[tuple[str, str]] = []
-        for s in walk(steps):
-            if isinstance(s, Launch):
-                for name in s.writes():
-                    c = self.canonical(name)
-                    if name in s.views:
-                        links.append((c, self.canonical(s.views[name])))
-                    else:
-                        self.owners.setdefault(c)
-            elif isinstance(s, Share):
-                links.append((self.canonical(s.target), self.canonical(s.source)))
-            elif isinstance(s, Guard):
-                links += [(self.canonical(out), self.canonical(source)) for out, source in s.keeps.items()]
-            elif isinstance(s, Loop):
-                for p, r in zip(s.params, s.results, strict=True):
-                    if p != r:
-                        self.owners.setdefault(self.canonical(p))
-                        links.append((self.canonical(p), self.canonical(r)))
-        for name in self.owners:
-            self.roots[name] = {name}
-        changed = True
-        while changed:
-            changed = False
-            for target, source in links:
-                before = self.roots.setdefault(target, set())
-                more = self.roots.get(source, set()) - before
-                if more:
-                    before |= more
-                    changed = True
-
-    def pointers(self, root: str) -> list[str]:
-        return [name for name, roots in self.roots.items() if root in roots]
-
-
-def _names(s: Step) -> list[str]:
-    if isinstance(s, Launch):
-        # a failing `assert` or `raise_if` is replayed for its message, of which the kernel reads nothing
-        message = s.op.input("Data") if s.op is not None and s.op.type in ("assert", "raise_if") else []
-        return [*s.reads(), *s.writes(), *message]
-    if isinstance(s, Share):
-        return [s.target, s.source]
-    if isinstance(s, Absent):
-        return s.names
-    if isinstance(s, FailIfAbsent):
-        return [s.name]
-    if isinstance(s, Guard):
-        return [*s.names, *s.outputs, *s.keeps.values()]
-    if isinstance(s, Branch):
-        return [s.cond]
-    if isinstance(s, Loop):
-        return s.params
-    if isinstance(s, Host):
-        return [*s.op.input_names, *s.op.output_names]
-    return []
-
-
-def _written(s: Step) -> list[str]:
-    if isinstance(s, Launch):
-        return s.writes()
-    if isinstance(s, Share):
-        return [s.target]
-    if isinstance(s, Absent):
-        return s.names
-    if isinstance(s, Guard):
-        return s.outputs
-    return s.op.output_names if isinstance(s, Host) else []
-
-
-def _merge_arrays(schedule: Schedule, external: set[str], keep: set[str]) -> None:
-    """Lets the result of an array op take over its input's descriptor where the input is not needed any more."""
-    for s in list(walk(schedule.steps)):
-        if not isinstance(s, Launch) or not s.takes:
-            continue
-        live = Liveness(schedule, sorted(keep))
-        at = live.positions[id(s)]
-        for out, source in s.takes.items():
-            c = schedule.canonical(source)
-            if c in external or schedule.canonical(out) == c:
-                continue
-            users = live.pointers(c)
-            inside = [(first, last) for first, last in live._loops if first <= at <= last]
-            born_inside = all(live.ranges[c].start >= first for first, _ in inside)
-            o = schedule.canonical(out)
-            dies = born_inside and all(live.ranges[u].end <= at or u == o for u in users)
-            if dies or _carried(schedule, live, s, c, o):
-                schedule.same[o] = c
-
-
-def _carried(schedule: Schedule, live: Liveness, s: Launch, c: str, out: str) -> bool:
-    """Whether `out` is what the loop parameter `c` becomes, and the parameter's old value is not needed after the step `s` of
-    the body: `xs = xs + [x]` in a loop."""
-    for loop in walk(schedule.steps):
-        if isinstance(loop, Loop) and any(s is inner for inner in loop.body):
-            break
-    else:
-        return False
-    params, results = (list(map(schedule.canonical, names)) for names in (loop.params, loop.results))
-    if params.count(c) != 1 or results.count(out) != 1 or c in results or params.index(c) != results.index(out):
-        return False
-    first, at = live.positions[id(loop)], live.positions[id(s)]
-    last = dict(live._loops)[first]
-    if any(at < touch < last for touch in live._touches[c]):
-        return False
-    others = [live.ranges[u] for u in live.pointers(c) if u not in (c, out)]
-    return all((first <= r.start and r.end <= at) or r.start > last for r in others)
 
 
 def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: set[str]) -> None:
@@ -321,32 +142,41 @@ def _estimate(v: Variable) -> int:
     return total
 
 
-def _updates_in_place(schedule: Schedule, live: Liveness, persistable: str, final: str) -> bool:
-    """Whether the final value of a persistable may be computed right in its memory: written by one top-level kernel whose op
-    declares it, nothing reads the old value afterwards, and nothing after it can fail."""
-    if final not in schedule.variables or persistable not in schedule.variables or schedule.canonical(final) != final:
-        return False
-    old, new = schedule.variables[persistable], schedule.variables[final]
-    if old.shape != new.shape or -1 in old.shape or old.dtype != new.dtype:
-        return False
-    writers = [s for s in walk(schedule.steps) if isinstance(s, Launch) and final in s.writes()]
-    if len(writers) != 1 or not any(
-        s is writers[0] or (isinstance(s, Guard) and writers[0] in s.steps) for s in schedule.steps
-    ):
-        return False
-    op = writers[0].op
-    if not any(final in op.output(o) and persistable in op.input(i) for o, i in op.record.inplace.items()):
-        return False
-    at = live.positions[id(writers[0])]
-    if any(live.ranges[c].end > at for c in _aliases(live, persistable) if c != final):
-        return False
-    return not any(live.positions[id(s)] > at and _can_fail(s) for s in walk(schedule.steps))
-
-
-def _aliases(live: Liveness, name: str) -> list[str]:
-    """The variable and those that may show its memory."""
-    found = {name}
-    return [n for n in live.ranges if n in found or name in live.roots.get(n, ())]
+def _updates_in_place(schedule: Schedule, live: Liveness, updates: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The persistables, and their final values, that may be computed right in their memory: written by one top-level kernel
+    whose op declares it, nothing reads the old value afterwards, and nothing after it can fail."""
+    if not updates:
+        return []
+    writers: dict[str, list[Launch]] = {}
+    last_failure = 0
+    for s in walk(schedule.steps):
+        if isinstance(s, Launch):
+            for name in s.writes():
+                writers.setdefault(name, []).append(s)
+        if _can_fail(s):
+            last_failure = max(last_failure, live.positions[id(s)])
+    top = {id(inner) for s in schedule.steps for inner in (s.steps if isinstance(s, Guard) else [s])}
+    showing: dict[str, list[str]] = {}  # the views of each persistable, and what a branch or a loop made the same as it
+    for name, roots in live.roots.items():
+        for root in roots:
+            showing.setdefault(root, []).append(name)
+    found = []
+    for persistable, final in updates.items():
+        if final not in schedule.variables or persistable not in schedule.variables or schedule.canonical(final) != final:
+            continue
+        old, new = schedule.variables[persistable], schedule.variables[final]
+        if old.shape != new.shape or -1 in old.shape or old.dtype != new.dtype:
+            continue
+        made_by = writers.get(final, [])
+        if len(made_by) != 1 or id(made_by[0]) not in top:
+            continue
+        op = made_by[0].op
+        if not any(final in op.output(o) and persistable in op.input(i) for o, i in op.record.inplace.items()):
+            continue
+        at = live.positions[id(made_by[0])]
+        if last_failure <= at and all(c == final or live.ranges[c].end <= at for c in showing.get(persistable, ())):
+            found.append((persistable, final))
+    return found
 
 
 def _can_fail(s: Step) -> bool:
@@ -434,21 +264,18 @@ class Bytecode:
     def _next_values(self, s: Loop) -> None:
         """The parallel assignment at the end of an iteration. Lowering made sure that no result lies in the memory of another
         parameter, so the order does not matter."""
+        canonical = self.schedule.canonical
+        made = {canonical(name) for inner in walk(s.body) for name in written(inner)}
         for p, r in zip(s.params, s.results, strict=True):
             a, b = self.plan.descriptor(p), self.plan.descriptor(r)
             if a == b:
                 continue
-            if self._made_in(s.body, r):
+            if canonical(r) in made:  # otherwise it comes from outside the loop and stays what it is
                 v = self.schedule.variables[p]
                 size = dt.size(v.dtype)
                 self._add(s.op, layout.MOVE, a, b, len(v.shape), -size if v.kind == "array" else size)
             else:
                 self._add(None, layout.SHARE, a, b)
-
-    def _made_in(self, steps: list[Step], name: str) -> bool:
-        """Whether the steps give the variable a value; otherwise it comes from outside the loop and stays what it is."""
-        c = self.schedule.canonical(name)
-        return any(self.schedule.canonical(other) == c for s in walk(steps) for other in _written(s))
 
     def _launch(self, s: Launch) -> None:
         k = s.kernel

@@ -83,6 +83,30 @@ def test_the_folder_is_private_and_a_writable_entry_is_ignored(tmp_path: Path) -
     assert cache.get("k_x") is None
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_both_folders_are_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache = ObjectCache(tmp_path / "cache")
+    finally:
+        os.umask(before)
+    assert cache.folder is not None
+    assert [stat.S_IMODE(p.stat().st_mode) for p in (cache.folder, cache.folder.parent)] == [0o700] * 2
+    cache.folder.chmod(0o755)
+    assert stat.S_IMODE(ObjectCache(tmp_path / "cache").folder.stat().st_mode) == 0o700  # type: ignore[union-attr]
+
+
+def test_a_user_without_a_home_gets_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    for name in ("DY2ST_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    with config.CACHE_DIR.override(""), pytest.warns(RuntimeWarning, match="no compile cache: Could not determine home"):
+        assert ObjectCache().folder is None
+
+
 def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ObjectCache(tmp_path)
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from dy2st_runtime import reference
+from dy2st_runtime.executor import liveness
 from dy2st_runtime.executor.executable import Executable
+from dy2st_runtime.executor.liveness import Liveness
 from dy2st_runtime.ir import IRBuilder, Program, Variable, verify
 
 Body = Callable[[IRBuilder, Variable, list[Variable]], list[Variable]]
@@ -133,9 +135,21 @@ def scattered(b: IRBuilder, n: Variable, x: Variable) -> list[Variable]:
     return loop(b, n, [b.op("scale", X=x, scale=2.0)], body)
 
 
+def list_of_a_branch_needed_after_the_append(b: IRBuilder, n: Variable, x: Variable) -> list[Variable]:
+    """What a branch gives owns no memory: it is one of two other lists."""
+    one, two = listed(b, x), listed(b, x, x)
+    blocks = [b.sub_block(), b.sub_block()]
+    for block, array in zip(blocks, (one, two), strict=True):
+        block.results = [array.name]
+    few = b.op("less_than", X=n, Y=b.op("fill_constant", shape=[], dtype="int64", value=2.0))
+    (chosen,) = b.op("cond", Cond=few, true_block=blocks[0], false_block=blocks[1])
+    return [b.op("array_append", Array=chosen, X=b.mul(x, x)), chosen, one, two]
+
+
 PROGRAMS = [growing_list, growing_list_read_before_and_after, old_list_needed_after_the_append, two_lists_that_change_places,
             old_list_kept_in_another_variable, list_appended_to_twice, two_results_of_one_list, written_rows,
-            written_and_seen_through_a_view, written_from_its_own_parts, nested, scattered]  # fmt: skip
+            written_and_seen_through_a_view, written_from_its_own_parts, nested, scattered,
+            list_of_a_branch_needed_after_the_append]  # fmt: skip
 
 
 def built(program: Callable[..., list[Variable]]) -> tuple[Program, list[str]]:
@@ -168,6 +182,28 @@ def test_loops_give_what_the_reference_gives(program: Callable[..., list[Variabl
         for got, name in zip(executable.run(list(feeds.values())), names, strict=True):
             same(got, env[name])
         np.testing.assert_array_equal(feeds["x"], given)  # what was fed stays as it is
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_what_a_merge_changes_is_what_a_new_analysis_finds(program, monkeypatch):  # type: ignore[no-untyped-def]
+    checked = []
+
+    class Checked(Liveness):
+        def __init__(self, schedule, keep, external=()):  # type: ignore[no-untyped-def]
+            super().__init__(schedule, keep, external)
+            self.again = lambda: Liveness(schedule, keep, external)
+
+        def merge(self, name, into):  # type: ignore[no-untyped-def]
+            super().merge(name, into)
+            fresh = self.again()
+            assert self.ranges == fresh.ranges
+            assert {n: r for n, r in self.roots.items() if r} == {n: r for n, r in fresh.roots.items() if r}
+            checked.append(name)
+
+    monkeypatch.setattr(liveness, "Liveness", Checked)
+    p, names = built(program)
+    Executable(p, ["n", "x"], names)
+    assert checked or program is not growing_list
 
 
 @pytest.mark.parametrize("program", [growing_list, growing_list_read_before_and_after, written_rows])

@@ -1,0 +1,237 @@
+"""Which values are needed when, and what memory each may point to; which arrays are changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..lowering.schedule import (
+    Absent,
+    Branch,
+    FailIfAbsent,
+    Guard,
+    Host,
+    Launch,
+    Loop,
+    Schedule,
+    Share,
+    Step,
+    nested,
+    walk,
+)
+
+
+@dataclass
+class Interval:
+    """First and last position at which a value is needed."""
+
+    start: int
+    end: int
+
+    def cover(self, start: int, end: int) -> None:
+        self.start, self.end = min(self.start, start), max(self.end, end)
+
+
+class Liveness:
+    """Live ranges of all canonical variables, and what memory each may point to.
+
+    Args:
+        schedule: what to look at.
+        keep: variables that are read after the run.
+        external: variables whose memory is bound from outside.
+    """
+
+    def __init__(self, schedule: Schedule, keep: Sequence[str], external: Iterable[str] = ()):
+        self.canonical = schedule.canonical
+        self.ranges: dict[str, Interval] = {}
+        self.roots: dict[str, set[str]] = {}
+        self.owners: dict[str, None] = {}
+        self.positions: dict[int, int] = {}
+        self.loops: list[tuple[int, int]] = []
+        self._touches: dict[str, list[int]] = {}
+        self._clock = 0
+        self._walk(schedule.steps)
+        end = self._clock + 1
+        for name in keep:
+            self._touch(name, end)
+        for name in self._touches:
+            self.ranges[name] = self._range(name)
+        self._targets: dict[str, list[str]] = {}
+        self._point(schedule.steps, external)
+        self.storage: dict[str, Interval] = {}
+        for name, roots in self.roots.items():
+            for root in roots:
+                r = self.ranges[name]
+                self.storage.setdefault(root, Interval(r.start, r.end)).cover(r.start, r.end)
+
+    def _range(self, name: str) -> Interval:
+        start, stop = min(self._touches[name]), max(self._touches[name])
+        changed = True
+        while changed:
+            changed = False
+            for first, last in self.loops:
+                # a value from before a loop that is used in it is needed until the loop ends
+                if start < first <= stop < last:
+                    stop, changed = last, True
+        return Interval(start, stop)
+
+    def _touch(self, name: str, at: int) -> None:
+        self._touches.setdefault(self.canonical(name), []).append(at)
+
+    def _walk(self, steps: list[Step]) -> None:
+        for s in steps:
+            self._clock += 1
+            at = self._clock
+            self.positions[id(s)] = at
+            for name in _names(s):
+                self._touch(name, at)
+            if isinstance(s, Loop):
+                for body in nested(s):
+                    self._walk(body)
+                self._clock += 1
+                self.loops.append((at, self._clock))
+                for name in (*s.params, *s.results, s.cond):
+                    self._touch(name, self._clock)
+            else:
+                for body in nested(s):
+                    self._walk(body)
+                if isinstance(s, Guard):
+                    self._clock += 1
+                    for name in s.outputs:
+                        self._touch(name, self._clock)
+
+    def _point(self, steps: list[Step], external: Iterable[str]) -> None:
+        """Finds what each variable may point to: to a fixed point, as shares in loops feed each other."""
+        links: list[tuple[str, str]] = []
+        for s in walk(steps):
+            if isinstance(s, Launch):
+                for name in s.writes():
+                    c = self.canonical(name)
+                    if name in s.views:
+                        links.append((c, self.canonical(s.views[name])))
+                    else:
+                        self.owners.setdefault(c)
+            elif isinstance(s, Share):
+                links.append((self.canonical(s.target), self.canonical(s.source)))
+            elif isinstance(s, Guard):
+                links += [(self.canonical(out), self.canonical(source)) for out, source in s.keeps.items()]
+            elif isinstance(s, Loop):
+                for p, r in zip(s.params, s.results, strict=True):
+                    if p != r:
+                        self.owners.setdefault(self.canonical(p))
+                        links.append((self.canonical(p), self.canonical(r)))
+        for target, source in links:
+            self.roots.setdefault(target, set())
+            self._targets.setdefault(source, []).append(target)
+        known = dict.fromkeys([*self.owners, *(name for name in external if name in self.ranges)])
+        for name in known:
+            self.roots.setdefault(name, set()).add(name)
+        for name in known:
+            self._spread(name)
+
+    def _spread(self, name: str) -> None:
+        """What a variable may point to, those that are linked to it may point to as well."""
+        work = [name]
+        while work:
+            source = work.pop()
+            roots = self.roots[source]
+            for target in map(self.canonical, self._targets.get(source, ())):
+                before = self.roots[target]
+                if not roots <= before:
+                    before |= roots
+                    work.append(target)
+
+    def pointers(self, root: str) -> list[str]:
+        """The variables that may point into a storage."""
+        return [name for name, roots in self.roots.items() if root in roots]
+
+    def touched(self, name: str, after: int, before: int) -> bool:
+        """Whether a variable is used between two positions, these not included."""
+        return any(after < at < before for at in self._touches[name])
+
+    def merge(self, name: str, into: str) -> None:
+        """Takes in that `name` has become the same as `into`; `storage` is left as it was. To analyse the whole schedule anew
+        for each of many lists would take a time that grows with its square."""
+        self._touches[into] += self._touches.pop(name)
+        self.ranges[into] = self._range(into)
+        del self.ranges[name]
+        for roots in self.roots.values():
+            if name in roots:
+                roots.remove(name)
+                roots.add(into)
+        self.roots.setdefault(into, set()).update(self.roots.pop(name, ()))
+        self._targets.setdefault(into, []).extend(self._targets.pop(name, ()))
+        self._spread(into)
+
+
+def _names(s: Step) -> list[str]:
+    if isinstance(s, Launch):
+        # a failing `assert` or `raise_if` is replayed for its message, of which the kernel reads nothing
+        message = s.op.input("Data") if s.op is not None and s.op.type in ("assert", "raise_if") else []
+        return [*s.reads(), *s.writes(), *message]
+    if isinstance(s, Share):
+        return [s.target, s.source]
+    if isinstance(s, Absent):
+        return s.names
+    if isinstance(s, FailIfAbsent):
+        return [s.name]
+    if isinstance(s, Guard):
+        return [*s.names, *s.outputs, *s.keeps.values()]
+    if isinstance(s, Branch):
+        return [s.cond]
+    if isinstance(s, Loop):
+        return s.params
+    if isinstance(s, Host):
+        return [*s.op.input_names, *s.op.output_names]
+    return []
+
+
+def written(s: Step) -> list[str]:
+    if isinstance(s, Launch):
+        return s.writes()
+    if isinstance(s, Share):
+        return [s.target]
+    if isinstance(s, Absent):
+        return s.names
+    if isinstance(s, Guard):
+        return s.outputs
+    return s.op.output_names if isinstance(s, Host) else []
+
+
+def merge_arrays(schedule: Schedule, external: set[str], keep: set[str]) -> None:
+    """Lets the result of an array op take over its input's descriptor where the input is not needed any more."""
+    steps = list(walk(schedule.steps))
+    live: Liveness | None = None
+    loop_of = {id(inner): s for s in steps if isinstance(s, Loop) for inner in s.body}
+    for s in steps:
+        if not isinstance(s, Launch) or not s.takes:
+            continue
+        live = live or Liveness(schedule, sorted(keep))
+        at = live.positions[id(s)]
+        for out, source in s.takes.items():
+            c, o = schedule.canonical(source), schedule.canonical(out)
+            if c in external or o == c:
+                continue
+            users = {c, *live.pointers(c)}  # c itself may own nothing: the list that a branch gives is one of two others
+            inside = [(first, last) for first, last in live.loops if first <= at <= last]
+            born_inside = all(live.ranges[c].start >= first for first, _ in inside)
+            dies = born_inside and all(live.ranges[u].end <= at or u == o for u in users)
+            if dies or _carried(schedule, live, loop_of.get(id(s)), at, c, o):
+                schedule.same[o] = c
+                live.merge(o, c)
+
+
+def _carried(schedule: Schedule, live: Liveness, loop: Loop | None, at: int, c: str, out: str) -> bool:
+    """Whether `out` is what the loop parameter `c` becomes, and the parameter's old value is not needed after the step of the
+    body at the position `at`: `xs = xs + [x]` in a loop."""
+    if loop is None:
+        return False
+    params, results = (list(map(schedule.canonical, names)) for names in (loop.params, loop.results))
+    if params.count(c) != 1 or results.count(out) != 1 or c in results or params.index(c) != results.index(out):
+        return False
+    first = live.positions[id(loop)]
+    last = dict(live.loops)[first]
+    if live.touched(c, at, last):
+        return False
+    others = [live.ranges[u] for u in live.pointers(c) if u not in (c, out)]
+    return all((first <= r.start and r.end <= at) or r.start > last for r in others)
