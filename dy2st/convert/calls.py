@@ -19,6 +19,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS
+from .containers import is_container
 from .growing import current
 from .lists import StagedList
 from .structure import MaybeNone
@@ -150,7 +151,7 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
 
 def _watched(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls a converted function; what it gets is known to the journal, as it may change it."""
-    tracer.watch(*(a for a in (*args, *kwargs.values()) if isinstance(a, (list, dict))))
+    tracer.watch(*(a for a in (*args, *kwargs.values()) if is_container(a)))
     return f(*args, **kwargs)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dis
 import operator
 import types
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensor import Tensor, dispatch
+from .containers import copied, differ, put
 from .undefined import Undefined
 
 
@@ -120,19 +122,26 @@ class TensorCell(Cell):
 class EntryCell(Cell):
     """An entry of a dict: an attribute of an object, or an item."""
 
-    def __init__(self, target: dict, entry: Any):
+    def __init__(self, target: Any, entry: Any):
         self.target, self.entry = target, entry
         self.key = ("entry", id(target), entry)
         self.name = f"attribute {entry!r}"
 
     def read(self) -> Any:
-        return self.target.get(self.entry, Undefined(str(self.entry)))
+        # by the methods of the built-in class: those of a subclass may do more (a Counter's `update` adds)
+        cls = self._class()
+        return cls.get(self.target, self.entry, Undefined(str(self.entry)))
 
     def write(self, value: Any) -> None:
         if isinstance(value, Undefined):
-            self.target.pop(self.entry, None)
+            cls.pop(self.target, self.entry, None)
         else:
-            self.target[self.entry] = value
+            cls.__setitem__(self.target, self.entry, value)
+
+    def _class(self) -> Any:
+        if isinstance(self.target, dict):
+            return OrderedDict if isinstance(self.target, OrderedDict) else dict
+        return type(self.target)
 
 
 class ListCell(Cell):
@@ -140,6 +149,7 @@ class ListCell(Cell):
 
     def __init__(self, target: list):
         self.target = target
+        cls = self._class()
         self.key = ("list", id(target))
         self.name = "a list"
 
@@ -161,6 +171,23 @@ class AppendCell(Cell):
     def read(self) -> Any:
         return self.target[self.start :]
 
+class ContentsCell(Cell):
+    """The contents of a container that is no list or dict, or of a subclass of list."""
+
+    def __init__(self, target: Any):
+        self.target = target
+        self.key = ("contents", id(target))
+        self.name = f"the contents of a {type(target).__name__}"
+
+    def read(self) -> Any:
+        contents = copied(self.target)
+        # what cannot change any more, as the target goes on changing
+        return tuple(contents) if isinstance(contents, list) else frozenset(contents) if isinstance(contents, set) else contents
+
+    def write(self, value: Any) -> None:
+        put(self.target, value)
+
+
     def write(self, value: Any) -> None:
         self.target.extend(value)
 
@@ -179,7 +206,7 @@ class Snapshot:
 
     def add(self, containers: Iterable[Any]) -> None:
         """Remembers the contents of further containers."""
-        self._saved += [(c, c.copy()) for c in containers]
+        self._saved += [(c, copied(c)) for c in containers]
 
     def gained(self, items: list) -> int | None:
         """The old length of a list that has only got more entries; None for another one."""
@@ -199,21 +226,27 @@ class Snapshot:
         """The cells with other contents than then, by identity."""
         cells: list[Cell] = []
         for container, old in self._saved:
-            if type(container) is list:
-                if len(container) != len(old) or any(a is not b for a, b in zip(container, old, strict=True)):
-                    cells.append(ListCell(container))
+            if not isinstance(container, (dict, OuterVariable)):
+                if differ(container, old):
+                    cells.append(ListCell(container) if type(container) is list else ContentsCell(container))
             else:
                 missing = object()
-                for entry in dict.fromkeys([*old, *container]):
-                    if old.get(entry, missing) is not container.get(entry, missing):
+                now = copied(container)
+                for entry in dict.fromkeys([*old, *now]):
+                    if old.get(entry, missing) is not now.get(entry, missing):
                         cells.append(EntryCell(container, entry))
         return cells
 
     def restore(self) -> None:
         """Gives all containers their old contents."""
         for container, old in self._saved:
-            if type(container) is list:
-                container[:] = old
-            elif len(container) != len(old) or any(container.get(k) is not v for k, v in old.items()):
-                container.clear()
-                container.update(old)
+            if not isinstance(container, (dict, OuterVariable)):
+                if differ(container, old):
+                    put(container, old)
+                continue
+            now = copied(container)
+            if len(now) != len(old) or any(now.get(k, container) is not v for k, v in old.items()):
+                for entry in now:
+                    EntryCell(container, entry).write(Undefined(str(entry)))
+                for entry, value in old.items():
+                    EntryCell(container, entry).write(value)

@@ -55,7 +55,7 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
         if isinstance(container, list):
             for i, value in enumerate(container):
                 container[i] = substituted(value, items, staged)
-        else:
+        elif isinstance(container, (dict, OuterVariable)):
             for entry, value in list(container.items()):
                 new = substituted(value, items, staged)
                 if new is not value:
@@ -105,9 +105,10 @@ def put_back(tracer: Tracer) -> None:
     if not tracer.replaced:
         return
     outside = [OuterVariable(*v) for f in tracer.functions.values() for v in read_outside(f)]
+    holders = [c for c in (*tracer.containers, *outside) if isinstance(c, (list, dict, OuterVariable))]
     for items, staged in tracer.replaced.values():
         # those of classes come first: they say whether an attribute of an object hides them
-        for container in sorted((*tracer.containers, *outside), key=lambda c: not isinstance(c, OuterVariable)):
+        for container in sorted(holders, key=lambda c: not isinstance(c, OuterVariable)):
             for entry, value in list(enumerate(container) if isinstance(container, list) else container.items()):
                 new = substituted(value, staged, items)
                 if new is items and isinstance(container, dict) and _of_class(tracer, container, entry, items):

@@ -65,8 +65,8 @@ class Slot:
 
 
 def _unchanged(before: Any, after: Any) -> bool:
-    """Whether the value of a variable or a cell is surely the same; the contents of a list are a new list at each reading."""
-    if type(before) is list and type(after) is list:
+    """Whether the value of a variable or a cell is surely the same; contents are a new list or tuple at each reading."""
+    if type(before) is type(after) and isinstance(before, (list, tuple)):
         return len(before) == len(after) and all(map(same, before, after))
     return same(before, after)
 

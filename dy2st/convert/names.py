@@ -14,10 +14,12 @@ _READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
 _ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _CHANGES = ("STORE_ATTR", "DELETE_ATTR")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
-# methods that change a list, dict or set
+# methods that change a list, dict, set, deque, Counter or array, and functions that do
 _METHODS = {
-    "add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault",
-    "sort", "update",
+    "add", "append", "appendleft", "at", "clear", "copyto", "difference_update", "discard", "extend", "extendleft", "fill", "heapify",
+    "heappop", "heappush", "heappushpop", "heapreplace", "insert", "insort", "insort_left", "insort_right", "intersection_update",
+    "move_to_end", "partition", "pop", "popitem", "popleft", "put", "put_along_axis", "putmask", "remove", "resize", "reverse",
+    "rotate", "setdefault", "setitem", "shuffle", "sort", "subtract", "symmetric_difference_update", "update",
 }  # fmt: skip
 # what reads attributes that it does not name
 _SWEEPING = {"vars", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
@@ -81,7 +83,7 @@ def names_of(code: types.CodeType) -> Names:
                 changed.add(i.argval)
             elif i.opname == "IMPORT_NAME":
                 modules.add(i.argval)
-            items = items or i.opname in _ITEMS
+            items = items or i.opname in _ITEMS or _is_inplace(i)
             sweeping = sweeping or i.opname == "MATCH_CLASS"
             comparing = comparing or i.opname in ("COMPARE_OP", "CONTAINS_OP")
             formatting = formatting or i.opname.startswith("FORMAT_")
@@ -90,7 +92,7 @@ def names_of(code: types.CodeType) -> Names:
     seen = variables | attributes
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(modules), frozenset(looked),
-        items or not attributes.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING), not variables.isdisjoint(_ASKING),
+        items or not seen.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING), not variables.isdisjoint(_ASKING),
         comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
 
@@ -103,6 +105,11 @@ def _triples(code: types.CodeType) -> Iterator[tuple[dis.Instruction | None, dis
 
 def _appends(i: dis.Instruction | None) -> bool:
     return i is not None and i.opname.startswith(_READS) and i.argval in ("append", "extend")
+
+
+def _is_inplace(i: dis.Instruction) -> bool:
+    """Whether it is one of `+=`, `|=`, ..., which change lists, sets and arrays."""
+    return i.opname.startswith("INPLACE_") or (i.opname == "BINARY_OP" and i.argrepr.endswith("="))
 
 
 def _gets_item(i: dis.Instruction) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from ..tensor import Tensor
 from ..transpiler import is_generated
 from .cells import OuterVariable, place_of
+from .containers import copied, is_container
 from .lists import StagedList
 from .names import names_of
 
@@ -81,7 +82,7 @@ class Inside:
     def contents(self) -> Any:
         """The container; of an object its attributes."""
         value = self.place.now()
-        return value if isinstance(value, (tuple, list, dict)) else _dict_of(value) or {}
+        return value if isinstance(value, (tuple, list, dict, deque)) else _dict_of(value) or {}
 
     def __len__(self) -> int:
         return len(self.contents())
@@ -110,12 +111,12 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
     if entry is LENGTH:
         return functools.partial(len, holder)
     if entry is CONTENTS:
-        return holder.copy  # type: ignore[no-any-return]
+        return functools.partial(copied, holder)
     if entry is CODE:
         return functools.partial(operator.attrgetter("__code__", "__defaults__", "__kwdefaults__"), holder)
     if isinstance(holder, types.CellType):
         return functools.partial(_of_cell, holder)
-    if isinstance(holder, list):
+    if isinstance(holder, (list, deque)):
         return functools.partial(_of_list, holder, entry)
     if isinstance(holder, dict):  # a subclass may have another `get`
         return functools.partial(dict.get.__get__(holder), entry, MISSING)
@@ -131,7 +132,7 @@ def _of_cell(cell: types.CellType) -> Any:
         return MISSING
 
 
-def _of_list(items: list, i: int) -> Any:
+def _of_list(items: list | deque, i: int) -> Any:
     return items[i] if i < len(items) else MISSING
 
 
@@ -203,7 +204,7 @@ class Reach:
             if isinstance(x, types.ModuleType):
                 lists = {n for n in self._names & vars(x).keys() if self.items and type(vars(x)[n]) is list}
                 variables += [OuterVariable(n, vars(x)) for n in (self.changed & vars(x).keys()) | lists]
-            elif type(x) in (list, dict, OrderedDict):
+            elif is_container(x):
                 containers += [x] if self.items else []
             else:
                 variables += self._class_state(x)
@@ -263,7 +264,7 @@ class Reach:
             return
         elif isinstance(value, type):
             self._special_methods(value, making=True)
-        elif isinstance(value, (list, dict)) or (isinstance(value, tuple) and id(value) in self.inside):
+        elif isinstance(value, (list, dict, deque)) or (isinstance(value, tuple) and id(value) in self.inside):
             holder = self.inside.get(id(value), value)
             if len(value) > _MANY and holder is value and id(value) not in self._changing:
                 items = value.values() if isinstance(value, dict) else value
@@ -275,9 +276,9 @@ class Reach:
             self._place(holder, LENGTH, f"length of {name}")
             for entry in list(value) if isinstance(value, dict) else range(len(value)):
                 self._place(holder, entry, f"item {entry!r} of {name}", item=True)
-        elif isinstance(value, (set, np.ndarray, deque)):
+        elif isinstance(value, (set, np.ndarray, bytearray)):
             self._place(value, CONTENTS, name)
-        if isinstance(value, (tuple, set, frozenset, deque)):
+        if isinstance(value, (tuple, set, frozenset)):
             for x in value:
                 self._meet(x, f"an item of {name}")
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
@@ -402,7 +403,7 @@ def _is_object(x: Any) -> bool:
     """Whether a value is what it has in it: a list, a dict, an object with attributes."""
     if isinstance(x, (*_PLAIN, *_WRAPPERS, type, types.ModuleType, types.FunctionType)):
         return False
-    return isinstance(x, (list, dict)) or _dict_of(x) is not None
+    return isinstance(x, (list, dict, deque)) or _dict_of(x) is not None
 
 
 def _dict_of(x: Any) -> dict | None:

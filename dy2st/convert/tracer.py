@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +24,7 @@ from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
 from .aliases import Aliases
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
+from .containers import held_by, is_container
 from .growing import Growth, grown, take_back
 from .lists import StagedList
 from .reach import Reach
@@ -34,7 +34,6 @@ from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
 
 Captured = tuple[Tensor, Variable]
-_CONTAINERS = (list, dict, OrderedDict)
 
 
 @dataclass
@@ -156,6 +155,7 @@ class Tracer(ProgramRecorder):
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))
+        self.aliases.passed(op.type, {slot.name: t for slot, t in zip(op.input_slots, ins, strict=True)}, results)
         return tuple(results)
 
     def _named(self, op: type[OpDef], names: dict[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -315,7 +315,7 @@ class Tracer(ProgramRecorder):
         frame = sys._getframe(1)
         while frame is not None:
             if is_generated(frame.f_code.co_filename):
-                self.watch(*(v for v in frame.f_locals.values() if type(v) in (list, dict, tuple) or _is_plain_object(v)))
+                self.watch(*(v for v in frame.f_locals.values() if is_container(v) or type(v) is tuple or _is_plain_object(v)))
             frame = frame.f_back  # type: ignore[assignment]
 
     def own(self, owner: Any) -> None:
@@ -456,17 +456,21 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
         if type(x) is tuple:
             stack += x
             continue
-        if type(x) not in _CONTAINERS:
-            if isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)):
+        if is_container(x):
+            if id(x) in seen:
                 continue
-            if x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x)):
-                continue
-            x = getattr(x, "__dict__", None)
-            if attributes is not None:
-                attributes.add(id(x))
-        if type(x) in _CONTAINERS and id(x) not in seen:
             seen[id(x)] = x
-            stack += x if type(x) is list else x.values()
+            stack += held_by(x)
+        elif isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
+            x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x))
+        ):
+            continue
+        own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
+        if isinstance(own, dict) and id(own) not in seen:
+            seen[id(own)] = own
+            stack += own.values()
+            if attributes is not None:
+                attributes.add(id(own))
     return seen.values()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from .lists import StagedList
 from .undefined import Undefined
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
+# made anew at each access
+_METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def same(x: Any, y: Any) -> bool:
         return x._value is y._value
     if isinstance(x, float) and x != x and y != y:
         return True
-    if isinstance(x, _PLAIN) or callable(x):
+    if isinstance(x, (*_PLAIN, *_METHODS, frozenset)):  # of no class whose `==` the user may have written
         return bool(x == y)
     if isinstance(x, np.ndarray):
         return x.dtype == y.dtype and x.shape == y.shape and bool(np.array_equal(x, y))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections import deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +97,7 @@ def _same_contents(a: Any, b: Any) -> bool:
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if isinstance(a, dict):
         return _all_same(a, b) and _all_same(a.values(), b.values())
-    return _all_same(a, b) if isinstance(a, list) else bool(a == b)
+    return _all_same(a, b) if isinstance(a, (list, deque)) else bool(a == b)
 
 
 def _all_same(a: Collection[Any], b: Collection[Any]) -> bool:

@@ -13,6 +13,7 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 
 from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
+from ..convert.containers import held_by
 from ..convert.growing import put_back
 from ..convert.lists import StagedList
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
@@ -224,7 +225,9 @@ class Trace:
             held = [c.cell_contents for c in value.__closure__ or () if _has_contents(c)]
         else:
             held = [x for c in containers_of(value) if c not in self.tracer.root
-                    for x in (c if isinstance(c, list) else c.values())]  # fmt: skip
+                    for x in held_by(c)]  # fmt: skip
+            if isinstance(value, frozenset):
+                held += value
         suspended = isinstance(value, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType))
         if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
             raise StagedValueError(

@@ -1,0 +1,184 @@
+"""What a function changes in containers that are no lists or dicts: deques, sets, counters, arrays, users' own."""
+
+import collections
+import dataclasses
+
+import numpy as np
+import pytest
+from dy2st_runtime import config
+
+from dy2st import jit, nn
+from dy2st.errors import StructureError
+from dy2st.tensor import Tensor
+
+
+def tensor(*values):
+    return Tensor(np.array(values, np.float32))
+
+
+def plain(x):
+    """A value without tensors, to compare."""
+    if isinstance(x, Tensor):
+        return np.round(x.numpy(), 4).tolist()
+    if isinstance(x, (dict, set)):
+        return {k: plain(v) for k, v in x.items()} if isinstance(x, dict) else sorted(x)
+    if isinstance(x, (list, tuple, collections.deque)):
+        return [plain(v) for v in x]
+    return x.tolist() if isinstance(x, np.ndarray) else x
+
+
+class Own(dict):
+    __getattr__ = dict.__getitem__
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+    def update(self, *args):
+        raise AssertionError("only the user's code calls this")
+
+
+class Words(list):
+    def total(self):
+        return sum(self)
+
+
+class Keeper(nn.Layer):
+    """Each method changes one kind of container; `kept` is what it is."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+        self.kept = {
+            "ring": collections.deque(maxlen=2), "seen": set(), "counts": collections.Counter(), "logs": collections.defaultdict(list),
+            "own": Own(n=1), "words": Words(), "array": np.zeros(2), "bytes": bytearray(2),
+        }[kind]  # fmt: skip
+
+    def forward(self, x, i):
+        return getattr(self, self.kind)(x, i)
+
+    def ring(self, x, i):
+        self.kept.append(x)
+        s = x * 0
+        for v in self.kept:
+            s = s + v
+        return s / len(self.kept)
+
+    def seen(self, x, i):
+        self.kept.add(i)
+        return x * len(self.kept)
+
+    def counts(self, x, i):
+        self.kept["calls"] += 1
+        if x.sum() > 0:
+            self.kept["positive"] += x.sum()
+        return x * self.kept["calls"]
+
+    def logs(self, x, i):
+        self.kept[f"log {i}"].append(x.sum())
+        return x + len(self.kept)
+
+    def own(self, x, i):
+        self.kept.n += 1
+        return x * self.kept.n
+
+    def words(self, x, i):
+        self.kept.append(x.sum())
+        return x * self.kept.total()
+
+    def array(self, x, i):
+        self.kept[i] += 1
+        return x * float(self.kept[0])
+
+    def bytes(self, x, i):
+        self.kept[i] += 2
+        return x * self.kept[0]
+
+
+@pytest.mark.parametrize("kind", ["ring", "seen", "counts", "logs", "own", "words", "array", "bytes"])
+def test_container_of_a_layer(kind):
+    eager, static = Keeper(kind), jit.to_static(Keeper(kind))
+    if kind == "counts":
+        eager.kept["positive"], static.kept["positive"] = 0.0, 0.0
+    with config.NO_JIT.override(True):
+        for n, i in enumerate([0, 0, 1, 0, 1]):
+            x = tensor(1.0 + n, -n * 0.7)
+            assert plain(static(x, i)) == plain(eager(x, i))
+            assert plain(static.kept) == pytest.approx(plain(eager.kept)) if kind == "counts" else plain(static.kept) == plain(eager.kept)
+            assert type(static.kept) is type(eager.kept)
+
+
+def rotate(x, n):
+    q = collections.deque([x, x + 1, x * 2])
+    s = x * 0
+    for _ in range(n):
+        v = q.popleft()
+        s = s + v
+        q.append(v * 2)
+    return s, list(q)
+
+
+def under_a_condition(x, n):
+    q = collections.deque([x, x + 1], maxlen=2)
+    if x.sum() > n:
+        q.append(x * 3)
+    return list(q)
+
+
+@pytest.mark.parametrize("function", [rotate, under_a_condition])
+def test_container_that_changes_under_a_staged_condition(function):
+    static = jit.to_static(function)
+    with config.NO_JIT.override(True):
+        for n in (0, 2, 5):
+            assert plain(static(tensor(1.0, 2.0), Tensor(n))) == plain(function(tensor(1.0, 2.0), n))
+    assert len(static.concrete_programs) == 1
+
+
+def grows(x):
+    q = collections.deque()
+    while x.sum() < 10:
+        q.append(x)
+        x = x * 2
+    return len(q)
+
+
+def marks(x):
+    a = np.zeros(2)
+    if x.sum() > 0:
+        a[0] = 1
+    return x * a[0]
+
+
+def remembers(x):
+    seen = {"a"}
+    if x.sum() > 0:
+        seen.add("b")
+    return x * len(seen)
+
+
+@pytest.mark.parametrize("function", [grows, marks, remembers])
+def test_contents_that_only_the_run_knows(function):
+    with pytest.raises(StructureError, match="the contents of a"):
+        jit.to_static(function)(tensor(1.0, 2.0))
+
+
+@dataclasses.dataclass(frozen=True)
+class Affine:
+    w: Tensor
+    b: Tensor
+
+    def __call__(self, x):
+        return x * self.w + self.b
+
+
+def replaced(f, x):
+    if x.sum() > 0:
+        f = dataclasses.replace(f, b=f.b * 2)
+    return f(x)
+
+
+def test_callable_dataclasses_are_not_compared():
+    static = jit.to_static(replaced)
+    with config.NO_JIT.override(True):
+        for x in (tensor(1.0, 2.0), tensor(-1.0, 0.0)):
+            f = Affine(tensor(3.0, 4.0), tensor(1.0, 1.0))
+            assert plain(static(f, x)) == plain(replaced(f, x))
