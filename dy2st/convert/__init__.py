@@ -22,6 +22,12 @@ from .logical import not_ as not_
 from .logical import not_in as not_in
 from .logical import or_ as or_
 from .loops import while_stmt as while_stmt
+from .matching import match_class as match_class
+from .matching import match_mapping as match_mapping
+from .matching import match_others as match_others
+from .matching import match_part as match_part
+from .matching import match_rest as match_rest
+from .matching import match_sequence as match_sequence
 from .mutation import delitem as delitem
 from .mutation import list_append as list_append
 from .mutation import list_clear as list_clear

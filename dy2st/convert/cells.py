@@ -133,7 +133,6 @@ class EntryCell(Cell):
         return cls.get(self.target, self.entry, Undefined(str(self.entry)))
 
     def write(self, value: Any) -> None:
-        cls = self._class()
         if isinstance(value, Undefined):
             cls.pop(self.target, self.entry, None)
         else:
@@ -150,6 +149,7 @@ class ListCell(Cell):
 
     def __init__(self, target: list):
         self.target = target
+        cls = self._class()
         self.key = ("list", id(target))
         self.name = "a list"
 
@@ -159,6 +159,17 @@ class ListCell(Cell):
     def write(self, value: Any) -> None:
         self.target[:] = value
 
+
+class AppendCell(Cell):
+    """The entries that a list has gained at its end."""
+
+    def __init__(self, target: list, start: int):
+        self.target, self.start = target, start
+        self.key = ("append", id(target))
+        self.name = "a list"
+
+    def read(self) -> Any:
+        return self.target[self.start :]
 
 class ContentsCell(Cell):
     """The contents of a container that is no list or dict, or of a subclass of list."""
@@ -176,17 +187,6 @@ class ContentsCell(Cell):
     def write(self, value: Any) -> None:
         put(self.target, value)
 
-
-class AppendCell(Cell):
-    """The entries that a list has gained at its end."""
-
-    def __init__(self, target: list, start: int):
-        self.target, self.start = target, start
-        self.key = ("append", id(target))
-        self.name = "a list"
-
-    def read(self) -> Any:
-        return self.target[self.start :]
 
     def write(self, value: Any) -> None:
         self.target.extend(value)

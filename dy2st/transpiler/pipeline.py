@@ -20,6 +20,7 @@ from dy2st.transpiler.passes.if_expr import IfExpr
 from dy2st.transpiler.passes.if_stmt import IfStmt
 from dy2st.transpiler.passes.list_mutation import ListMutation
 from dy2st.transpiler.passes.logical import Logical
+from dy2st.transpiler.passes.match_stmt import MatchStmt
 from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
 from dy2st.transpiler.passes.super_call import SuperCall
 from dy2st.transpiler.passes.texts import Texts
@@ -33,6 +34,8 @@ PIPELINE: tuple[type[Pass], ...] = (
     SuperCall,
     Declarations,
     Annotations,
+    # Before walrus, as it makes some.
+    MatchStmt,
     # Makes statements of expressions, so before everything that looks at control flow.
     Walrus,
     # Makes names undefined, which the next pass has to know.

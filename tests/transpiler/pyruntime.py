@@ -2,6 +2,8 @@
 
 import operator
 
+from dy2st.convert import matching
+
 
 class Undefined:
     def __init__(self, name):
@@ -83,6 +85,13 @@ class PyRuntime:
 
     def not_(self, value):
         return not value
+
+    match_sequence = staticmethod(matching.match_sequence)
+    match_rest = staticmethod(matching.match_rest)
+    match_mapping = staticmethod(matching.match_mapping)
+    match_others = staticmethod(matching.match_others)
+    match_class = staticmethod(matching.match_class)
+    match_part = staticmethod(matching.match_part)
 
     def text(self, value):
         return value

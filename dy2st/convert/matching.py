@@ -1,0 +1,64 @@
+"""What the patterns of `match` ask of a value, beside comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .lists import StagedList
+
+# of these a class pattern takes one positional pattern, for the value itself
+_ATOMS = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
+def match_sequence(x: Any, count: int, more: bool) -> Any:
+    """Whether x is a sequence of `count` items, or of more."""
+    if isinstance(x, StagedList):
+        return x.length() >= count if more else x.length() == count
+    if not isinstance(x, Sequence) or isinstance(x, (str, bytes, bytearray)):
+        return False
+    return len(x) >= count if more else len(x) == count
+
+
+def match_rest(x: Any, start: int, behind: int) -> Any:
+    """The items from `start`, but for `behind` at the end, as a list."""
+    if isinstance(x, StagedList):
+        return x[start : x.length() - behind]
+    return list(x[start : len(x) - behind])
+
+
+def match_mapping(x: Any, keys: tuple) -> bool:
+    """Whether x is a mapping with these keys."""
+    return isinstance(x, Mapping) and all(key in x for key in keys)
+
+
+def match_others(x: Mapping, keys: tuple) -> dict:
+    """What a mapping has besides these keys."""
+    return {key: value for key, value in x.items() if key not in keys}
+
+
+def match_class(x: Any, cls: Any, count: int, names: tuple[str, ...]) -> bool:
+    """Whether x is an instance with these attributes, and with `count` positional ones.
+
+    Raises:
+        TypeError: the class has fewer positional ones, or it is no class.
+    """
+    from .builtin_functions import isinstance_
+
+    if not isinstance(cls, type):
+        raise TypeError("called match pattern must be a class")
+    if not isinstance_(x, cls):
+        return False
+    accepted = getattr(cls, "__match_args__", ())
+    if issubclass(cls, _ATOMS) and not accepted:
+        accepted = ("",)
+    if count > len(accepted):
+        plural = "" if len(accepted) == 1 else "s"
+        raise TypeError(f"{cls.__name__}() accepts {len(accepted)} positional sub-pattern{plural} ({count} given)")
+    return all(not name or hasattr(x, name) for name in (*accepted[:count], *names))
+
+
+def match_part(x: Any, cls: type, i: int) -> Any:
+    """What the positional pattern i is for."""
+    name = getattr(cls, "__match_args__", ("",) * (i + 1))[i]
+    return getattr(x, name) if name else x
