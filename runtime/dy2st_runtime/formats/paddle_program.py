@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from google.protobuf import text_format
-from google.protobuf.message import DecodeError, EncodeError
+from google.protobuf.message import DecodeError, EncodeError, Message
 
 from ..errors import Dy2stError, FormatError
 from ..ir import Program, Variable, verify
@@ -59,7 +59,9 @@ def program_from_bytes(data: bytes, into: Program | None = None) -> LoadedProgra
     if len(data) > MAX_BYTES:
         raise FormatError(f"the program has {len(data)} bytes, more than the limit of {MAX_BYTES}")
     try:
-        reader = Reader(ProgramDesc.FromString(bytes(data)), Program() if into is None else into)
+        desc = ProgramDesc.FromString(bytes(data))
+        _check_text(desc)
+        reader = Reader(desc, Program() if into is None else into)
         loaded = reader.read()
     except DecodeError as error:
         raise FormatError(f"not a ProgramDesc: {error}", hint="the file is truncated or no model file") from None
@@ -67,6 +69,18 @@ def program_from_bytes(data: bytes, into: Program | None = None) -> LoadedProgra
         raise FormatError(f"a name in the program is not UTF-8: {error}") from None
     _check(loaded)
     return LoadedProgram(loaded, reader.feed_names, reader.fetch_names, reader.digest)
+
+
+def _check_text(message: Message) -> None:
+    """Refuses names that are not UTF-8: protobuf gives some of them as bytes, which no code here expects."""
+    for field, value in message.ListFields():
+        if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE):
+            continue
+        for v in [value] if isinstance(value, (str, bytes, Message)) else value:
+            if isinstance(v, bytes):
+                raise FormatError(f"a name in the program is not UTF-8: {v!r}")
+            if isinstance(v, Message):
+                _check_text(v)
 
 
 def _check(program: Program) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
-from ..errors import DTypeError
+from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .registry import Int, OpDef, TensorType
 
@@ -137,23 +137,28 @@ def check_broadcast(op_type: str, *arrays: np.ndarray) -> None:
             shape = dims.broadcast(shape, a.shape, op_type)
 
 
+def _trailing(x: int, y: int, axis: int) -> int:
+    """How many axes of size 1 the second of two ranks gets at its end so that its first axis meets the other's axis `axis`."""
+    if axis == -1 or y >= x:
+        return 0
+    if not 0 <= axis <= x - y:
+        raise AttributeValueError(f"axis must be -1 or from 0 to {x - y} where tensors of {x} and {y} dims meet, got {axis}")
+    return x - axis - y
+
+
 def align(x: TensorType, y: TensorType, axis: int) -> TensorType:
     """Y's type with trailing axes of size 1 so that its first axis meets X's axis `axis`."""
-    if axis == -1 or y.rank >= x.rank:
-        return y
-    return y.with_shape(y.shape + (1,) * (x.rank - axis - y.rank))
+    return y.with_shape(y.shape + (1,) * _trailing(x.rank, y.rank, axis))
 
 
 def align_array(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
     """The same for arrays."""
-    if axis == -1 or y.ndim >= x.ndim:
-        return y
-    return y.reshape(y.shape + (1,) * (x.ndim - axis - y.ndim))
+    return y.reshape(y.shape + (1,) * _trailing(x.ndim, y.ndim, axis))
 
 
 def aligned(b: Any, x: Any, y: Any, axis: int) -> Any:
     """Y reshaped as `align` says, as an op."""
-    missing = 0 if axis == -1 or len(y.shape) >= len(x.shape) else len(x.shape) - axis - len(y.shape)
+    missing = _trailing(len(x.shape), len(y.shape), axis)
     if missing == 0:
         return y
     return b.op("unsqueeze2", X=y, axes=list(range(len(y.shape), len(y.shape) + missing)))

@@ -13,6 +13,14 @@ from ..loopir import nodes as n
 from . import nests, sizes
 from .registry import Int, Ints, OpDef, TensorType, register
 
+_MOST = 1 << 20
+
+
+def check_count(op: str, num: int) -> None:
+    """A number of results. With sizes that are not known yet nothing else limits it, and a model file can hold any."""
+    if not 1 <= num <= _MOST:
+        raise AttributeValueError(f"{op} into {num} pieces; there must be from 1 to {_MOST}")
+
 
 def same_types(op: str, xs: Sequence[TensorType]) -> None:
     """All tensors must have one dtype and one rank, and there must be one at least."""
@@ -185,8 +193,7 @@ class Split(OpDef):
 
 def _sections(size: dims.Dim, num: int, sections: Sequence[int]) -> list[dims.Dim]:
     if not sections:
-        if num < 1:
-            raise AttributeValueError(f"split into {num} pieces")
+        check_count("split", num)
         dims.require_divisible(size, num, "split needs equal pieces")
         return [size // num] * num
     rest = [i for i, s in enumerate(sections) if s == -1]
@@ -257,6 +264,8 @@ class _Parts(OpDef):
                     f"how many slices axis {axis} of {x} has is not known yet", hint="give num, or loop over the tensor"
                 )
             num = x.shape[axis]
+        else:
+            check_count("unstack", num)
         dims.require_equal(x.shape[axis], num, f"unstack: the number of slices along axis {axis} of {x}")
         return [x.with_shape((*x.shape[:axis], *x.shape[axis + 1 :]))] * num
 

@@ -48,6 +48,25 @@ def test_damaged_bytes(data):
     survives(bytes(original))
 
 
+@pytest.mark.parametrize("name", [b"relu", b"Out", b"axis", b"linear_0.w_0"])
+def test_a_name_that_is_not_utf8(name):
+    """The type of an op (beside another that is unknown, which the error lists too), a slot, an attribute, a variable."""
+    data = ORIGINALS[0].replace(b"softmax", b"softmay").replace(name, b"\xff" + name[1:])
+    with pytest.raises(FormatError, match="not UTF-8"):
+        program_from_bytes(data)
+
+
+def test_a_huge_attribute_is_not_believed():
+    """The axis at which the operands of a sum meet, which is the number of sizes that the smaller one gets."""
+    desc = ProgramDesc.FromString(ORIGINALS[0])
+    for op in desc.blocks[0].ops:
+        for attr in op.attrs:
+            if op.type == "elementwise_add" and attr.name == "axis":
+                attr.i = -(2**31)
+    with pytest.raises(FormatError, match="axis must be -1 or from 0 to 1"):
+        program_from_bytes(desc.SerializeToString())
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.sampled_from(ORIGINALS), st.floats(0, 1))
 def test_truncated(original, part):

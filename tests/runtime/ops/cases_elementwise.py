@@ -132,6 +132,8 @@ CASES: list[Case] = [
     *[Case(op, {"X": f32(2, 3, 4), "Y": y}, {"axis": axis}, expect=lambda x, y, f=f, s=s: f(x, y.reshape(s)))
       for op, f in (("elementwise_add", np.add), ("elementwise_mul", np.multiply))
       for y, axis, s in ((f32(3), 1, (3, 1)), (f32(2, 3), 0, (2, 3, 1)), (f32(3, 4), 1, (3, 4)))],
+    *[Case("elementwise_add", {"X": f32(2, 3), "Y": f32(3)}, {"axis": axis}, raises=AttributeValueError, match="from 0 to 1",
+           static=True) for axis in (2, -2, -(2**31))],
     # scale, increment
     *unary("scale", lambda x: x * np.float32(2.5) + np.float32(0.5), A, f32(), attrs={"scale": 2.5, "bias": 0.5}),
     *unary("scale", lambda x: (x + np.float32(0.5)) * np.float32(-2), A, attrs={"scale": -2.0, "bias": 0.5, "bias_after_scale": False}),

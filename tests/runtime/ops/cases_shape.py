@@ -125,6 +125,8 @@ JOINS = [
     one("split", lambda x: ([x[:, :2], x[:, 2:]],), sections=[2, 1], axis=1),
     Case("split", {"X": X, "SectionsTensorList": [i64(1), i64(-1)]}, {"axis": 1}, expect=lambda x, s: ([x[:, :1], x[:, 1:]],)),
     fails("split", {"X": X}, ShapeError, "equal pieces", num=2, axis=1),
+    *[fails(op, {"X": X}, AttributeValueError, "must be from 1 to", static=True, num=num, axis=1)
+      for op, num in (("split", 0), ("split", 2**31 - 1), ("unstack", -1), ("unstack", 2**31 - 1))],
     fails("split", {"X": X}, ShapeError, "do not add up", sections=[1, 1], axis=1),
     fails("split", {"X": X}, ShapeError, "what is left", sections=[5, -1], axis=1),
     fails("split", {"X": X}, AttributeValueError, "one of them may be -1", static=True, sections=[-1, -1], axis=1),
