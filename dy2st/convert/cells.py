@@ -160,17 +160,6 @@ class ListCell(Cell):
         self.target[:] = value
 
 
-class AppendCell(Cell):
-    """The entries that a list has gained at its end."""
-
-    def __init__(self, target: list, start: int):
-        self.target, self.start = target, start
-        self.key = ("append", id(target))
-        self.name = "a list"
-
-    def read(self) -> Any:
-        return self.target[self.start :]
-
 class ContentsCell(Cell):
     """The contents of a container that is no list or dict, or of a subclass of list."""
 
@@ -187,6 +176,17 @@ class ContentsCell(Cell):
     def write(self, value: Any) -> None:
         put(self.target, value)
 
+
+class AppendCell(Cell):
+    """The entries that a list has gained at its end."""
+
+    def __init__(self, target: list, start: int):
+        self.target, self.start = target, start
+        self.key = ("append", id(target))
+        self.name = "a list"
+
+    def read(self) -> Any:
+        return self.target[self.start :]
 
     def write(self, value: Any) -> None:
         self.target.extend(value)
