@@ -133,6 +133,7 @@ class EntryCell(Cell):
         return cls.get(self.target, self.entry, Undefined(str(self.entry)))
 
     def write(self, value: Any) -> None:
+        cls = self._class()
         if isinstance(value, Undefined):
             cls.pop(self.target, self.entry, None)
         else:
@@ -149,7 +150,6 @@ class ListCell(Cell):
 
     def __init__(self, target: list):
         self.target = target
-        cls = self._class()
         self.key = ("list", id(target))
         self.name = "a list"
 
