@@ -13,11 +13,15 @@ from ..tensor import Tensor
 
 @dataclass(frozen=True)
 class Tree:
-    """The structure of a value: `kind` is the type of a node (None: a leaf), `keys` are those of a dict or the fields."""
+    """The structure of a value: `kind` is the type of a node (None: a leaf), `keys` are those of a dict or the fields.
+
+    `twin`: it is the same object as the container of this number, counted in the order of the way through the tree.
+    """
 
     kind: type | None = None
     keys: tuple[Any, ...] = ()
     children: tuple[Tree, ...] = ()
+    twin: int = -1
 
     @property
     def size(self) -> int:
@@ -84,23 +88,29 @@ class MaybeObject:
         self.value, self.token = value, token
 
 
-def flatten(value: Any) -> tuple[list[Any], Tree]:
+def flatten(value: Any, *, twins: bool = False) -> tuple[list[Any], Tree]:
     """The leaves of a value in order, and its tree. Lists, tuples, named tuples, dicts and dataclasses are nodes.
+
+    With `twins` the tree says which containers are one object.
 
     >>> leaves, tree = flatten({"a": [1, 2], "b": (None,)})
     >>> leaves, str(tree)
     ([1, 2, None], "{'a': [*, *], 'b': (*,)}")
     """
     leaves: list[Any] = []
-    return leaves, _flatten(value, leaves)
+    return leaves, _flatten(value, leaves, {} if twins else None, [0])
 
 
-def _flatten(value: Any, leaves: list[Any]) -> Tree:
+def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: list[int]) -> Tree:
     keys, children = split(value)
     if children is None:
         leaves.append(value)
         return LEAF
-    return Tree(type(value), keys, tuple(_flatten(c, leaves) for c in children))
+    number = count[0]
+    count[0] += 1
+    twin = seen.setdefault(id(value), number) if seen is not None and not isinstance(value, tuple) else number
+    parts = tuple(_flatten(c, leaves, seen, count) for c in children)
+    return Tree(type(value), keys, parts, -1 if twin == number else twin)
 
 
 def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
@@ -125,13 +135,17 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
     """The value with this tree and these leaves."""
     rest = iter(leaves)
-    return _unflatten(tree, lambda: next(rest))
+    return _unflatten(tree, lambda: next(rest), [])
 
 
-def _unflatten(tree: Tree, take: Callable[[], Any]) -> Any:
+def _unflatten(tree: Tree, take: Callable[[], Any], made: list[Any]) -> Any:
     if tree.kind is None:
         return take()
-    return build(tree.kind, tree.keys, [_unflatten(c, take) for c in tree.children])
+    number = len(made)
+    made.append(None)
+    value = build(tree.kind, tree.keys, [_unflatten(c, take, made) for c in tree.children])
+    made[number] = value if tree.twin < 0 else made[tree.twin]
+    return made[number]
 
 
 def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:

@@ -52,23 +52,35 @@ class Rebuilt:
     children: tuple[Recipe, ...]
 
 
-Recipe = Constant | Argument | Fetched | Rebuilt
+@dataclass(frozen=True)
+class Given:
+    """A list, dict or dataclass among the arguments in a result: the way to it, and what is in it."""
+
+    path: tuple[Any, ...]
+    contents: Recipe
 
 
-def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any]) -> Any:
-    """The result of a call."""
+Recipe = Constant | Argument | Fetched | Rebuilt | Given
+
+
+def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any]) -> Any:
+    """The result of a call; `follow` finds a container among the arguments."""
+    if isinstance(recipe, Given):
+        return follow(recipe.path)
     if isinstance(recipe, Constant):
         return recipe.value
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
     if isinstance(recipe, Rebuilt):
-        return build(recipe.kind, recipe.keys, [cook(c, arguments, values) for c in recipe.children])
+        return build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow) for c in recipe.children])
     value = values[recipe.position]
     return value.item() if recipe.number and isinstance(value, Tensor) else value
 
 
 def constants(recipe: Recipe) -> list[Any]:
     """The Python values in a result."""
+    if isinstance(recipe, Given):
+        return constants(recipe.contents)
     if isinstance(recipe, Rebuilt):
         return [x for child in recipe.children for x in constants(child)]
     return [recipe.value] if isinstance(recipe, Constant) else []

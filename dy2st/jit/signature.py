@@ -74,7 +74,7 @@ class Arguments:
         found = signature.bind(*args, **kwargs)
         found.apply_defaults()
         self.bound = dict(found.arguments)
-        leaves, self.tree = flatten(self.bound)
+        leaves, self.tree = flatten(self.bound, twins=True)
         self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
         grad = dispatch.is_grad_enabled()
         seen: dict[int, int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         _attach(concrete, pending, sources, values, results)
     # the run has succeeded: now, and only now, the outside changes
     _commit(concrete, arguments, inputs, captured, results)
-    return cook(concrete.recipe, inputs, results)
+    return cook(concrete.recipe, inputs, results, partial(_follow, arguments))
 
 
 def _tensors(value: Any) -> Any:
@@ -74,7 +75,7 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
         elif dispatch.is_grad_enabled():
             target._stop, target._node, target._index = True, None, 0  # as in `dispatch.rebind`
     for cell, recipe in effects.cells:
-        value = cook(recipe, inputs, results)
+        value = cook(recipe, inputs, results, partial(_follow, arguments))
         if isinstance(cell, ArgumentCell):
             cell.cell(_follow(arguments, cell.path)).write(value)
         else:

@@ -33,6 +33,7 @@ from .concrete import (
     Constant,
     Effects,
     Fetched,
+    Given,
     Number,
     Rebuilt,
     Recipe,
@@ -66,6 +67,7 @@ class Trace:
         self.opened = opened
         self._fetches: dict[str, int] = {}
         self.arguments = self._arguments(leaves, shapes, names)
+        self.paths = _paths(self.arguments)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
 
     def _arguments(
@@ -119,7 +121,6 @@ class Trace:
             t = Tensor.wrap(number.variable)
             t._weak = True
             number.holder[number.entry] = t
-        paths = _paths(self.arguments)
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         with dispatch.recording(tracer):
             try:
@@ -127,7 +128,7 @@ class Trace:
                     tracer.on_mutate(t)
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 recipe = self._recipe(result)
-                effects = self._effects(paths)
+                effects = self._effects()
                 for t in (*self.placeholders, *(t for t, _ in tracer.captures.values())):
                     tracer.aliases.require_fresh(t, tracer.block, "the caller's")
             finally:
@@ -201,9 +202,10 @@ class Trace:
             return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
         if isinstance(value, StagedList):
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
-            return self._fetch(value._value)
+            items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
+            return self._given(items, self._fetch(value._value))
         if isinstance(value, list) and id(value) in self.tracer.replaced:
-            return self._recipe(self.tracer.replaced[id(value)][1])
+            return self._given(value, self._recipe(self.tracer.replaced[id(value)][1]))
         if isinstance(value, MaybeObject):
             return self._recipe(value.value)
         if isinstance(value, Undefined):
@@ -217,7 +219,14 @@ class Trace:
         if children is None:
             self._require_plain(value)
             return Constant(value)
-        return Rebuilt(type(value), keys, tuple(map(self._recipe, children)))
+        rebuilt = Rebuilt(type(value), keys, tuple(map(self._recipe, children)))
+        return self._given(value, rebuilt)
+
+    def _given(self, value: Any, contents: Recipe) -> Recipe:
+        """A container of the caller's is a result itself; any other one is made anew."""
+        holder = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
+        path = None if isinstance(value, tuple) else self.paths.get(id(holder))
+        return contents if path is None else Given(path, contents)
 
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
@@ -235,7 +244,7 @@ class Trace:
                 hint="return the tensors themselves, in a tuple, list, dict or dataclass",
             )
 
-    def _effects(self, paths: dict[int, tuple]) -> Effects:
+    def _effects(self) -> Effects:
         put_back(self.tracer)
         effects = Effects()
         for i, (p, v) in enumerate(zip(self.placeholders, self.inputs, strict=True)):
@@ -256,12 +265,12 @@ class Trace:
                 recipe = Constant(cell.read()) if isinstance(cell.read(), Undefined) else self._recipe(cell.read())
             except LeakError as error:
                 raise error.at(None) from None
-            effects.cells.append((_outer(cell, paths), recipe))
+            effects.cells.append((_outer(cell, self.paths), recipe))
         for items, staged in self.tracer.replaced.values():
-            if id(items) in paths or items in self.tracer.root:
+            if id(items) in self.paths or items in self.tracer.root:
                 # the old entries stay the objects that they are
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
-                effects.cells.append((_outer(cell, paths), self._recipe(value)))
+                effects.cells.append((_outer(cell, self.paths), self._recipe(value)))
         return effects
 
 
