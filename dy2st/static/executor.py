@@ -105,7 +105,8 @@ class Executor:
         feeds = check_feeds(variables, {name: _array(value) for name, value in (feed or {}).items()})
         for prepare in getattr(program, "before_run", ()):
             prepare(scope)
-        state = _State(program, scope, [*uses.read, *(n for n in fetches if block.vars[n].persistable)], uses.written)
+        fetched = (n for n in fetches if block.vars[n].persistable and n not in uses.written)
+        state = _State(program, scope, [*uses.read, *fetched], uses.written)
         uses.runs += 1
         if not (variables or fetches) and uses.runs == 1:
             # a startup program runs once: compiling its kernels would cost more than it saves

@@ -22,5 +22,7 @@ with fluid.program_guard(train_program, startup_program):
                                           phase="train",
                                           main_prog=train_program)
 
-print(type(loss))
+print("type(loss):", type(loss))
+print("type(acc):", type(acc))
+print("type(pred):", type(pred))
 print(loss)

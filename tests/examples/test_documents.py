@@ -202,9 +202,18 @@ def test_linear_regression(run):
     np.testing.assert_allclose(numbers(second.replace("float32", ""))[:4], slope * xs + bias, rtol=1e-5)
 
 
+def test_feed_and_fetch(run):
+    np.random.seed(0)
+    want = np.random.random(size=(10, 1)).astype("float32").mean()
+    np.random.seed(0)
+    out = run("feed_and_fetch")
+    assert out.startswith("[array([")
+    assert numbers(out.replace("float32", "")) == [pytest.approx(want, rel=1e-5)]
+
+
 def test_guards(run):
-    kind, text = run("guards").split("\n", 1)
-    assert kind == "<class 'dy2st.tensor.tensor.Tensor'>"
+    *kinds, text = run("guards").split("\n", 3)
+    assert kinds == [f"type({name}): <class 'dy2st.tensor.tensor.Tensor'>" for name in ("loss", "acc", "pred")]
     assert text == VARIABLE + "\n"
 
 

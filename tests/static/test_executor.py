@@ -171,6 +171,20 @@ def test_a_program_without_feeds_is_compiled_when_it_runs_again(exe):
     assert len(exe._executables) == 1
 
 
+@pytest.mark.parametrize("native", [False, True])
+def test_the_startup_program_runs_in_one_scope_after_another(exe, native):
+    """Compiled from the second run on, it gives values to variables that have none."""
+    regression()
+    startup = static.default_startup_program()
+    with config.NO_JIT.override(not native):
+        for _ in range(3):
+            scope = static.Scope()
+            exe.run(startup, scope=scope)
+            assert scope.find_var("fc_0.w_0").get_tensor().numpy() == 0.5
+            (weight,) = exe.run(startup, scope=static.Scope(), fetch_list=["fc_0.w_0"])
+            assert weight == 0.5
+
+
 def test_return_numpy(exe):
     y = static.data("x", [1]) * 2.0
     (t,) = exe.run(feed={"x": np.ones(1, "float32")}, fetch_list=y, return_numpy=False)

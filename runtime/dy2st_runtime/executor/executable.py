@@ -75,6 +75,8 @@ class Executable:
         self.state_names = [v.name for v in block.vars.values() if v.persistable]
         self._feeds: list[Variable] = [block.var(name) for name in self.feed_names]
         schedule = lower(self.program, shapes, frozenset(absent_feeds))
+        used = set(schedule.variables)
+        self._only_written = {name for name in self.updates if name not in used}
         for name in [*self.feed_names, *self.fetch_names, *self.updates, *self.updates.values()]:
             schedule.variables.setdefault(name, block.var(name))
         self.state_names = [name for name in self.state_names if name in schedule.variables]
@@ -212,6 +214,9 @@ class Session:
         plan, block = self.executable.plan, self.executable.program.global_block()
         for name in self.executable.state_names:
             if name not in self.state:
+                if name in self.executable._only_written:
+                    self.frame.bind_absent(plan.index[name])
+                    continue
                 raise ScopeError(
                     f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
                 )

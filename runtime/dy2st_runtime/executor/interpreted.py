@@ -12,7 +12,7 @@ from .. import reference
 from ..errors import FeedError, FetchError, ScopeError
 from ..feeds import check_feed
 from ..ir.program import Program
-from ..ir.visit import all_ops
+from ..ir.visit import all_ops, reads
 from ..ops.control import ABSENT
 
 
@@ -38,6 +38,12 @@ class InterpretedExecutable:
         touched = {n for op in all_ops(block) for n in (*op.input_names, *op.output_names)} | set(self.fetch_names)
         touched |= {n for op in all_ops(block) for sub in op.blocks for n in sub.results}
         self.state_names = [v.name for v in block.vars.values() if v.persistable and v.name in touched]
+        self.needed = set(self.state_names)
+        read = set(self.fetch_names)
+        for op in reversed(block.ops):
+            read.difference_update(op.output_names)
+            read.update(reads(op))
+        self.needed &= read  # what is only written needs no value before
 
     def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
         """See `Executable.run`."""
@@ -61,12 +67,14 @@ class InterpretedSession:
     def __init__(self, executable: InterpretedExecutable, feeds: Mapping[str, Any], state: dict[str, np.ndarray]):
         self.block, self.state = executable.program.global_block(), state
         self.state_names = executable.state_names
-        missing = [name for name in self.state_names if name not in state]
+        missing = [name for name in self.state_names if name in executable.needed and name not in state]
         if missing:
             raise ScopeError(
                 f"variable {missing[0]!r} has no value", hint="run the startup program first, or load the parameters"
             )
-        self.env: dict[str, Any] = {name: np.copy(state[name]) for name in self.state_names}
+        self.env: dict[str, Any] = {
+            name: np.copy(state[name]) if name in state else ABSENT for name in self.state_names
+        }
         self.finished = False
         self._at = 0
         self._bind(feeds)
