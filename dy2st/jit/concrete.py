@@ -60,14 +60,32 @@ class Given:
     contents: Recipe
 
 
-Recipe = Constant | Argument | Fetched | Rebuilt | Given
+@dataclass(frozen=True)
+class Held:
+    """A list, dict or dataclass of the outside in a result, and what is in it."""
+
+    value: Any
+    contents: Recipe
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is in a place outside when a call begins: a tensor, or a container, that a result hands on; and what it was made of."""
+
+    place: Place
+    contents: Recipe
+
+
+Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found
 
 
 def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any]) -> Any:
     """The result of a call; `follow` finds a container among the arguments."""
     if isinstance(recipe, Given):
         return follow(recipe.path)
-    if isinstance(recipe, Constant):
+    if isinstance(recipe, Found):
+        return recipe.place.now()
+    if isinstance(recipe, (Constant, Held)):
         return recipe.value
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
@@ -77,13 +95,29 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
     return value.item() if recipe.number and isinstance(value, Tensor) else value
 
 
-def constants(recipe: Recipe) -> list[Any]:
-    """The Python values in a result."""
-    if isinstance(recipe, Given):
-        return constants(recipe.contents)
+def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
+    """The recipe for calls that may find other objects in the places (by the id of what is there now).
+
+    A container that no place is known for is made anew by each call.
+    """
     if isinstance(recipe, Rebuilt):
-        return [x for child in recipe.children for x in constants(child)]
-    return [recipe.value] if isinstance(recipe, Constant) else []
+        return Rebuilt(recipe.kind, recipe.keys, tuple(located(c, places) for c in recipe.children))
+    if isinstance(recipe, Held):
+        contents = located(recipe.contents, places)
+        place = places.get(id(recipe.value))
+        return contents if place is None else Found(place, contents)
+    if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) and id(recipe.value) in places:
+        return Found(places[id(recipe.value)], recipe)
+    return recipe
+
+
+def handed_on(recipe: Recipe) -> list[Tensor]:
+    """The tensors of the outside that are in a result as the objects that they are."""
+    if isinstance(recipe, Rebuilt):
+        return [x for child in recipe.children for x in handed_on(child)]
+    if isinstance(recipe, Found):
+        return handed_on(recipe.contents) if isinstance(recipe.contents, Constant) else []
+    return [recipe.value] if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) else []
 
 
 @dataclass(frozen=True)
@@ -192,6 +226,8 @@ class ConcreteProgram:
             elif isinstance(r, Rebuilt):
                 for child in r.children:
                     walk(child)
+            elif isinstance(r, (Given, Held, Found)):
+                walk(r.contents)
 
         walk(self.recipe)
         return found

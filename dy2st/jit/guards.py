@@ -143,14 +143,15 @@ class Guards:
         return None
 
 
-def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int],
+def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
               merged: Container[tuple]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
 
     Args:
         reach: what its functions can reach.
         captured: for tensors that it reads, by id, the place where they are found at each call.
-        kept: ids of tensors that it gives back as the objects that they are.
+        kept: ids of tensors that it gives back as the objects that they are; no other can be in their place.
+        found: for tensors that it gives back as what is found there, by id, the place.
         merged: places that get new values that are not known before the run: the old one may be among them.
     """
     for key, place in reach.places.items():
@@ -162,8 +163,10 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
             yield Guard(place, Kind(type(value)))
         elif not isinstance(value, Tensor) or id(value) in kept:
             yield Guard(place, value)
-        elif (main := captured.get(id(value))) is not None:
+        elif (main := captured.get(id(value)) or found.get(id(value))) is not None:
             if main is not place:
                 yield Guard(place, SameAs(main))
+            elif id(value) not in captured:
+                yield Guard(place, Look.of(value))
         elif not value.is_symbolic and read:
             yield Guard(place, Look.of(value))

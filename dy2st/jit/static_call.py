@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.ops.control import ABSENT
 
+from ..convert.cells import Cell
 from ..convert.structure import split
 from ..tensor import Tensor, dispatch, tape
 from ..tensor.random import STATE_NAME
@@ -45,9 +46,13 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     results: list[Any] = [_tensors(v) for v in values]
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
-    # the run has succeeded: now, and only now, the outside changes
-    _commit(concrete, arguments, inputs, captured, results)
-    return cook(concrete.recipe, inputs, results, partial(_follow, arguments))
+    # what is handed on is what is there before the outside changes
+    follow = partial(_follow, arguments)
+    result = cook(concrete.recipe, inputs, results, follow)
+    cells = [(cell, cook(recipe, inputs, results, follow)) for cell, recipe in concrete.effects.cells]
+    # the run has succeeded: now, and only now, it changes
+    _commit(concrete, arguments, inputs, captured, results, cells)
+    return result
 
 
 def _tensors(value: Any) -> Any:
@@ -59,7 +64,7 @@ def _tensors(value: Any) -> Any:
 
 
 def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Tensor],
-            results: Sequence[Any]) -> None:  # fmt: skip
+            results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
     effects = concrete.effects
     # a tensor that has taken the place of the traced one is the one that changes
     now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if effects.captures else {}
@@ -74,8 +79,7 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
             new._node.hand_over(new._index, target)
         elif dispatch.is_grad_enabled():
             target._stop, target._node, target._index = True, None, 0  # as in `dispatch.rebind`
-    for cell, recipe in effects.cells:
-        value = cook(recipe, inputs, results, partial(_follow, arguments))
+    for cell, value in cells:
         if isinstance(cell, ArgumentCell):
             cell.cell(_follow(arguments, cell.path)).write(value)
         else:

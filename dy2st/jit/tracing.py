@@ -34,10 +34,12 @@ from .concrete import (
     Effects,
     Fetched,
     Given,
+    Held,
     Number,
     Rebuilt,
     Recipe,
-    constants,
+    handed_on,
+    located,
 )
 from .guards import Guard, Guards, guards_of
 from .signature import Key, TensorKey
@@ -121,6 +123,9 @@ class Trace:
             t = Tensor.wrap(number.variable)
             t._weak = True
             number.holder[number.entry] = t
+        tracer.watch_reached(raw)
+        # what there is before the function runs, and so is no object of the trace
+        self.before = {id(x): x for x in (*tracer.reach.objects.values(), *tracer.containers)}
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         with dispatch.recording(tracer):
             try:
@@ -136,7 +141,7 @@ class Trace:
                     t._value = array
                 put_back(tracer)
                 tracer.root.restore()
-        captured, guards = self._read(recipe, effects)
+        recipe, captured, guards = self._read(recipe, effects)
         if config.CHECKS.get():
             verify(self.program)
         if config.dumping("program"):
@@ -152,8 +157,8 @@ class Trace:
         leaves, _ = flatten(self.arguments)
         return [x for x, k in zip(leaves, self.key.leaves, strict=True) if not isinstance(k, TensorKey)]
 
-    def _read(self, recipe: Recipe, effects: Effects) -> tuple[list[Captured], Guards]:
-        """Where the tensors of the outside are found, and what must stay as it is."""
+    def _read(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[Captured], Guards]:
+        """The recipe, with places for what is found outside; where the tensors of the outside are; and what must stay as it is."""
         tracer = self.tracer
         reach = Reach(_replaced(effects))
         reach.add(*tracer.functions.values(), *tracer.owners.values(), *self._objects())
@@ -162,17 +167,20 @@ class Trace:
             reach.ask(owner, name)
         places: dict[int, Place] = {}
         for place in reach.places.values():
-            if isinstance(value := place.now(), Tensor):
+            if isinstance(value := place.now(), Tensor) or id(value) in self.before:
                 places.setdefault(id(value), place)
         captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
-        # these are given back as the objects that they are
-        kept = {id(t) for r in (recipe, *(r for _, r in effects.cells)) for t in constants(r) if isinstance(t, Tensor)}
+        recipe = located(recipe, places)
+        effects.cells = [(cell, located(r, places)) for cell, r in effects.cells]
+        handed = {id(t): places.get(id(t)) for r in (recipe, *(r for _, r in effects.cells)) for t in handed_on(r)}
+        kept = {key for key, place in handed.items() if place is None}
+        found = {key: place for key, place in handed.items() if place is not None}
         # what the function itself appends to, or counts up as an input, does not call for another trace
         own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell) and not reach.looks_at(c.target)}
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
         merged = {place_of(c.target, c.entry) for c, r in effects.cells if isinstance(c, EntryCell) and not isinstance(r, Constant)}
-        return captured, Guards(
-            self._assigned(g) for g in guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, merged)
+        return recipe, captured, Guards(
+            self._assigned(g) for g in guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged)
             if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
         )  # fmt: skip
 
@@ -223,10 +231,12 @@ class Trace:
         return self._given(value, rebuilt)
 
     def _given(self, value: Any, contents: Recipe) -> Recipe:
-        """A container of the caller's is a result itself; any other one is made anew."""
+        """A container of the caller's, or of the outside, is a result itself; any other one is made anew."""
         holder = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
         path = None if isinstance(value, tuple) else self.paths.get(id(holder))
-        return contents if path is None else Given(path, contents)
+        if path is not None:
+            return Given(path, contents)
+        return Held(value, contents) if id(value) in self.before and not isinstance(value, tuple) else contents
 
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
@@ -270,7 +280,7 @@ class Trace:
             if id(items) in self.paths or items in self.tracer.root:
                 # the old entries stay the objects that they are
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
-                effects.cells.append((_outer(cell, self.paths), self._recipe(value)))
+                effects.cells.append((_outer(cell, self.paths), self._fetch(value._value)))
         return effects
 
 

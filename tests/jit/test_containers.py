@@ -182,3 +182,64 @@ def test_callable_dataclasses_are_not_compared():
         for x in (tensor(1.0, 2.0), tensor(-1.0, 0.0)):
             f = Affine(tensor(3.0, 4.0), tensor(1.0, 1.0))
             assert plain(static(f, x)) == plain(replaced(f, x))
+def test_ring_that_is_full_needs_no_more_traces():
+    static = jit.to_static(Keeper("ring"))
+    with config.NO_JIT.override(True):
+        for n in range(7):
+            static(tensor(n, 1.0), 0)
+    assert len(static.forward.concrete_programs) == 3
+
+
+
+
+class Moves(nn.Layer):
+    """Hands on tensors and containers of its own: to its caller, and from one attribute to another."""
+
+    def __init__(self):
+        super().__init__()
+        self.log = []
+        self.now, self.before, self.first = tensor(0.0, 0.0), tensor(1.0, 1.0), None
+        self.boxes = {"new": [tensor(5.0, 6.0)], "old": []}
+
+    def forward(self, x):
+        if self.first is None:
+            self.first = self.now
+        self.log.append(x.sum())
+        self.before, self.now = self.now, x
+        self.boxes["old"], self.boxes["new"] = self.boxes["new"], [x * 2]
+        return self.log, self.before, self.boxes, self.first
+
+
+def test_what_is_handed_on_is_the_same_object():
+    eager, static = Moves(), jit.to_static(Moves())
+    with config.NO_JIT.override(True):
+        for n in range(7):
+            seen = []
+            for net in (eager, static):
+                now, new = net.now, net.boxes["new"]
+                log, before, boxes, first = net(tensor(n, 1.0))
+                same = (log is net.log, before is now, before is net.before, boxes is net.boxes, boxes["old"] is new, first is net.first)
+                seen.append((same, plain(log), plain(before), plain(boxes), plain(first), plain(net.now)))
+            assert seen[0] == seen[1]
+            assert all(seen[1][0])
+
+
+class Window(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        start = tensor(0.0, 0.0)
+        self.kept = [start, start]
+
+    def forward(self, x):
+        self.kept.append(x)
+        self.kept.pop(0)
+        return self.kept[0] + x
+
+
+def test_one_tensor_in_two_places_may_be_two_later():
+    eager, static = Window(), jit.to_static(Window())
+    with config.NO_JIT.override(True):
+        for n in range(6):
+            assert plain(static(tensor(n, 1.0))) == plain(eager(tensor(n, 1.0)))
+            assert plain(static.kept) == plain(eager.kept)
+    assert len(static.forward.concrete_programs) == 2
