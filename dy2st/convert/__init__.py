@@ -10,11 +10,11 @@ from typing import Any
 from .calls import call as call
 from .comprehensions import list_comp as list_comp
 from .comprehensions import list_join as list_join
-from .comprehensions import unpack as unpack
 from .for_stmt import for_stmt as for_stmt
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
 from .logical import and_ as and_
+from .logical import compare as compare
 from .logical import compare_chain as compare_chain
 from .logical import in_ as in_
 from .logical import is_none as is_none
@@ -42,6 +42,8 @@ from .texts import text as text
 from .tracer import current_tracer as _current_tracer
 from .undefined import Undefined as Undefined
 from .undefined import ldu as ldu
+from .unpacking import unpack as unpack
+from .unpacking import unpacked as unpacked
 
 
 def ld(x: Any, name: str) -> Any:

@@ -18,6 +18,9 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from .lists import StagedList
 
+# the ops that put objects into lists, or take them out
+_ON_LISTS = {"array_append", "array_insert", "array_set", "array_extend", "array_take", "read_from_array", "array_pop", "array_remove"}
+
 # a value, and the block in which it is the one that goes on
 Source = tuple[Block, Any]
 
@@ -44,6 +47,7 @@ class Aliases:
         self._of: dict[int, dict[int, Any]] = {}
         self._alive: dict[int, Any] = {}
         self._stale: dict[int, list[tuple[Block, Location | None]]] = {}
+        self._lists: dict[int, dict[int, Any]] = {}
 
     def of(self, x: Any) -> dict[int, Any]:
         """What x may be besides itself, by id."""
@@ -79,14 +83,47 @@ class Aliases:
                 self._of.setdefault(id(me), {})[key] = other
                 self._of.setdefault(key, {})[id(me)] = me
 
-    def hold(self, items: StagedList, element: Any) -> None:
-        """An element, or what it may be, is put into a list."""
-        if shared(element):
-            self.link(items, {id(who(element)): who(element), **self.of(element)})
+    def passed(self, op: str, ins: dict[str, Any], outs: Sequence[Any]) -> None:
+        """An op on lists has been traced: what it puts into a list, or takes out of it, is that object itself."""
+        if op not in _ON_LISTS:
+            return
+        items = who(ins["Array"] if "Array" in ins else ins["X"])
+        held = dict(self._elements(items))
+        if (x := ins.get("X")) is not None and x is not ins.get("Array") and "Array" in ins and shared(x):
+            held |= {id(who(x)): who(x), **self.of(x)}
+        if "Other" in ins:
+            held |= self._elements(who(ins["Other"]))
+        lists = {id(items): items, **self._sharing(items)}
+        for out in outs:
+            if op == "read_from_array" or (len(outs) > 1 and out is outs[1]):
+                self.link(out, {**held, **lists} if shared(out) else {})
+            else:
+                self.link(out, held)
+                self._share(out, lists)
 
-    def taken(self, element: Any, items: StagedList) -> None:
-        """An element is read from a list."""
-        self.link(element, {id(who(items)): who(items), **self.of(items)})
+    def replaced(self, items: Any, array: Any) -> None:
+        """A list gets other contents: those of an array."""
+        self.link(items, self._elements(who(array)))
+        self._share(items, self._sharing(who(array)))
+
+    def _elements(self, items: Any) -> dict[int, Any]:
+        """What a list may hold, as far as it has a name elsewhere."""
+        return {key: x for key, x in self.of(items).items() if not isinstance(x, StagedList)}
+
+    def _sharing(self, items: Any) -> dict[int, Any]:
+        """The other lists that may hold the same objects: copies and slices of each other."""
+        found: dict[int, Any] = {}
+        for x in (items, *(x for x in self.of(items).values() if isinstance(x, StagedList))):
+            found |= self._lists.get(id(x), {})
+        return found
+
+    def _share(self, items: Any, lists: dict[int, Any]) -> None:
+        me = who(items)
+        for key, other in lists.items():
+            if other is not me:
+                self._alive[key], self._alive[id(me)] = other, me
+                self._lists.setdefault(id(me), {})[key] = other
+                self._lists.setdefault(key, {})[id(me)] = me
 
     def mutated(self, x: Any, block: Block) -> None:
         """x is modified in place: what may be x is stale. A list that changes leaves its elements as they are."""

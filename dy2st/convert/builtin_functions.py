@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,13 @@ from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.dispatch import ops
 from ..tensor.kinds import kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
-from .if_stmt import if_expr, truth
+from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
+from .if_stmt import truth
 from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .lists import StagedList
-from .logical import and_, or_, python_bool
 from .math_functions import MATH
 from .printing import print_
+from .reductions import extreme, quantifier, sum_
 from .tracer import is_staged
 
 
@@ -124,68 +123,6 @@ def filter_(f: Callable | None, xs: Iterable) -> Any:
     return filter(keep, xs)
 
 
-def _value(x: Any) -> Any:
-    return x
-
-
-def _extreme(which: str) -> Callable:
-    plain = getattr(builtins, which)
-
-    def choose(*args: Any, key: Callable | None = None, **kwargs: Any) -> Any:
-        from .calls import call
-
-        values = args if len(args) > 1 else args[0]
-        if len(args) == 1 and isinstance(values, Tensor) and is_staged(values):
-            return ops.op(f"reduce_{which}", X=values, reduce_all=True) if values.ndim == 1 else plain(values)
-        if isinstance(values, StagedList) and key is None:
-            values.require_scalars(f"{which}()")
-            # the first of several that are equal gets the gradient
-            return values[ops.op(f"arg_{which}", X=ops.op("reshape2", X=values.stack(), shape=[-1]), axis=0)]
-        values = list(values)
-        rank = call(key) if key is not None else None
-        keys = values if rank is None else [rank(v) for v in values]
-        if not any(map(is_staged, keys)):
-            if rank is None:
-                return plain(*args, **kwargs)
-            chosen = plain(builtins.range(len(values)), key=keys.__getitem__)
-            return values[chosen]
-        best, best_key = values[0], keys[0]
-        for v, k in zip(values[1:], keys[1:], strict=True):
-            better = k > best_key if which == "max" else k < best_key
-            best, best_key = if_expr(better, partial(_value, (v, k)), partial(_value, (best, best_key)))
-        return best
-
-    return choose
-
-
-def _quantifier(which: str) -> Callable:
-    plain, combine = getattr(builtins, which), and_ if which == "all" else or_
-
-    def test(values: Any) -> Any:
-        if is_staged(values):
-            found = ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
-            return python_bool(found)
-        if isinstance(values, StagedList):
-            return test(values.stack())
-        values = list(values)
-        if not any(map(is_staged, values)):
-            return plain(values)
-        return python_bool(combine(*[lambda v=v: truth(v) for v in values]))
-
-    return test
-
-
-def sum_(values: Any, start: Any = 0) -> Any:
-    if isinstance(values, StagedList):
-        total = partial(ops.op, "reduce_sum", dim=[0])
-        if values.element_shape:  # where the list is empty there is nothing of that shape
-            return total(X=values.stack()) + start
-        return if_expr(values.length() > 0, lambda: total(X=values.stack()) + start, lambda: start)
-    if is_staged(values):
-        return ops.op("reduce_sum", X=values, dim=[0]) + start
-    return sum(values, start)
-
-
 def _classes(x: Tensor) -> set[type]:
     """The classes that a tensor may be of: a weak scalar is the Python number that it stands for."""
     numbers = {"bool": bool, "int64": int, "float64": float}
@@ -219,7 +156,15 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def divmod_(a: Any, b: Any) -> Any:
-    return (a // b, a % b) if _staged_any(a, b) else divmod(a, b)
+    # tensors have no divmod(), numbers that depend on tensors do
+    numbers = all(x._weak if isinstance(x, Tensor) else isinstance(x, NUMBERS) for x in (a, b))
+    if not numbers or not _staged_any(a, b):
+        return divmod(a, b)
+    try:
+        divmod(1.0 if "float64" in (weak_dtype(a), weak_dtype(b)) else 1, 0)
+    except ZeroDivisionError as error:
+        ops.op("raise_if", Cond=as_tensor(b) == 0, exception="ZeroDivisionError", parts=[str(error)], specs=[])
+    return a // b, a % b
 
 
 def pow_(a: Any, b: Any, mod: Any = None) -> Any:
@@ -266,8 +211,8 @@ def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
 
 BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
-    reversed: reversed_, map: map_, filter: filter_, max: _extreme("max"), min: _extreme("min"),
-    all: _quantifier("all"), any: _quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
+    reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
+    all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     round: round_, print: print_, list: list_, type: type_, Tensor: tensor_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {**MATH, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}

@@ -98,6 +98,10 @@ class Cell:
     def write(self, value: Any) -> None:
         raise NotImplementedError
 
+    def leave(self, value: Any) -> None:
+        """`write` after a branch or a loop."""
+        self.write(value)
+
 
 class TensorCell(Cell):
     """The value of a Tensor (or staged list) that is modified in place."""
@@ -117,6 +121,13 @@ class TensorCell(Cell):
 
         tracer = need_tracer("a modification in place")
         tracer.carry_on(self.target, tracer.carry(value) if isinstance(value, Tensor) else value._value)
+
+    def leave(self, value: Any) -> None:
+        from .tracer import need_tracer
+
+        if isinstance(value, Tensor) and not dispatch.is_grad_enabled():
+            value = need_tracer("a modification in place").apart(self.target, value)
+        self.write(value)
 
 
 class EntryCell(Cell):

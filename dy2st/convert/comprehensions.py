@@ -72,13 +72,3 @@ def _itself(x: Any) -> Any:
 def list_(xs: Any = ()) -> Any:
     """`list(xs)`."""
     return xs.copy() if isinstance(xs, StagedList) else list_comp(xs, _itself)
-
-
-def unpack(item: Any, count: int) -> tuple:
-    """The parts of an item for a target with `count` names."""
-    parts = tuple(item)
-    if len(parts) > count:
-        raise ValueError(f"too many values to unpack (expected {count})")
-    if len(parts) < count:
-        raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
-    return parts

@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.ir import Block, IRBuilder, Variable
-from dy2st_runtime.ops.check import EXCEPTIONS
+from dy2st_runtime.ir import Variable
 
-from ..errors import Dy2stError, ShapeError, StructureError
+from ..errors import ShapeError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import resolved
 from ..tensor.location import user_location
-from ..transpiler import locate
 from .aliases import Source, shared, who
 from .cells import Cell, ListCell
 from .growing import Growth, current, promote
@@ -44,7 +42,7 @@ def truth(x: Any) -> Any:
     count = np.prod([d for d in x._value.shape if d != -1], dtype=int)
     if count > 1:
         raise ShapeError(
-            f"the truth value of a tensor of shape {list(x._value.shape)} is ambiguous", location=user_location(2),
+            f"the truth value of a tensor with {count} elements is ambiguous", location=user_location(2),
             hint="reduce it first: any(), all(), mean(), ...",
         )  # fmt: skip
     x = resolved(x)
@@ -119,6 +117,8 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
             try:
                 outcomes.append(tracer.run_in(block, run))
             except Exception as error:
+                from .raising import stage_raise
+
                 stage_raise(tracer, block, error)
                 outcomes.append(None)
                 errors.append(error)
@@ -177,7 +177,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     tracer.aliases.leave(blocks, tracer.block)
     values = merged[: len(names)]
     for cell, value in zip(cells.values(), merged[len(names) :], strict=True):
-        cell.write(value)
+        cell.leave(value)
     return values
 
 
@@ -207,39 +207,3 @@ def _growing(outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:
 
 def _is_list(x: Any) -> bool:
     return type(x) is list or isinstance(x, StagedList)
-
-
-def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
-    """Ends a branch with the exception that its code raised while it was traced: the run that takes it raises the same.
-
-    Raises:
-        the exception itself, if it is not one that the user's code raised: what cannot be staged is an error at once.
-    """
-    tb = error.__traceback__
-    while tb is not None and tb.tb_next is not None:
-        tb = tb.tb_next
-    location = None if tb is None else locate(tb)
-    if location is None or isinstance(error, Dy2stError):
-        raise error
-    from .printing import texts
-    from .tries import require_uncaught
-
-    name = type(error).__name__
-    if EXCEPTIONS.get(name) is not type(error):
-        raise StructureError(
-            f"{name} cannot be raised under a condition that depends on a tensor: only Python's built-in exceptions can",
-            location=location, hint="raise a built-in exception such as ValueError or RuntimeError",
-        ) from error  # fmt: skip
-    if len(error.args) > 1:
-        raise StructureError(
-            f"{name} with several arguments cannot be raised under a condition that depends on a tensor",
-            location=location, hint="make one message of them",
-        ) from error  # fmt: skip
-    require_uncaught((type(error),), location)
-    with tracer.inside(block):
-        text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
-        parts, specs, tensors = texts([text]) if error.args else ([], [], [])
-        builder = IRBuilder(block, location)
-        always = builder.op("fill_constant", shape=[], dtype="bool", value=1.0)
-        data = [tracer.lift(t) for t in tensors]
-        builder.op("raise_if", Cond=always, Data=data, exception=name, parts=parts, specs=specs)

@@ -52,7 +52,7 @@ class StagedList:
         array = ops.op("create_array", dtype=dtype, shape=list(shape))
         new = StagedList.wrap(array._value)
         for item in items:
-            new._value = ops.op("array_append", Array=new._array(), X=new._element(item))._value
+            new.append(item)
         new.start = new._value
         return new
 
@@ -76,7 +76,11 @@ class StagedList:
     @staticmethod
     def _new(array: Tensor) -> StagedList:
         assert isinstance(array._value, Variable)
-        return StagedList.wrap(array._value)
+        from .tracer import need_tracer
+
+        new = StagedList.wrap(array._value)
+        need_tracer("a list").aliases.replaced(new, array)
+        return new
 
     def _element(self, x: Any) -> Tensor:
         if is_weak(x):
@@ -98,7 +102,9 @@ class StagedList:
     def _set(self, array: Tensor) -> None:
         from .tracer import need_tracer
 
-        need_tracer("a list").assign(self, array._value)  # type: ignore[arg-type]
+        tracer = need_tracer("a list")
+        tracer.assign(self, array._value)  # type: ignore[arg-type]
+        tracer.aliases.replaced(self, array)
 
     def has_grown(self) -> bool:
         """Whether it surely begins with the entries of the list that it was made of."""
@@ -142,7 +148,7 @@ class StagedList:
         )  # fmt: skip
 
     def copy(self) -> StagedList:
-        return StagedList.wrap(self._value)
+        return self._new(self._array())
 
     def _taken(self, key: slice) -> Tensor:
         return ops.op("array_take", X=self._array(), Index=chosen(key, self.length()))

@@ -9,13 +9,16 @@ from typing import Any
 from dy2st_runtime.ir import Block
 from dy2st_runtime.ir.visit import has_effect, may_raise
 
+from ..errors import StructureError
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
+from ..tensor.kinds import require_one_kind
+from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .if_stmt import if_expr, stage_cond, truth
 from .lists import StagedList
-from .structure import MaybeNone
-from .tracer import Tracer, is_staged, need_tracer
+from .structure import MaybeNone, flatten
+from .tracer import Tracer, current_tracer, is_staged, need_tracer
 
 Thunk = Callable[[], Any]
 
@@ -131,13 +134,13 @@ def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
     left = [first]
 
     def step(op: str, operand: Thunk) -> Thunk:
-        def compare() -> Any:
+        def evaluate() -> Any:
             right = operand()
-            value = _compare(op, left[0], right)
+            value = compare(op, left[0], right)
             left[0] = right
             return value
 
-        return compare
+        return evaluate
 
     value: Any = True
     steps = [step(op, operand) for op, operand in pairs]
@@ -160,14 +163,60 @@ def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
     return value
 
 
-def _compare(op: str, a: Any, b: Any) -> Any:
+def compare(op: str, a: Any, b: Any) -> Any:
+    """One comparison: `compare("<", a, b)` is `a < b`."""
     if b is None and op in ("is", "is not"):
         return is_none(a) if op == "is" else not_(is_none(a))
+    if op in ("is", "is not") and (is_staged(a) or is_staged(b)):
+        same = _identical(a, b)
+        return same if op == "is" else not_(same)
+    if op in ("==", "!=") and type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
+        same = _equal_items(a, b)
+        return same if op == "==" else not_(same)
     if op == "in":
         return in_(a, b)
     if op == "not in":
         return not_in(a, b)
     return _COMPARE[op](a, b)
+
+
+def _identical(a: Any, b: Any) -> Any:
+    """`a is b`, where one of the two is a tensor.
+
+    Raises:
+        StructureError: only the run knows.
+    """
+    if isinstance(a, bool):
+        a, b = b, a
+    if a is b or not (isinstance(a, Tensor) and a._weak):
+        tracer = current_tracer()
+        if a is not b and tracer is not None and is_staged(b) and tracer.aliases.related(a, b):
+            raise StructureError(
+                "whether the two are one object depends on a condition on tensors", location=user_location(2),
+                hint="compare something else, or keep a flag that says which of the two it is",
+            )  # fmt: skip
+        return a is b
+    require_one_kind(a, "what it is depends on that")
+    if isinstance(b, bool):
+        if a.dtype != "bool":
+            return False
+        return python_bool(a) if b else not_(a)
+    if isinstance(b, (int, float)) or is_staged(b):
+        raise StructureError(
+            "whether two numbers are one object only Python knows, of a number that depends on tensors",
+            location=user_location(2), hint="compare them with ==",
+        )  # fmt: skip
+    return False
+
+
+def _equal_items(a: Any, b: Any) -> Any:
+    """`a == b` of two lists or two tuples with tensors in them."""
+    if len(a) != len(b):
+        return False
+    if not a:
+        return True
+    pairs = zip(a, b, strict=True)
+    return python_bool(and_(*[lambda x=x, y=y: True if x is y else truth(compare("==", x, y)) for x, y in pairs]))
 
 
 def is_none(x: Any) -> Any:

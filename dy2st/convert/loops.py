@@ -261,7 +261,7 @@ class Loop:
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
         ):
             if not isinstance(slot.pattern, Const):
-                cell.write(value)
+                cell.leave(value)
 
     def _coerce(self, values: list[tuple[Pattern, Any]], leaves: list[Var]) -> list[Variable]:
         wanted = [x for p, value in values for x in extract(p, value)]

@@ -110,7 +110,7 @@ class Fitter:
             raise self._mismatch(old, new, name)
         a, b = type_of(old), type_of(new)
         if a is not None and b is not None:
-            if isinstance(old, MaybeNone) != isinstance(new, MaybeNone):
+            if isinstance(old, MaybeNone) or isinstance(new, MaybeNone):
                 return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), Var(_FLAG)))
             return self._leaf(a, b, old, new, name)
         (keys, olds), (_, news) = split(old), split(new)

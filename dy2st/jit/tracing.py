@@ -16,6 +16,7 @@ from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.containers import held_by
 from ..convert.growing import put_back
 from ..convert.lists import StagedList
+from ..convert.raising import stage_last_raise
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text
@@ -136,6 +137,10 @@ class Trace:
                 effects = self._effects()
                 for t in (*self.placeholders, *(t for t, _ in tracer.captures.values())):
                     tracer.aliases.require_fresh(t, tracer.block, "the caller's")
+            except Exception as error:
+                if not stage_last_raise(tracer, error):
+                    raise
+                recipe, effects = Constant(None), Effects()
             finally:
                 for t, array in tracer.originals.values():
                     t._value = array
@@ -242,6 +247,8 @@ class Trace:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
         if isinstance(value, types.FunctionType):
             held = [c.cell_contents for c in value.__closure__ or () if _has_contents(c)]
+        elif isinstance(value, types.MethodType):
+            held = [value.__self__]
         else:
             held = [x for c in containers_of(value) if c not in self.tracer.root
                     for x in held_by(c)]  # fmt: skip

@@ -74,7 +74,7 @@ def _number_like(x: Tensor, kind: bool | Kinds) -> int | float:
 def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> Tensor:
     number = y
     x, y, kind = operands(x, y)
-    if kind and _dtype.is_float(x.dtype):  # integers are checked by the op
+    if kind:  # of tensors the op itself checks integers, with a message of its own
         _require_divisor(number, y, _message(divide, _number_like(x, kind)))
     return mark(ops.op(op_type, X=x, Y=y), kind)
 

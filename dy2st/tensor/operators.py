@@ -51,6 +51,15 @@ def _operand(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], 
     return operator
 
 
+def _sign(function: Callable[[Any], Tensor]) -> Callable[[Tensor], Tensor]:
+    def operator(self: Tensor) -> Tensor:
+        if self._weak and self.dtype == "bool" and self._kinds is None:
+            self = math.multiply(self, 1)  # a Python bool counts as an int
+        return function(self)
+
+    return operator
+
+
 _BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "add": math.add,
     "sub": math.subtract,
@@ -349,7 +358,8 @@ def install(functions: dict[str, Any]) -> None:
     for name, function in INPLACE.items():
         setattr(Tensor, name, _inplace(function))
     methods: dict[str, Any] = {
-        "__neg__": math.neg, "__pos__": lambda self: self, "__abs__": math.abs, "__invert__": logic.bitwise_not,
+        "__neg__": _sign(math.neg), "__pos__": _sign(lambda self: self), "__abs__": _sign(math.abs),
+        "__invert__": _sign(logic.bitwise_not),
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
         "__deepcopy__": copies.deep, "__copy__": copies.shallow, "__getstate__": copies.state,

@@ -25,6 +25,7 @@ from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
 from dy2st.transpiler.passes.super_call import SuperCall
 from dy2st.transpiler.passes.texts import Texts
 from dy2st.transpiler.passes.undefined_reads import UndefinedReads
+from dy2st.transpiler.passes.unpacking import Unpacking
 from dy2st.transpiler.passes.walrus import Walrus
 from dy2st.transpiler.passes.while_stmt import WhileStmt
 
@@ -52,6 +53,8 @@ PIPELINE: tuple[type[Pass], ...] = (
     # before the state of blocks is computed. pop() assigns to what may be an item, so lists come first.
     ListMutation,
     SubscriptAssign,
+    # Only what the user unpacks, so before the functions of blocks, which unpack their state.
+    Unpacking,
     # The state of all blocks is computed once, on the last tree that still has ifs and loops.
     BlockState,
     IfStmt,

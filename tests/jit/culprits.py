@@ -53,7 +53,7 @@ def loop_changes_rank(x):
 
 
 def ambiguous(x):
-    if x > 0:  # error: the truth value of a condition with 2 elements is ambiguous
+    if x > 0:  # error: the truth value of a tensor with 2 elements is ambiguous
         return x
     return -x
 
@@ -287,3 +287,36 @@ def list_that_may_be_another(x, n):
         a = a + [x * i]  # noqa: RUF005
     b.append(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
     return a
+
+
+def appended_and_modified(x, n):
+    v = x * 2
+    items = [x]
+    for _ in range(n):
+        items.append(v)
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return concat(items)
+
+
+def entry_modified(x, n):
+    items = [x * i for i in range(n)]
+    v = items[0]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return concat(items)
+
+
+def entry_of_a_copy_modified(x, n):
+    items = [x * i for i in range(n)]
+    v = items[:1][0]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return concat(items)
+
+
+def perhaps_one_object(x):
+    y = x * 1
+    h = y if x.sum() > 0 else y * 2
+    return x if h is y else -x  # error: whether the two are one object depends on a condition on tensors
+
+
+def truth_of_rows(x):
+    return x if any(x.reshape([-1, 1])) else -x  # error: any() of a tensor with 2 dims asks for the truth of its rows

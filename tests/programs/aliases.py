@@ -1,5 +1,7 @@
 """Modifications in place of what a branch or a loop has given a value: other names of it that nobody reads do no harm."""
 
+from dy2st import concat, no_grad
+
 
 def own_value(x):
     h = x + 0
@@ -90,6 +92,33 @@ def modified_and_replaced_in_a_loop(x, n):
     return u * x
 
 
+def modified_without_gradient_in_a_loop(x, n):
+    w = x * 2
+    with no_grad():
+        for i in range(n):
+            w[1:] = w[1:] * i
+    return w * x
+
+
+def modified_without_gradient_in_a_branch(x, n):
+    w = x * 2
+    with no_grad():
+        if n > 1:
+            for _ in range(n):
+                w.scale_(0.5)
+                w[0] = 1.0
+    return w * x
+
+
+def copy_of_what_was_modified(x, n):
+    v = x + 1
+    items = [x]
+    for _ in range(n):
+        items.append(v.clone())
+        v[0] = 5
+    return concat([*items, v])
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -103,4 +132,7 @@ CASES = [
     (one_side_in_place, [(P,), (N,)], 1),
     (last_iteration_is_read_first, [(P, 0), (P, 1), (P, 3)], 1),
     (modified_and_replaced_in_a_loop, [(P, 0), (P, 1), (P, 2), (P, 4)], 1),
+    (modified_without_gradient_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
+    (modified_without_gradient_in_a_branch, [(P, 0), (P, 1), (P, 3)], 1),
+    (copy_of_what_was_modified, [(P, 0), (P, 1), (P, 3)], 1),
 ]

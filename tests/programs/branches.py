@@ -3,6 +3,16 @@
 import dy2st
 
 
+def none_in_a_nested_branch_of_a_loop(x, n):
+    found = None
+    for i in range(n + 1):
+        if x.sum() > 0:
+            last = x * i
+            if i > 1:
+                found = last
+    return found, found is None
+
+
 def simple(x):
     if x.mean() > 0:
         y = x * 2
@@ -238,6 +248,7 @@ def best_of_rows(x):
 P, N, Z = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [0.25, 0.5]
 
 CASES = [
+    (none_in_a_nested_branch_of_a_loop, [([1.0, 2.0], 0), ([1.0, 2.0], 2), ([-1.0, 0.5], 2)], 1),
     (simple, [(P,), (N,), (Z,)], 1),
     (no_else, [(P,), (N,)], 1),
     (elif_chain, [(P,), ([9.0, 8.0],), (N,), ([-20.0],)], 1),

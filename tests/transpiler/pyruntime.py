@@ -66,6 +66,9 @@ class PyRuntime:
         assert len(parts) == count
         return parts
 
+    def unpacked(self, value, count):
+        return value
+
     def if_expr(self, test, body, orelse):
         return body() if test else orelse()
 
@@ -107,6 +110,9 @@ class PyRuntime:
 
     def not_in(self, a, b):
         return a not in b
+
+    def compare(self, symbol, a, b):
+        return OPERATORS[symbol](a, b)
 
     def compare_chain(self, left, pairs):
         for symbol, thunk in pairs:

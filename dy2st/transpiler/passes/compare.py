@@ -1,4 +1,4 @@
-"""Chained comparisons, `in` and `not in`."""
+"""Chained comparisons, `in`, `is`, and `==` of lists and tuples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SYMBOLS = {
 
 class Compare(Pass):
     """A chain evaluates each operand at most once, and stops at the first comparison that fails. Whether a variable is
-    None may only be known at run time.
+    None or True may only be known at run time, and so may sizes in a list.
 
     >>> manager = PassManager(gast.parse("def f(a, b):\\n    return a in b, 0 <= a < g(b), a < b, a is None"))
     >>> print(show(manager.apply(Compare)))
@@ -45,11 +45,21 @@ class Compare(Pass):
         if isinstance(node.ops[0], (gast.Is, gast.IsNot)) and _is_none(node.comparators[0]):
             test = expression("_dy.is_none(a)", at=node, a=node.left)
             return test if isinstance(node.ops[0], gast.Is) else expression("_dy.not_(t)", at=node, t=test)
+        if isinstance(node.ops[0], (gast.Is, gast.IsNot)) or (
+            isinstance(node.ops[0], (gast.Eq, gast.NotEq)) and (_is_sequence(node.left) or _is_sequence(node.comparators[0]))
+        ):
+            symbol = nodes.constant(_SYMBOLS[type(node.ops[0])])
+            return expression("_dy.compare(op, a, b)", at=node, op=symbol, a=node.left, b=node.comparators[0])
         if isinstance(node.ops[0], gast.In):
             return expression("_dy.in_(a, b)", at=node, a=node.left, b=node.comparators[0])
         if isinstance(node.ops[0], gast.NotIn):
             return expression("_dy.not_in(a, b)", at=node, a=node.left, b=node.comparators[0])
         return node
+
+
+def _is_sequence(node: gast.AST) -> bool:
+    """Whether this is surely, or as good as surely, a list or a tuple, which compares its items."""
+    return isinstance(node, (gast.List, gast.Tuple)) or (isinstance(node, gast.Attribute) and node.attr == "shape")
 
 
 def _is_none(node: gast.AST) -> bool:

@@ -255,7 +255,7 @@ class Walk:
 
     def truth(self, name: str, op: Operator) -> bool:
         try:
-            return scalar_bool(_to_host(self.get(name)), "a condition")
+            return scalar_bool(_to_host(self.get(name)), "a tensor")
         except Exception as error:
             raise with_location(error, op.location) from None
 

@@ -325,7 +325,7 @@ class Session:
             if self.executable.plan.holds(name):  # not within a kernel that does all of the op on scalars
                 scalar = self.frame.value(self.executable.plan.descriptor(name))
                 try:
-                    scalar_bool(scalar, "a condition")
+                    scalar_bool(scalar, "a tensor")
                 except Exception as error:
                     raise with_location(error, op.location) from None
         reference.run_op(op, env)

@@ -83,7 +83,7 @@ class RaiseIf(OpDef):
     @staticmethod
     def reference(cond: np.ndarray, data: list[np.ndarray], *, exception: str, parts: list[str], specs: list[str]) -> tuple:
         RaiseIf.infer(TensorType.of(cond), [None] * len(data), exception=exception, parts=parts, specs=specs)
-        if scalar_bool(cond, "a condition"):
+        if scalar_bool(cond, "a tensor"):
             raise EXCEPTIONS[exception](*([message.compose(parts, specs, data)] if parts else []))
         return ()
 

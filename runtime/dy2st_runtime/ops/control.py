@@ -79,7 +79,7 @@ class Cond(OpDef):
 
     @staticmethod
     def reference(cond: np.ndarray, *, true_block: Any, false_block: Any, run: Run) -> tuple:
-        return (run(true_block if scalar_bool(cond, "a condition") else false_block, {}),)
+        return (run(true_block if scalar_bool(cond, "a tensor") else false_block, {}),)
 
     @staticmethod
     def lower(cx: Any, cond: Any, outs: list, *, true_block: Any, false_block: Any) -> None:
@@ -122,7 +122,7 @@ class WhileLoop(OpDef):
     def reference(xs: list, *, cond_block: Any, body_block: Any, saved: list[str], run: Run) -> tuple:
         values = list(xs)
         arrays: list[list[Any]] = [[] for _ in saved]
-        while scalar_bool(run(cond_block, dict(zip(cond_block.params, values, strict=True)))[0], "a condition"):
+        while scalar_bool(run(cond_block, dict(zip(cond_block.params, values, strict=True)))[0], "a tensor"):
             env = dict(zip(body_block.params, values, strict=True))
             values = run(body_block, env)
             for array, name in zip(arrays, saved, strict=True):

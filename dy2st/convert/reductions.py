@@ -1,0 +1,120 @@
+"""Python's `max`, `min`, `any`, `all` and `sum`, as they are for tensors too."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.location import user_location
+from ..tensor.promotion import cast
+from .if_stmt import if_expr, truth
+from .lists import StagedList
+from .logical import and_, or_, python_bool
+from .tracer import is_staged
+
+
+def _value(x: Any) -> Any:
+    return x
+
+
+def extreme(which: str) -> Callable:
+    """`max` or `min`."""
+    plain = getattr(builtins, which)
+
+    def choose(*args: Any, key: Callable | None = None, **kwargs: Any) -> Any:
+        from .calls import call
+
+        values: Any = args if len(args) > 1 else args[0]
+        if isinstance(values, StagedList) and key is None:
+            values.require_scalars(f"{which}()")
+            return values[_place(which, ops.op("reshape2", X=values.stack(), shape=[-1]))]
+        if len(args) == 1 and is_staged(values):
+            if values.ndim != 1 or key is not None or kwargs:
+                raise StagedValueError(
+                    f"{which}() of a tensor with {values.ndim} dims, or with a key or default, is not supported while tracing",
+                    location=user_location(2), hint="loop with for and keep the best so far",
+                )  # fmt: skip
+            _require_some(which, values)
+            return values[_place(which, values)]
+        values = list(values)
+        rank = call(key) if key is not None else None
+        keys = values if rank is None else [rank(v) for v in values]
+        if not any(map(is_staged, keys)):
+            if rank is None:
+                return plain(*args, **kwargs)
+            chosen = plain(builtins.range(len(values)), key=keys.__getitem__)
+            return values[chosen]
+        best, best_key = values[0], keys[0]
+        for v, k in zip(values[1:], keys[1:], strict=True):
+            better = k > best_key if which == "max" else k < best_key
+            best, best_key = if_expr(better, partial(_value, (v, k)), partial(_value, (best, best_key)))
+        return best
+
+    return choose
+
+
+def _place(which: str, x: Tensor) -> Tensor:
+    """Where Python finds the extreme: the first of several that are equal; NaN only if that is the first element."""
+    find = partial(ops.op, f"arg_{which}", axis=0)
+    if not x.dtype.startswith("float"):
+        return find(X=x)
+    worst = dispatch.constant(-np.inf if which == "max" else np.inf, x.dtype)
+    missing = ops.op("isnan_v2", X=x)
+    numbers = ops.op("where", Condition=missing, X=worst, Y=x)
+    return ops.op("where", Condition=missing[0], X=dispatch.constant(0, "int64"), Y=find(X=numbers))
+
+
+def _require_some(which: str, x: Tensor) -> None:
+    """ValueError, in the words of this version of Python, if there are no elements."""
+    size = x.shape[0]
+    if isinstance(size, Tensor) or size == 0:
+        try:
+            getattr(builtins, which)(())
+        except ValueError as error:
+            empty = size == 0 if isinstance(size, Tensor) else dispatch.constant(True)
+            ops.op("raise_if", Cond=empty, exception="ValueError", parts=[str(error)], specs=[])
+
+
+def quantifier(which: str) -> Callable:
+    """`any` or `all`."""
+    plain, combine = getattr(builtins, which), and_ if which == "all" else or_
+
+    def test(values: Any) -> Any:
+        if isinstance(values, StagedList):
+            values = values.stack()
+        if is_staged(values):
+            if values.ndim != 1:
+                raise StagedValueError(
+                    f"{which}() of a tensor with {values.ndim} dims asks for the truth of its rows",
+                    location=user_location(2), hint=f"use x.{which}() for the truth of the elements",
+                )  # fmt: skip
+            found = ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
+            return python_bool(found)
+        values = list(values)
+        if not any(map(is_staged, values)):
+            return plain(values)
+        return python_bool(combine(*[lambda v=v: truth(v) for v in values]))
+
+    return test
+
+
+def sum_(values: Any, start: Any = 0) -> Any:
+    """`sum`."""
+    if isinstance(values, StagedList):
+        if values.element_shape:  # where the list is empty there is nothing of that shape
+            return _total(values.stack()) + start
+        return if_expr(values.length() > 0, lambda: _total(values.stack()) + start, lambda: start)
+    return _total(values) + start if is_staged(values) else sum(values, start)
+
+
+def _total(x: Tensor) -> Tensor:
+    """The sum of the rows in their dtype, where that of a tensor of small integers is int64."""
+    found = ops.op("reduce_sum", X=x, dim=[0])
+    return found if x.dtype == "bool" else cast(found, x.dtype)

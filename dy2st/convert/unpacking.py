@@ -1,0 +1,41 @@
+"""`a, b = value`, where only the run knows of how many parts the value is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor.dispatch import ops
+from ..tensor.indexing import getitem
+from ..tensor.tensor import Tensor
+from .lists import StagedList
+from .tracer import is_staged
+
+
+def unpacked(value: Any, count: int) -> Any:
+    """The parts of a value for a target with `count` names.
+
+    Raises at run time, as Python does, where there are more or fewer.
+    """
+    if isinstance(value, StagedList):
+        size = value.length()
+    elif is_staged(value) and value.ndim:
+        size = value.shape[0]
+    else:
+        return value
+    if not isinstance(size, Tensor):
+        return value
+    many = f"too many values to unpack (expected {count})"
+    few = f"not enough values to unpack (expected {count}, got "
+    ops.op("raise_if", Cond=size > count, exception="ValueError", parts=[many], specs=[])
+    ops.op("raise_if", Cond=size < count, Data=[size], exception="ValueError", parts=[few, ")"], specs=["="])
+    return tuple(value[i] if isinstance(value, StagedList) else getitem(value, i) for i in range(count))
+
+
+def unpack(item: Any, count: int) -> tuple:
+    """The parts of an item, as many as there are names in a target that is not one of an assignment."""
+    parts = tuple(unpacked(item, count))
+    if len(parts) > count:
+        raise ValueError(f"too many values to unpack (expected {count})")
+    if len(parts) < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
+    return parts

@@ -1,0 +1,29 @@
+"""Assignments to several names at once."""
+
+from __future__ import annotations
+
+import gast
+
+from dy2st.transpiler import nodes
+from dy2st.transpiler.manager import Pass
+
+
+class Unpacking(Pass):
+    """Of how many parts a value is may only be known at run time.
+
+    >>> manager = PassManager(gast.parse("def f(x, y):\\n    a, (b, c) = g(x)\\n    a, b = b, a\\n    a, *b = x"))
+    >>> print(show(manager.apply(Unpacking)))
+    def f(x, y):
+        a, (b, c) = _dy.unpacked(g(x), 2)
+        a, b = (b, a)
+        a, *b = x
+    """
+
+    def visit_Assign(self, node: gast.Assign) -> gast.Assign:
+        self.generic_visit(node)
+        target = node.targets[0]
+        if len(node.targets) > 1 or not isinstance(target, (gast.Tuple, gast.List)) or isinstance(node.value, (gast.Tuple, gast.List)):
+            return node
+        if not any(isinstance(e, gast.Starred) for e in target.elts):
+            node.value = nodes.dy("unpacked", node.value, nodes.constant(len(target.elts)))
+        return node

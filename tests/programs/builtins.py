@@ -1,0 +1,87 @@
+"""Python's own functions and comparisons of tensors and of numbers that depend on them."""
+
+
+def first_extreme(x):
+    return max(x), min(x), max(x) * min(x)
+
+
+def extreme_of_ints(n):
+    return max(n, n * 2), min(n, n * 0 + 3)
+
+
+def extreme_of_rows(x):
+    best = max(x.reshape([3, 1]), key=None) if x.ndim > 1 else max(x)
+    return best * x
+
+
+def sums(x, n):
+    small = (x * 2).astype("int32")
+    return sum(x), sum(small), sum(x > 0), sum(small, n)
+
+
+def truths(x):
+    return any(x), all(x), any(x > 1), all(x > 1)
+
+
+def identity(x, n):
+    flag = bool(n)
+    return flag is True, flag is not False, (n > 0) is True, int(n) is True, x is x, x * 1 is x, flag is None
+
+
+def sizes_compared(x):
+    if x.shape == [3]:
+        return x * 2, x.shape != [3]
+    return x, (x.shape[0], 1) == (2, 1)
+
+
+def parts(x):
+    a, b, c = x
+    return a * b - c
+
+
+def parts_of_rows(x):
+    (a, b), c = x.reshape([-1, 2])[:2]
+    return a - b * c
+
+
+def signs_of_bools(x):
+    c = bool(x.sum() > 0)
+    return -c, +c, abs(c), ~c
+
+
+def divisions_by_zero(x):
+    k = int(x.sum())
+    return 7 % k, 7 // k
+
+
+def quotient_by_zero(x):
+    return 1.5 / float(x.sum()), 2 / int(x.sum())
+
+
+def division_of_a_tensor(x):
+    return divmod(x, 2.0)
+
+
+def division_of_numbers(x):
+    return divmod(int(x.sum()), 4), divmod(7.5, float(x.sum()))
+
+
+P, N, ONE, FOUR = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [2.0], [1.0, -2.0, 0.5, 0.5]
+NAN = float("nan")
+
+CASES = [
+    (first_extreme, [(P,), (N,), ([NAN, 1.0],), ([1.0, NAN, 0.5],), ([2.0, 2.0, 1.0],), ([-0.0, 0.0],), ([],)], 1),
+    (extreme_of_ints, [(0,), (5,), (-5,)], 1),
+    (extreme_of_rows, [(P,), (N,)], 1),
+    (sums, [(P, 1), (N, 2)], 1),
+    (truths, [(P,), (N,), ([0.0, 0.0],), ([],)], 1),
+    (identity, [(P, 1), (P, 0)], 1),
+    (sizes_compared, [(P,), (ONE,), ([1.0, 2.0],)], 1),
+    (parts, [(P,), (N,), (ONE,), (FOUR,)], 1),
+    (parts_of_rows, [(FOUR,), ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0],)], 1),
+    (signs_of_bools, [(P,), (N,)], 1),
+    (divisions_by_zero, [(P,), (N,), ([0.0],)], 1),
+    (quotient_by_zero, [(P,), (N,), ([0.0],)], 1),
+    (division_of_a_tensor, [(P,)], 0),
+    (division_of_numbers, [(P,), (N,), ([0.0],)], 1),
+]
