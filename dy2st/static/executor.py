@@ -12,6 +12,7 @@ import numpy as np
 from dy2st_runtime import config, ir
 from dy2st_runtime.executor import make_executable
 from dy2st_runtime.feeds import check_feeds
+from dy2st_runtime.ir.prune import prune
 from dy2st_runtime.ir.visit import all_ops, reads
 from dy2st_runtime.reference import run_program
 from dy2st_runtime.scope import Scope, ScopeVariable
@@ -56,6 +57,7 @@ class Executor:
         elif not isinstance(self.place, CPUPlace):
             raise DeviceError(f"{self.place!r} is no place that programs can run on", hint="use CPUPlace()")
         self._executables: OrderedDict[tuple, Any] = OrderedDict()
+        self._prunings: OrderedDict[tuple, ir.Program] = OrderedDict()
         self._uses: OrderedDict[tuple[int, int], _Uses] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -71,6 +73,7 @@ class Executor:
             fetch_list: variables, or their names, whose values to return.
             scope: holds the persistable variables; default: the global scope.
             return_numpy: False: Tensors instead of arrays.
+            use_prune: only the ops run that the fetches need; others, such as updates of parameters, are left out.
 
         Returns:
             a value for each fetch; None where the path taken gives it none.
@@ -83,12 +86,12 @@ class Executor:
         A run that raises leaves the scope as it was.
         """
         try:
-            return self._run(program, feed, fetch_list, scope, return_numpy)
+            return self._run(program, feed, fetch_list, scope, return_numpy, use_prune)
         except Exception as error:
             raise for_user(error) from error.__cause__
 
     def _run(self, program: ir.Program | None, feed: Mapping[str, Any] | None, fetch_list: Any, scope: Scope | None,
-             return_numpy: bool) -> list[Any]:  # fmt: skip
+             return_numpy: bool, use_prune: bool) -> list[Any]:  # fmt: skip
         program = default_main_program() if program is None else program
         if not isinstance(program, ir.Program):
             raise ModeError(f"Executor.run takes a Program, got {type(program).__name__}")
@@ -98,6 +101,10 @@ class Executor:
             raise ScopeError(f"scope must be a Scope, got {type(scope).__name__}")
         scope = global_scope() if scope is None else scope
         fetches = [_fetch_name(program, f) for f in _listed(fetch_list)]
+        if use_prune:
+            known = program.global_block().vars
+            program = self._pruned(program, [*(feed or {})], fetches)
+            feed = {n: v for n, v in (feed or {}).items() if n not in known or n in program.global_block().vars}
         uses = self._uses_of(program)
         block = program.global_block()
         wanted = {*uses.data, *(feed or {}), *fetches}
@@ -121,7 +128,18 @@ class Executor:
         """Forgets what was compiled."""
         with self._lock:
             self._executables.clear()
+            self._prunings.clear()
             self._uses.clear()
+
+    def _pruned(self, program: ir.Program, feeds: Sequence[str], fetches: Sequence[str]) -> ir.Program:
+        key = (program.id, program.version, tuple(feeds), tuple(fetches))
+        with self._lock:
+            found = self._prunings.get(key)
+            if found is None:
+                found = self._prunings[key] = prune(program, [n for n in feeds if n in program.global_block().vars], fetches)
+                while len(self._prunings) > _KEPT:
+                    self._prunings.popitem(last=False)
+            return found
 
     def _uses_of(self, program: ir.Program) -> _Uses:
         key = (program.id, program.version)

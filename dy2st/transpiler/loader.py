@@ -134,13 +134,11 @@ def _inner(code: types.CodeType, depth: int) -> types.CodeType:
 
 def folder() -> Path:
     """Where generated files go: below the cache folder, for this user only."""
-    base = config.CACHE_DIR.get()
-    root = Path(base) if base else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dy2st"
-    path = root / "transformed"
     try:
+        path = config.cache_folder() / "transformed"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: a user without a home folder
         path = _private_temporary()
     return path
 
@@ -159,10 +157,16 @@ def _write(name: str, file: str, text: str) -> str:
     """Writes the file in one step. Its name depends on the content, so that others may hold it open."""
     digest = hashlib.sha256(f"{file}\0{text}".encode()).hexdigest()[:16]
     safe = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_") or "function"
-    path = folder() / f"{safe}_{digest}.py"
-    data = text.encode("utf-8", "surrogatepass")
+    file_name, data = f"{safe}_{digest}.py", text.encode("utf-8", "surrogatepass")
+    try:
+        return str(_put(folder() / file_name, data))
+    except OSError:  # the disk of the cache is full, say
+        return str(_put(_private_temporary() / file_name, data))
+
+
+def _put(path: Path, data: bytes) -> Path:
     if path.is_file() and path.read_bytes() == data:
-        return str(path)
+        return path
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -172,4 +176,4 @@ def _write(name: str, file: str, text: str) -> str:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-    return str(path)
+    return path

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -83,6 +85,20 @@ BLAS_THREADS = Flag(
 )
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
+
+
+def cache_folder() -> Path:
+    """`DY2ST_CACHE_DIR`, else `dy2st` in the user's cache folder.
+
+    Raises:
+        RuntimeError: the user has no home folder.
+    """
+    if CACHE_DIR.get():
+        return Path(CACHE_DIR.get())
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "dy2st"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "dy2st"
 
 
 def dumping(name: str) -> bool:

@@ -51,6 +51,24 @@ def test_clone_for_test_does_not_train(exe):
     assert p.name in test.global_block().vars
 
 
+@pytest.mark.parametrize("native", [False, True])
+def test_a_pruned_run_does_not_train(exe, native):
+    p, loss = regression()
+    optimizer.SGD(0.05).minimize(loss)
+    with config.NO_JIT.override(not native):
+        exe.run(static.default_startup_program())
+        feed = {"x": XS, "y": 2 * XS}
+        # the prediction does not need y
+        (first,) = exe.run(feed=feed, fetch_list=[p], use_prune=True)
+        (second,) = exe.run(feed={"x": XS}, fetch_list=[p], use_prune=True)
+        np.testing.assert_array_equal(first, second)
+        with pytest.raises(FeedError, match="Y"):
+            exe.run(feed={"x": XS, "Y": XS}, fetch_list=[p], use_prune=True)
+        exe.run(feed=feed, fetch_list=[loss])
+        (third,) = exe.run(feed=feed, fetch_list=[p], use_prune=True)
+        assert not np.array_equal(first, third)
+
+
 def test_a_schedule_moves_the_learning_rate(exe):
     _, loss = regression()
     schedule = optimizer.lr.StepDecay(0.5, step_size=1, gamma=0.1)

@@ -226,6 +226,35 @@ def test_unwritable_cache_folder(tmp_path):
         assert loader.folder() == loader.folder()
 
 
+def test_user_without_a_home_folder(monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setattr(loader.Path, "home", no_home)
+    with config.CACHE_DIR.override(""):
+        conversion._cache.clear()
+        assert os.path.exists(convert(with_everything, PyRuntime()).filename)
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    real = os.replace
+
+    def replace(source, target):
+        if str(target).startswith(str(tmp_path)):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with config.CACHE_DIR.override(str(tmp_path)):
+        conversion._cache.clear()
+        converted = convert(with_everything, PyRuntime())
+        assert os.path.exists(converted.filename)
+        assert not converted.filename.startswith(str(tmp_path))
+        assert os.listdir(tmp_path / "transformed") == []
+
+
 def test_threads():
     conversion._cache.clear()
     results = []

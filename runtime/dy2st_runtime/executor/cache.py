@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -18,16 +17,6 @@ from pathlib import Path
 from .. import config
 
 _MAGIC = b"dy2st-object-1\n"
-
-
-def default_folder() -> Path:
-    """`DY2ST_CACHE_DIR`, else `dy2st` in the user's cache folder."""
-    if config.CACHE_DIR.get():
-        return Path(config.CACHE_DIR.get())
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "dy2st"
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "dy2st"
 
 
 class ObjectCache:
@@ -41,7 +30,7 @@ class ObjectCache:
         if config.NO_CACHE.get():
             return
         try:
-            wanted = (default_folder() if folder is None else folder) / "objects"
+            wanted = (config.cache_folder() if folder is None else folder) / "objects"
             # the folder above too: who can write that one could put another in the place of ours
             wanted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             wanted.mkdir(mode=0o700, exist_ok=True)

@@ -12,7 +12,7 @@ import pytest
 from dy2st_runtime import config
 from dy2st_runtime.codegen import cpu
 from dy2st_runtime.executor import worker
-from dy2st_runtime.executor.cache import ObjectCache, default_folder
+from dy2st_runtime.executor.cache import ObjectCache
 from dy2st_runtime.executor.compile import KernelCompiler
 from dy2st_runtime.loopir import nodes as n
 from dy2st_runtime.loopir.builder import KernelBuilder
@@ -122,7 +122,7 @@ def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pyte
 
 def test_switches(tmp_path: Path) -> None:
     with config.CACHE_DIR.override(str(tmp_path)):
-        assert default_folder() == tmp_path
+        assert config.cache_folder() == tmp_path
     with config.NO_CACHE.override(True):
         assert ObjectCache(tmp_path).folder is None
 
