@@ -137,3 +137,14 @@ def test_training_by_the_static_executor() -> None:
     cpu, cuda = losses.values()
     assert cuda == pytest.approx(cpu, rel=1e-5)
     assert cuda[-1] < cuda[0]
+
+
+def test_a_startup_program_serves_several_scopes() -> None:
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup), dy2st.unique_name.guard():
+        y = static.nn.fc(static.data("x", [None, 3]), 2)
+    exe = static.Executor(dy2st.CUDAPlace(0))
+    for _ in range(3):
+        scope = static.Scope()
+        exe.run(startup, scope=scope)
+        assert exe.run(main, feed={"x": rows(4, 3)}, fetch_list=[y], scope=scope)[0].shape == (4, 2)
