@@ -166,8 +166,6 @@ class CudaExecutable:
         self.schedule = lower(self.program, shapes, frozenset(absent_feeds))
         named = set(self.schedule.variables) | set(self.fetch_names) | set(self.updates.values())
         self.state_names = [v.name for v in self.block.vars.values() if v.persistable and v.name in named]
-        # what is only written needs no value before
-        self.read_names = {name for op in self.block.ops for name in reads(op)} | set(self.fetch_names)
         self._lock = threading.Lock()
 
     def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
@@ -184,8 +182,6 @@ class CudaExecutable:
                 env[name] = to_device(check_feed(v, value))
         for name in self.state_names:
             if name not in state:
-                if name not in self.read_names:
-                    continue
                 raise ScopeError(
                     f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
                 )
