@@ -44,9 +44,11 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
             hint="keep the list in a local variable, an attribute or a container of the function, or return a new list",
         )
     tracer.watch_locals()
-    kind = ((later.dtype, later.element_shape) if isinstance(later, StagedList)
-            else element_type([*items, *later], name))  # fmt: skip
-    staged = StagedList.of(items, *kind)
+    if isinstance(later, StagedList):
+        staged = StagedList.of(items, later.dtype, later.element_shape)
+    else:
+        entry = element_type([*items, *later], name)
+        staged = StagedList.of(items, entry.dtype, entry.shape)
     tracer.replaced[id(items)] = (items, staged)
     frame = tracer.frames[-1] if tracer.frames else None
     if frame is not None:

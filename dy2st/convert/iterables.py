@@ -109,7 +109,8 @@ def indexed(x: Any, what: str) -> Staged:
     items = list(x)
     if not items:
         return Staged(0, lambda i: i, what)
-    dtype, shape = element_type(items, what)
+    entry = element_type(items, what)
+    dtype, shape = entry.dtype, entry.shape
     if not any(isinstance(v, Tensor) for v in items):
         table = as_tensor(items, dtype)
         return Staged(len(items), lambda i: _weak(getitem(table, i)), what)

@@ -6,7 +6,7 @@ import dis
 import sys
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.growth import GROWN, relation
@@ -14,10 +14,14 @@ from dy2st_runtime.ir.growth import GROWN, relation
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
-from ..tensor.kinds import meet
+from ..tensor.kinds import Kind, Kinds, kinds_of, meet
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor, is_weak
+from ..tensor.promotion import as_tensor, is_weak, weak_dtype
 from .list_indices import bounds, chosen, counted, integer, position, repeated
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+    from .types import LeafType
 
 _INSTEAD = {
     "sort": "stack it and sort the tensor: paddle.sort(paddle.stack(xs))",
@@ -57,7 +61,7 @@ class StagedList:
         return new
 
     def with_value(self, v: Variable) -> StagedList:
-        return StagedList.wrap(v)
+        return StagedList.wrap(v)._hold(self.kinds)
 
     # ---- what it is ----
     @property
@@ -68,19 +72,34 @@ class StagedList:
     def element_shape(self) -> tuple[int, ...]:
         return tuple(self._value.shape)
 
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What the entries are: tensors, or Python numbers of some class, or either; nothing is known of an empty list."""
+        return _tracer().entry_kinds.get(self._value.name, frozenset())
+
+    def _hold(self, kinds: frozenset[Kind]) -> StagedList:
+        _tracer().entry_kinds[self._value.name] = kinds
+        return self
+
     def _array(self) -> Tensor:
         array = Tensor.wrap(self._value, self._value.stop_gradient)
         array._who = self if self._who is None else self._who
         return array
 
-    @staticmethod
-    def _new(array: Tensor) -> StagedList:
+    def _new(self, array: Tensor, kinds: frozenset[Kind] = frozenset()) -> StagedList:
+        """Another list, of entries of this one and of others of these kinds."""
         assert isinstance(array._value, Variable)
-        from .tracer import need_tracer
-
-        new = StagedList.wrap(array._value)
-        need_tracer("a list").aliases.replaced(new, array)
+        new = StagedList.wrap(array._value)._hold(self.kinds | kinds)
+        _tracer().aliases.replaced(new, array)
         return new
+
+    def _entry(self, value: Tensor) -> Tensor:
+        """An entry that was read: a tensor, or the number that it stands for."""
+        kinds = self.kinds
+        value._weak = any(k.weak for k in kinds)
+        if len(kinds) > 1:
+            value._kinds = Kinds(kinds, "an entry of a list may be " + " or ".join(map(str, sorted(kinds))))
+        return value
 
     def _element(self, x: Any) -> Tensor:
         if is_weak(x):
@@ -99,12 +118,12 @@ class StagedList:
         n._weak = True
         return n
 
-    def _set(self, array: Tensor) -> None:
-        from .tracer import need_tracer
-
-        tracer = need_tracer("a list")
+    def _set(self, array: Tensor, *new: frozenset[Kind]) -> None:
+        """The list has changed, and may have got entries of these kinds."""
+        kinds, tracer = self.kinds.union(*new), _tracer()
         tracer.assign(self, array._value)  # type: ignore[arg-type]
         tracer.aliases.replaced(self, array)
+        self._hold(kinds)
 
     def has_grown(self) -> bool:
         """Whether it surely begins with the entries of the list that it was made of."""
@@ -112,24 +131,25 @@ class StagedList:
 
     # ---- list methods ----
     def append(self, x: Any) -> None:
-        self._set(ops.op("array_append", Array=self._array(), X=self._element(x)))
+        self._set(ops.op("array_append", Array=self._array(), X=self._element(x)), kinds_of_entry(x))
 
     def extend(self, xs: Any) -> None:
         if isinstance(xs, StagedList):
-            self._set(ops.op("array_extend", Array=self._array(), Other=xs._array()))
+            self._set(ops.op("array_extend", Array=self._array(), Other=xs._array()), xs.kinds)
             return
         for x in xs:
             self.append(x)
 
     def insert(self, index: Any, x: Any) -> None:
         at = position(index, self.length())
-        self._set(ops.op("array_insert", Array=self._array(), X=self._element(x), I=at))
+        self._set(ops.op("array_insert", Array=self._array(), X=self._element(x), I=at), kinds_of_entry(x))
 
     def pop(self, index: Any = -1) -> Tensor:
         if isinstance(index, int) and index == -1:
             array, value = ops.op("array_pop", Array=self._array())
         else:
             array, value = ops.op("array_remove", Array=self._array(), I=integer(index))
+        value = self._entry(value)
         self._set(array)
         return value
 
@@ -175,13 +195,14 @@ class StagedList:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self._new(self._taken(index))
-        return ops.op("read_from_array", X=self._array(), I=integer(index))
+        return self._entry(ops.op("read_from_array", X=self._array(), I=integer(index)))
 
     def __setitem__(self, index: Any, x: Any) -> None:
         if isinstance(index, slice):
-            self._set(self._spliced(index, self._listed(x)))
+            items = self._listed(x)
+            self._set(self._spliced(index, items), items.kinds)
         else:
-            self._set(ops.op("array_set", Array=self._array(), X=self._element(x), I=integer(index)))
+            self._set(ops.op("array_set", Array=self._array(), X=self._element(x), I=integer(index)), kinds_of_entry(x))
 
     def __delitem__(self, index: Any) -> None:
         if isinstance(index, slice):
@@ -201,7 +222,8 @@ class StagedList:
     def __add__(self, other: Any) -> StagedList:
         if not isinstance(other, (list, StagedList)):
             return NotImplemented
-        return self._new(ops.op("array_extend", Array=self._array(), Other=self._listed(other)._array()))
+        items = self._listed(other)
+        return self._new(ops.op("array_extend", Array=self._array(), Other=items._array()), items.kinds)
 
     def __radd__(self, other: Any) -> StagedList:
         if not isinstance(other, list):
@@ -246,9 +268,23 @@ class StagedList:
 
     # ---- what tensors are made of it ----
     def stack(self, axis: int = 0) -> Tensor:
+        self.of_numbers()
         return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=True)
 
+    def of_numbers(self) -> bool:
+        """Whether the entries are Python numbers; beside tensors, numbers are 0-d tensors of their dtype.
+
+        Raises:
+            DTypeError: they are numbers of several classes.
+        """
+        kinds = self.kinds
+        weak = bool(kinds) and all(k.weak for k in kinds)
+        if weak and len(kinds) > 1:
+            raise Kinds(kinds, "an entry of a list is " + " or ".join(map(str, sorted(kinds)))).fail("only the run knows which")
+        return weak
+
     def concat(self, axis: int = 0) -> Tensor:
+        self.of_numbers()
         return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=False)
 
     def __repr__(self) -> str:
@@ -263,9 +299,20 @@ def adds_in_place(frame: FrameType) -> bool:
     return False
 
 
-def element_type(items: Sequence[Any], what: str) -> tuple[str, tuple[int, ...]]:
-    """The dtype and shape that all these tensors and numbers have in common."""
-    from .types import LeafType, join, type_of
+def kinds_of_entry(x: Any) -> frozenset[Kind]:
+    """What a tensor or number is as an entry of a list."""
+    return kinds_of(x) if isinstance(x, Tensor) else frozenset((Kind(weak_dtype(x), True),))
+
+
+def _tracer() -> Tracer:
+    from .tracer import need_tracer
+
+    return need_tracer("a list")
+
+
+def element_type(items: Sequence[Any], what: str) -> LeafType:
+    """The type that all these tensors and numbers have in common."""
+    from .types import join, type_of
 
     found: LeafType | None = None
     for item in items:
@@ -278,4 +325,4 @@ def element_type(items: Sequence[Any], what: str) -> tuple[str, tuple[int, ...]]
             )
         found = t if found is None else join(found, t, f"an element of {what}")
     assert found is not None
-    return found.dtype, found.shape
+    return found

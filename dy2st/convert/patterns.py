@@ -21,7 +21,7 @@ from .growing import substituted
 from .lists import StagedList, element_type
 from .structure import MaybeNone, MaybeObject, build, split
 from .tracer import Tracer
-from .types import LeafType, describe, join, made_at, same, type_of
+from .types import LeafType, array_of, describe, join, made_at, same, type_of
 from .undefined import Undefined
 
 
@@ -150,7 +150,7 @@ class Fitter:
             return Node(MaybeNone, (), (p if new is None else self._var(p, new.bare(), name), Var(_FLAG)))
         t = type_of(new)
         if t is None and isinstance(new, list) and p.type.kind == "array":
-            t = LeafType(*element_type(new, f"{said(name)}"), kind="array") if new else p.type
+            t = array_of(element_type(new, said(name))) if new else p.type
         if t is None:
             raise StructureError(f"{said(name)} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
         found = self._leaf(p.type, t, None, new, name)
@@ -200,9 +200,10 @@ class Fitter:
             t = u if t is None else join(t, u, f"{said(name)}")
         for x in lists:
             if x:
-                u = LeafType(*element_type(x, f"{said(name)}"), kind="array")
-                if t is not None and u.weak:
-                    u = LeafType(t.dtype, u.shape, kind="array")
+                entry = element_type(x, said(name))
+                u = array_of(entry)
+                if t is not None and entry.weak:  # numbers take the dtype of the tensors
+                    u = array_of(LeafType(t.dtype, u.shape), entry.all_kinds)
                 t = u if t is None else join(t, u, f"an element of {said(name)}")
         assert t is not None
         return Var(t)
@@ -294,6 +295,7 @@ def wrap(tracer: Tracer, p: Var, v: Variable) -> Any:
     if p.why:
         tracer.absent[v.name] = p.why
     if p.type.kind == "array":
+        tracer.entry_kinds[v.name] = p.type.all_kinds
         return StagedList.wrap(v)
     t = Tensor.wrap(v, v.stop_gradient)
     t._weak, t._kinds = p.type.weak, p.type.kinds

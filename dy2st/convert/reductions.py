@@ -110,8 +110,15 @@ def sum_(values: Any, start: Any = 0) -> Any:
     if isinstance(values, StagedList):
         if values.element_shape:  # where the list is empty there is nothing of that shape
             return _total(values.stack()) + start
-        return if_expr(values.length() > 0, lambda: _total(values.stack()) + start, lambda: start)
+        return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)
     return _total(values) + start if is_staged(values) else sum(values, start)
+
+
+def _number_or_tensor(values: StagedList) -> Tensor:
+    """The sum of 0-d entries: a number if they are numbers."""
+    found = _total(values.stack())
+    found._weak = values.of_numbers()
+    return found
 
 
 def _total(x: Tensor) -> Tensor:

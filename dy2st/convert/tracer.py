@@ -18,7 +18,7 @@ from ..errors import LeakError, StagedValueError, StructureError, UndefinedError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
-from ..tensor.kinds import require_one_kind
+from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
@@ -110,6 +110,7 @@ class Tracer(ProgramRecorder):
         self.arguments: dict[int, bool] = {}
         self.asked_leaves: dict[int, bool] = {}
         self.absent: dict[str, str] = {}
+        self.entry_kinds: dict[str, frozenset[Kind]] = {}
         self.replaced: dict[int, tuple[list, Any]] = {}
         self.notes: dict[Note, None] = {}
         self.functions: dict[int, Any] = {}

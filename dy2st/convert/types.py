@@ -45,7 +45,7 @@ class LeafType:
         return self.kinds.all if self.kinds is not None else frozenset((Kind(self.dtype, self.weak),))
 
     def __str__(self) -> str:
-        if self.kinds is not None:
+        if self.kinds is not None and self.kind == "dense":
             return " or ".join(map(str, sorted(self.kinds.all)))
         if self.weak and not self.shape:
             return str(Kind(self.dtype, True))
@@ -57,10 +57,17 @@ def type_of(x: Any) -> LeafType | None:
     if isinstance(x, Tensor):
         return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=x._kinds)
     if isinstance(x, StagedList):
-        return LeafType(x.dtype, x.element_shape, kind="array")
+        return array_of(LeafType(x.dtype, x.element_shape), x.kinds)
     if isinstance(x, NUMBERS):
         return LeafType(weak_dtype(x), (), True)
     return None
+
+
+def array_of(entry: LeafType, kinds: frozenset[Kind] | None = None) -> LeafType:
+    """The type of a list of such entries, which are of these kinds."""
+    found = entry.all_kinds if kinds is None else kinds
+    # also of one kind, or none: a list without entries is of the kinds that it gets
+    return LeafType(entry.dtype, entry.shape, any(k.weak for k in found), "array", Kinds(found, "the entries of a list differ"))
 
 
 def same(x: Any, y: Any) -> bool:
@@ -105,17 +112,26 @@ def join(a: LeafType, b: LeafType, what: str, where: str = "") -> LeafType:
     """
     if a.kind != b.kind:
         raise StructureError(f"{what} is {a} on one path and {b} on the other")
+    if a.kind == "array":
+        if a.dtype != b.dtype:
+            raise DTypeError(f"{what} has entries of dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
+                             hint=f"make all of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
+        entry = LeafType(a.dtype, _joined_shape(a, b, f"an entry of {what}"))
+        return array_of(entry, a.all_kinds | b.all_kinds)
     kinds = joined(a.all_kinds, b.all_kinds, f"{what} is {a} on one path and {b} on the other{where}", a.kinds, b.kinds)
     dtype = storage(kinds.all) if kinds is not None else a.dtype
     if dtype is None:
         both = f"has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})"
         raise DTypeError(f"{what} " + (both if not (a.weak or b.weak) else f"is {a} on one path and {b} on the other"),
                          hint=f"make both of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
+    return LeafType(dtype, _joined_shape(a, b, what), a.weak or b.weak, a.kind, kinds)
+
+
+def _joined_shape(a: LeafType, b: LeafType, what: str) -> tuple[int, ...]:
     if len(a.shape) != len(b.shape):
         raise ShapeError(f"{what} has {len(a.shape)} dims on one path and {len(b.shape)} on the other ({a} and {b})",
                          hint="reshape one side, or start with a tensor of the final shape")  # fmt: skip
-    shape = tuple(p if p == q else -1 for p, q in zip(a.shape, b.shape, strict=True))
-    return LeafType(dtype, shape, a.weak or b.weak, a.kind, kinds)
+    return tuple(p if p == q else -1 for p, q in zip(a.shape, b.shape, strict=True))
 
 
 def made_at(x: Any) -> Any:

@@ -37,7 +37,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A computed value in a result: its position among the fetches. `number`: it is a Python number to the user."""
+    """A computed value in a result: its position among the fetches. `number`: it is a Python number (or a list of such) to the user."""
 
     position: int
     number: bool = False
@@ -92,7 +92,9 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
     if isinstance(recipe, Rebuilt):
         return build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow) for c in recipe.children])
     value = values[recipe.position]
-    return value.item() if recipe.number and isinstance(value, Tensor) else value
+    if recipe.number and value is not None:
+        return [x.item() for x in value] if isinstance(value, list) else value.item()
+    return value
 
 
 def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:

@@ -216,7 +216,7 @@ class Trace:
         if isinstance(value, StagedList):
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
-            return self._given(items, self._fetch(value._value))
+            return self._given(items, self._fetch(value._value, value.of_numbers()))
         if isinstance(value, list) and id(value) in self.tracer.replaced:
             return self._given(value, self._recipe(self.tracer.replaced[id(value)][1]))
         if isinstance(value, MaybeObject):

@@ -397,6 +397,71 @@ def scalars(x, n):
     return x.sum() * 2 in xs, x.sum() in none, max(xs), min(xs), sum(xs), max(xs[:1] * 2)
 
 
+def numbers_in_a_list(x, n):
+    out = []
+    for k in range(n):
+        out.append(k * 2)
+    return out, len(out), x
+
+
+def floats_in_a_list(x, n):
+    out = [1.5]
+    for k in range(n):
+        out.append(float(x.sum()) * k)
+    return out, out[0], x * out[-1], x * sum(out), max(out)
+
+
+def ints_and_floats_in_a_list(x, n):
+    out = [1]
+    for _ in range(n):
+        out.append(0.5)
+    return x * out[0]
+
+
+def popped_number(x, n):
+    stack = [1, 2, 3]
+    for k in range(n):
+        stack.append(k)
+    a, b = stack.pop(), stack[0]
+    return isinstance(a, int), a + b, x * a
+
+
+def sum_over_numbers(x, n):
+    out = []
+    for k in range(n):
+        out.append(k + 1)
+    s = 0
+    for v in out:
+        s += v
+    return s, x * s
+
+
+def number_in_a_branch(x, n):
+    out = [1]
+    if n > 0:
+        out.append(2)
+    return out, x
+
+
+def appended_and_replaced(x, n):
+    out = []
+    y = x + 0
+    for k in range(n):
+        y = y * 2
+        y[0] = k
+        out.append(y)
+    return out
+
+
+def appended_copies(x, n):
+    out = []
+    y = x + 0
+    for k in range(n):
+        out.append(y.clone())
+        y[0] = k
+    return out
+
+
 CALLS = [([1.5, 2.0], 3), ([1.5, 2.0], 0), ([1.5, 2.0], 1), ([-1.5, -2.0], 2)]
 CASES = [
     (function, CALLS, 1)
@@ -407,5 +472,7 @@ CASES = [
         in_dict, in_list, in_tuple, in_object, with_two_names, by_helpers, of_the_caller, names_and_new_lists,
         insert, insert_in_loop, pop_and_delete, slices, slice_assigned, reverse, neighbours, added_and_repeated, copies,
         comprehensions, comprehensions_with_targets, comprehensions_over_python, comprehension_in_a_loop, joined, scalars,
+        numbers_in_a_list, floats_in_a_list, ints_and_floats_in_a_list, popped_number, sum_over_numbers, number_in_a_branch,
+        appended_and_replaced, appended_copies,
     )
 ]  # fmt: skip
