@@ -289,6 +289,12 @@ class Tracer(ProgramRecorder):
         known = not tensor.is_symbolic or id(tensor) in self.originals
         return known and tensor.is_leaf and not tensor._stop
 
+    def grad(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
+             no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip
+        from .gradients import gradients
+
+        return gradients(self, outputs, inputs, grad_outputs, no_grad_vars, create_graph)
+
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 

@@ -87,14 +87,14 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
     blocked = _list(no_grad_vars) if no_grad_vars is not None else []
     recorder = dispatch.current_recorder()
     if recorder is not None:
-        results = recorder.grad(roots, wrt, grads, blocked)
+        results = recorder.grad(roots, wrt, grads, blocked, create_graph)
     else:
         retain = create_graph if retain_graph is None else retain_graph
         results = _run(roots, grads, wrt, retain, create_graph, blocked)
     for i, g in enumerate(results):
         if g is None and not allow_unused:
             if not wrt[i].dtype.startswith("float"):
-                raise _no_gradient(wrt[i], f"input {i} of grad()")
+                raise no_gradient(wrt[i], f"input {i} of grad()")
             raise GradientError(
                 f"input {i} of grad() is not used by the outputs, or has stop_gradient=True",
                 hint="pass allow_unused=True to get None for it", location=user_location(2),
@@ -141,7 +141,7 @@ def check_gradient(g: Any, t: Tensor, what: str) -> None:
         raise DTypeError(f"{what} is {g.dtype}, its tensor is {t.dtype}", location=user_location(2))
 
 
-def _no_gradient(t: Tensor, what: str) -> GradientError:
+def no_gradient(t: Tensor, what: str) -> GradientError:
     """What is raised for a tensor that no gradient flows to."""
     if not t.dtype.startswith("float"):
         return GradientError(
@@ -159,7 +159,7 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
     """Walks the tape backwards; with `wrt` returns their gradients, without accumulates in the leaves."""
     for t in roots:
         if t.stop_gradient or not t.dtype.startswith("float"):
-            raise _no_gradient(t, "the tensor to differentiate")
+            raise no_gradient(t, "the tensor to differentiate")
     with _grad_mode(create):
         pending: dict[tape.Node, list[Tensor | None]] = {}
         for t, g in zip(roots, grads, strict=True):
@@ -379,7 +379,7 @@ def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
     if recorder is not None:
         return recorder.register_hook(t, hook)
     if t.stop_gradient or not t.dtype.startswith("float"):
-        raise _no_gradient(t, "a hook would never be called: the tensor")
+        raise no_gradient(t, "a hook would never be called: the tensor")
     node, index = _edge(t)
     hooks = node.hooks.setdefault(index, {})
     key = next(_hook_ids)

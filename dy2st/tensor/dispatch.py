@@ -97,7 +97,7 @@ class Recorder:
         )  # fmt: skip
 
     def grad(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
-             no_grad_vars: Sequence[Tensor]) -> list[Tensor | None]:  # fmt: skip
+             no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip
         """`grad()` while recording."""
         raise StagedValueError(
             "grad() cannot be called while a program is built", location=user_location(), hint="use static.gradients"

@@ -79,10 +79,10 @@ def _distinct(b: OpBuilder, ins: Sequence[Any]) -> list[Any]:
 
 
 def _depending(recorder: Recorder, ins: Sequence[Any]) -> set[int]:
-    """The ids of the values that depend on `ins`."""
+    """The ids of the values that depend on `ins` in a way that has a gradient: not only on their sizes, say."""
     live = {id(v) for v in ins if v is not None}
-    for _, op_ins, op_outs, _ in recorder.entries:
+    for op, op_ins, op_outs, _ in recorder.entries:
         flat = [v for x in op_ins for v in (x if isinstance(x, list) else [x])]
-        if any(id(v) in live for v in flat):
+        if op.differentiable and any(id(v) in live for v in flat):
             live.update(id(v) for o in op_outs for v in (o if isinstance(o, list) else [o]))
     return live

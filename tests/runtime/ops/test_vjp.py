@@ -37,6 +37,15 @@ def test_results_without_gradient_and_inputs_without_influence() -> None:
     assert none is None
 
 
+def test_what_depends_on_sizes_only_has_no_gradient() -> None:
+    b, x = Tape(), leaf(3.0, 4.0)
+
+    def compose(r: Any, x: Any) -> Any:
+        return r.mul(x, r.cast_to(r.op("size", Input=x), "float64"))
+
+    np.testing.assert_allclose(vjp(b, compose, (x,), (leaf(1.0, 2.0),))[0].array, [2.0, 4.0])
+
+
 def test_the_gradient_of_a_gradient() -> None:
     b, x = Tape(), leaf(2.0)
 

@@ -1,0 +1,60 @@
+"""`grad()` in a traced function: the ops that compute the gradients become part of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dy2st_runtime.backward import append_backward
+from dy2st_runtime.errors import Dy2stError
+from dy2st_runtime.ir.absent import maybe_absent
+
+from ..errors import StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.autograd import no_gradient
+from ..tensor.location import user_location
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+
+def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
+              no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip
+    """For each input its gradient, None where the outputs do not depend on it.
+
+    Raises:
+        StagedValueError: it is asked for within a branch or a loop that depends on a tensor.
+        GradientError: no gradient flows to an output.
+    """
+    if tracer.block is not tracer.program.global_block():
+        raise StagedValueError(
+            "grad() cannot be called in a branch or a loop that depends on a tensor", location=user_location(2),
+            hint="call it before or after, or let the condition (the range of the loop) be of Python's numbers",
+        )  # fmt: skip
+    for t in outputs:
+        if t.stop_gradient:
+            raise no_gradient(t, "the tensor to differentiate")
+    targets = [tracer.lift(t) for t in outputs]
+    wrt = [tracer.lift(t) for t in inputs]
+    seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]
+    blocked = [tracer.lift(t).name for t in no_grad_vars]
+    reached = [i for i, t in enumerate(inputs) if not t.stop_gradient]
+    try:
+        found = append_backward(tracer.program, targets, [wrt[i] for i in reached], seeds, blocked)
+    except Dy2stError as error:
+        raise error.at(user_location(2)) from error.__cause__
+    absent = maybe_absent(tracer.program)
+    results: list[Tensor | None] = [None] * len(inputs)
+    for i, v in zip(reached, found, strict=True):
+        if v is None:
+            continue
+        g = Tensor.wrap(v, v.stop_gradient)
+        if v.name in absent:
+            g = dispatch.ops.op(
+                "ensure_defined",
+                X=g,
+                name=f"the gradient of input {i}",
+                why=f"no op that leads from input {i} of grad() to its outputs has run",
+            )
+        results[i] = g if create_graph else g.detach()
+    return results

@@ -1,0 +1,155 @@
+"""`grad()` called in a static function: gradient penalties, inner steps, sampling by gradients. The same as eagerly."""
+
+import numpy as np
+import pytest
+from dy2st_runtime import config
+from three_ways import compare, outcome
+
+from dy2st import jit, nn
+from dy2st.errors import GradientError, StagedValueError
+from dy2st.tensor import Tensor
+from dy2st.tensor.autograd import grad
+from dy2st.tensor.linalg import matmul
+
+
+def penalty(x):
+    y = (x.tanh() * x).sum()
+    (g,) = grad(y, x, create_graph=True)
+    return y, (g * g).sum()
+
+
+def steps(x, rate):
+    for _ in range(3):
+        (g,) = grad((x * x * x).sum(), [x], create_graph=True)
+        x = x - g * rate
+    return x
+
+
+def constant(x):
+    (g,) = grad((x * x * x).sum(), x, retain_graph=True)
+    return g * x
+
+
+def given(x, v):
+    (g,) = grad(x.tanh(), x, grad_outputs=v, create_graph=True)
+    return g, grad(g.sum(), x, create_graph=True)[0]
+
+
+def behind_control_flow(x, n):
+    h = x * 2 if x.sum() > 0 else x.tanh()
+    for _ in range(n):
+        h = h * h + x
+    (g,) = grad(h.sum(), x, retain_graph=True)
+    return h, g
+
+
+def blocked(x):
+    h = x * x
+    return grad((h * x).sum(), x, no_grad_vars=[h])[0]
+
+
+def unused(x, y):
+    return grad((x * x).sum(), [x, y], allow_unused=True)
+
+
+def missing(x, y):
+    return grad((x * x).sum(), [x, y])
+
+
+def of_a_constant(x):
+    return grad(x.detach().sum(), x)
+
+
+P, N = [0.5, 1.5, 2.0], [-0.5, -1.5, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [(penalty, [(P,), (N,)]), (steps, [(P, 0.1), (N, 0.1)]), (constant, [(P,), (N,)]), (given, [(P, N), (N, P)]),
+     (behind_control_flow, [(P, 2), (N, 0), (N, 3)]), (blocked, [(P,)]), (unused, [(P, N)]), (missing, [(P, N)]),
+     (of_a_constant, [(P,)])],
+)  # fmt: skip
+def test_as_eagerly(function, calls):
+    with config.NO_JIT.override(True):
+        static = jit.to_static(function)
+        for values in calls:
+            compare(outcome(function, values), outcome(static, values), values)
+
+
+def test_natively():
+    compare(outcome(penalty, (P,)), outcome(jit.to_static(penalty), (P,)), P)
+
+
+class Critic(nn.Layer):
+    """With layers whose gradients depend on sizes that are open."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1D(3), nn.LayerNorm(3), nn.Tanh(), nn.Linear(3, 1))
+
+    def forward(self, x):
+        y = self.body(x)
+        (g,) = grad(y.sum(), x, create_graph=True)
+        return y.mean() + ((g.norm() - 1) ** 2).mean()
+
+
+def test_penalty_of_a_critic():
+    eager, static = Critic(), jit.to_static(Critic())
+    static.set_state_dict(eager.state_dict())
+    rng = np.random.RandomState(0)
+    with config.NO_JIT.override(True):
+        for rows in (4, 3):
+            values = rng.randn(rows, 2).astype("float32")
+            losses = [net(Tensor(values, stop_gradient=False)) for net in (eager, static)]
+            np.testing.assert_allclose(losses[1].numpy(), losses[0].numpy(), rtol=1e-4)
+            for loss in losses:
+                loss.backward()
+            for p, q in zip(eager.parameters(), static.parameters(), strict=True):
+                assert (p.grad is None) == (q.grad is None)
+                if p.grad is not None:
+                    np.testing.assert_allclose(q.grad.numpy(), p.grad.numpy(), rtol=1e-3, atol=1e-4)
+
+
+def test_inner_step_on_parameters():
+    layer = nn.Linear(2, 1)
+
+    def adapted(x, y):
+        loss = ((layer(x) - y) ** 2).mean()
+        dw, db = grad(loss, [layer.weight, layer.bias], create_graph=True)
+        return ((matmul(x, layer.weight - dw * 0.1) + layer.bias - db * 0.1 - y) ** 2).mean()
+
+    x, y = Tensor(np.ones((3, 2), np.float32)), Tensor(np.full((3, 1), 2.0, np.float32))
+    found = []
+    with config.NO_JIT.override(True):
+        for f in (adapted, jit.to_static(adapted)):
+            loss = f(x, y)
+            loss.backward()
+            found.append((loss.numpy(), layer.weight.grad.numpy(), layer.bias.grad.numpy()))
+            layer.clear_gradients()
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-4)
+
+
+def used_on_one_path(x, y):
+    h = x * x if x.sum() > 0 else y * y
+    return grad(h.sum(), x)[0]
+
+
+def test_gradient_of_what_the_path_does_not_use():
+    static = jit.to_static(used_on_one_path)
+    with config.NO_JIT.override(True):
+        compare(outcome(used_on_one_path, (P, P)), outcome(static, (P, P)), P)
+        assert outcome(used_on_one_path, (N, P))[0] is GradientError
+        with pytest.raises(UnboundLocalError, match="the gradient of input 0"):
+            static(Tensor(np.array(N, np.float32), stop_gradient=False), Tensor(np.array(P, np.float32), stop_gradient=False))
+
+
+def in_a_loop(x, n):
+    for _ in range(n):
+        x = x - grad((x * x).sum(), x)[0]
+    return x
+
+
+def test_grad_in_a_staged_loop_is_an_error():
+    with pytest.raises(StagedValueError, match=r"grad\(\) cannot be called in a branch or a loop"):
+        jit.to_static(in_a_loop)(Tensor([1.0], stop_gradient=False), Tensor(3))
