@@ -5,8 +5,8 @@ from corpus import aliases, branches, builtins, exits, lists, loops, matching, n
 from three_ways import check
 
 CASES = [
-    *aliases.CASES, *branches.CASES, *builtins.CASES, *exits.CASES, *lists.CASES, *loops.CASES, *matching.CASES, *numbers.CASES, *python.CASES,
-    *raising.CASES, *texts.CASES,
+    *aliases.CASES, *branches.CASES, *builtins.CASES, *exits.CASES, *lists.CASES, *loops.CASES, *matching.CASES,
+    *numbers.CASES, *python.CASES, *raising.CASES, *texts.CASES,
 ]  # fmt: skip
 
 
