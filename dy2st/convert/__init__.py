@@ -14,6 +14,7 @@ from .for_stmt import for_stmt as for_stmt
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
 from .logical import and_ as and_
+from .logical import and_test as and_test
 from .logical import compare as compare
 from .logical import compare_chain as compare_chain
 from .logical import in_ as in_
@@ -21,6 +22,7 @@ from .logical import is_none as is_none
 from .logical import not_ as not_
 from .logical import not_in as not_in
 from .logical import or_ as or_
+from .logical import or_test as or_test
 from .loops import while_stmt as while_stmt
 from .matching import match_class as match_class
 from .matching import match_mapping as match_mapping

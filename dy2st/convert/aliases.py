@@ -19,7 +19,7 @@ from ..tensor.location import user_location
 from .lists import StagedList
 
 # the ops that put objects into lists, or take them out
-_ON_LISTS = {"array_append", "array_insert", "array_set", "array_extend", "array_take", "read_from_array", "array_pop", "array_remove"}
+ON_LISTS = {"array_append", "array_insert", "array_set", "array_extend", "array_take", "read_from_array", "array_pop", "array_remove"}
 
 # a value, and the block in which it is the one that goes on
 Source = tuple[Block, Any]
@@ -85,7 +85,7 @@ class Aliases:
 
     def passed(self, op: str, ins: dict[str, Any], outs: Sequence[Any]) -> None:
         """An op on lists has been traced: what it puts into a list, or takes out of it, is that object itself."""
-        if op not in _ON_LISTS:
+        if op not in ON_LISTS:
             return
         items = who(ins["Array"] if "Array" in ins else ins["X"])
         held = dict(self._elements(items))

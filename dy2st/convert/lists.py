@@ -290,6 +290,12 @@ class StagedList:
     def __repr__(self) -> str:
         return f"StagedList({self._value.name}: {self._value.type})"
 
+    def __str__(self) -> str:
+        raise StagedValueError(
+            "the text of a list of dynamic length is only known when the program runs", location=user_location(2),
+            hint="print its entries one by one in a loop, or return it and print it outside",
+        )  # fmt: skip
+
 
 def adds_in_place(frame: FrameType) -> bool:
     """Whether the instruction that a frame executes is a `+=`, for which a list of Python asks as for a `+`."""

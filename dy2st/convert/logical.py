@@ -39,6 +39,20 @@ def or_(*operands: Thunk) -> Any:
     return _chain(operands, stop_on=True)
 
 
+def and_test(*operands: Thunk) -> Any:
+    """`a and b and ...` where only its truth counts."""
+    return _chain([_truth_of(o) for o in operands], stop_on=False)
+
+
+def or_test(*operands: Thunk) -> Any:
+    """`a or b or ...` where only its truth counts."""
+    return _chain([_truth_of(o) for o in operands], stop_on=True)
+
+
+def _truth_of(operand: Thunk) -> Thunk:
+    return lambda: python_bool(truth(operand()))
+
+
 def _chain(operands: Sequence[Thunk], stop_on: bool) -> Any:
     value = operands[0]()
     for i, operand in enumerate(operands[1:], start=1):

@@ -118,7 +118,8 @@ class Loop:
         def make(leaf: Var) -> Any:
             t = leaf.type
             v = block.create_var(None, t.dtype, t.shape, stem="loop", kind=t.kind)
-            v.stop_gradient = not (dispatch.is_grad_enabled() and t.dtype.startswith("float"))
+            # also in `no_grad()`: where the loop does not run, the variable is what it was
+            v.stop_gradient = not t.dtype.startswith("float")
             block.params.append(v.name)
             return wrap(self.tracer, leaf, v)
 

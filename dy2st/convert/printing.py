@@ -44,12 +44,10 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
     for i, value in enumerate(values):
         if i:
             parts[-1] += sep
-        if isinstance(value, StagedList) or (
-            isinstance(value, (list, tuple, dict)) and any(map(is_staged, flatten(value)[0]))
-        ):
+        if any(isinstance(x, StagedList) for x in flatten(value)[0]):
             raise StagedValueError(
-                f"a {type(value).__name__} of tensors cannot be printed while tracing", location=user_location(3),
-                hint="print its tensors one by one, or return it and print it outside",
+                "a list of dynamic length cannot be printed while tracing", location=user_location(3),
+                hint="print its entries one by one in a loop, or return it and print it outside",
             )  # fmt: skip
         pieces = MARK.split(format(value) if is_staged(value) else str(value))
         parts[-1] += pieces[0]

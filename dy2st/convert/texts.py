@@ -27,6 +27,15 @@ class StagedText(str):
         return StagedText(str.__add__(other, self))
 
 
+    def __format__(self, spec: str) -> str:
+        if spec:
+            _refused("format")(self)
+        return StagedText(self)
+
+    def __mod__(self, values: Any) -> Any:
+        return text(percent(str(self), values))
+
+
 def _refused(name: str) -> Callable[..., NoReturn]:
     def refuse(self: StagedText, *args: Any, **kwargs: Any) -> NoReturn:
         raise StagedValueError(
@@ -40,7 +49,7 @@ def _refused(name: str) -> Callable[..., NoReturn]:
 
 # all else that looks at the characters
 _ALLOWED = {"format", "join", "format_map"}
-_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul")
+_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul", "repr")
 for _name in (*(n for n in vars(str) if not n.startswith("_") and n not in _ALLOWED), *(f"__{n}__" for n in _OPERATORS)):
     setattr(StagedText, _name, _refused(_name))
 
@@ -55,7 +64,8 @@ def percent(template: Any, values: Any) -> Any:
     from .structure import flatten
     from .tracer import is_staged
 
-    if not isinstance(template, str) or not any(map(is_staged, flatten(values)[0])):
+    leaves = flatten(values)[0]
+    if not isinstance(template, str) or not any(is_staged(x) or isinstance(x, StagedText) for x in leaves):
         return template % values
     given = list(values) if isinstance(values, tuple) else [values]
     used = 0
@@ -71,6 +81,8 @@ def percent(template: Any, values: Any) -> Any:
             value, used = given[used], used + 1
         else:
             raise TypeError("not enough arguments for format string")
+        if isinstance(value, StagedText):
+            return str(value) if match[0][-1] in "s" and len(match[0]) == (2 if key is None else 4 + len(key)) else format(value, match[0])
         if not is_staged(value):
             return match[0] % ({key: value} if key is not None else (value,))
         return _formatted(value, match)

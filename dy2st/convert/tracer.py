@@ -22,7 +22,7 @@ from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
-from .aliases import Aliases
+from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
 from .containers import held_by, is_container
 from .growing import Growth, grown, take_back
@@ -143,7 +143,9 @@ class Tracer(ProgramRecorder):
         }
         outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
         flat = [v for x in values for v in (x if isinstance(x, list) else [x]) if v is not None]
-        requires = dispatch.is_grad_enabled() and op.differentiable and any(not v.stop_gradient for v in flat)
+        # what is put into a list or taken out of it in `no_grad()` stays what it was
+        recorded = dispatch.is_grad_enabled() or op.type in ON_LISTS
+        requires = recorded and op.differentiable and any(not v.stop_gradient for v in flat)
         results: list[Any] = []
         for slot, out in zip(op.output_slots, outs, strict=True):
             target = inputs.get(op.inplace.get(slot.name, ""), (None, None))[0]

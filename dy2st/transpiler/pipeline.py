@@ -23,6 +23,7 @@ from dy2st.transpiler.passes.logical import Logical
 from dy2st.transpiler.passes.match_stmt import MatchStmt
 from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
 from dy2st.transpiler.passes.super_call import SuperCall
+from dy2st.transpiler.passes.tests import Tests
 from dy2st.transpiler.passes.texts import Texts
 from dy2st.transpiler.passes.undefined_reads import UndefinedReads
 from dy2st.transpiler.passes.unpacking import Unpacking
@@ -37,6 +38,8 @@ PIPELINE: tuple[type[Pass], ...] = (
     Annotations,
     # Before walrus, as it makes some.
     MatchStmt,
+    # Where the user's conditions are, as long as they can be told from what the next passes make of them.
+    Tests,
     # Makes statements of expressions, so before everything that looks at control flow.
     Walrus,
     # Makes names undefined, which the next pass has to know.

@@ -1,5 +1,7 @@
 """Functions with errors. The line of each is marked with the text that the error starts with."""
 
+import numpy as np
+
 from dy2st.tensor.manipulation import concat
 
 
@@ -320,3 +322,36 @@ def perhaps_one_object(x):
 
 def truth_of_rows(x):
     return x if any(x.reshape([-1, 1])) else -x  # error: any() of a tensor with 2 dims asks for the truth of its rows
+
+
+def text_cut_to_length(x, n):
+    raise ValueError(f"{int(n)!r:>4}")  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def text_of_a_dynamic_list(x, n):
+    items = [x * i for i in range(n)]
+    raise ValueError(f"{items}")  # error: the text of a list of dynamic length is only known when the program runs
+
+
+POSITIONS = iter(range(100))
+
+
+def iterator_of_the_outside(x):
+    return x * next(POSITIONS)  # error: a range_iterator that is there before the call would be advanced once
+
+
+def loop_over_an_iterator_of_the_outside(x):
+    for k in POSITIONS:  # error: a range_iterator that is there before the call would be advanced once
+        x = x * k
+    return x
+
+
+def iterator_in_a_loop(x, n):
+    rates = iter([1.0, 2.0, 3.0])
+    for _ in range(n):
+        x = x * next(rates)  # error: a list_iterator is advanced in a branch or a loop that depends on a tensor
+    return x
+
+
+def random_number_of_numpy(x):
+    return x * np.random.rand()  # error: np.random.rand() would be drawn once, while tracing

@@ -110,6 +110,23 @@ def modified_without_gradient_in_a_branch(x, n):
     return w * x
 
 
+def rebound_without_gradient(x, n):
+    v = x * 2
+    with no_grad():
+        for _ in range(n):
+            if x.sum() > 3:
+                v = v * 2
+    return v * x
+
+
+def appended_without_gradient(x, n):
+    items = [x * 2]
+    with no_grad():
+        for i in range(n):
+            items.append(items[-1] if i < 1 else x * i)
+    return concat(items)
+
+
 def copy_of_what_was_modified(x, n):
     v = x + 1
     items = [x]
@@ -134,5 +151,7 @@ CASES = [
     (modified_and_replaced_in_a_loop, [(P, 0), (P, 1), (P, 2), (P, 4)], 1),
     (modified_without_gradient_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
     (modified_without_gradient_in_a_branch, [(P, 0), (P, 1), (P, 3)], 1),
+    (rebound_without_gradient, [(P, 0), (P, 1), (P, 3), (N, 2)], 1),
+    (appended_without_gradient, [(P, 0), (P, 1), (P, 3)], 1),
     (copy_of_what_was_modified, [(P, 0), (P, 1), (P, 3)], 1),
 ]

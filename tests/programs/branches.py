@@ -3,6 +3,19 @@
 import dy2st
 
 
+def truths_of_different_kinds(x, n):
+    k = int(n)
+    if k or x.sum() > 0:
+        x = x * 2
+    if not (n or x.mean() > 0 or k > 5):
+        x = x - 1
+    y = 1 if n and x[0] > 0 and k else 2
+    while x.sum() > 1 and (k or n):
+        x = x / 2
+    assert n or k == 0 or x.sum(), "nothing"
+    return x, y
+
+
 def none_in_a_nested_branch_of_a_loop(x, n):
     found = None
     for i in range(n + 1):
@@ -248,6 +261,7 @@ def best_of_rows(x):
 P, N, Z = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [0.25, 0.5]
 
 CASES = [
+    (truths_of_different_kinds, [([1.0, 2.0], 0), ([1.0, 2.0], 2), ([-1.0, 0.5], 2), ([-1.0, 0.5], 0)], 1),
     (none_in_a_nested_branch_of_a_loop, [([1.0, 2.0], 0), ([1.0, 2.0], 2), ([-1.0, 0.5], 2)], 1),
     (simple, [(P,), (N,), (Z,)], 1),
     (no_else, [(P,), (N,)], 1),

@@ -41,6 +41,13 @@ def key_in_dict(x):
     return x * 2 if int(x.sum()) in table else x
 
 
+def lists_in_texts(x, n):
+    assert n > 0, f"{x.shape} {[int(n), x.sum() > 0]}"
+    assert n > 1, x.shape
+    text = "%s and %s" % (str(int(n)), f"{float(x[0])}")  # noqa: UP031
+    raise ValueError(text + " of %d" % n + f" {(x.shape, {'n': int(n)})}")  # noqa: UP031
+
+
 P, N, BIG, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [1e4, 1.0], [float("inf"), 1.0]
 
 CASES = [
@@ -51,5 +58,6 @@ CASES = [
     (whole_number_of_infinity, [(P,), (N,), (INF,)], 1),
     (size_of_half, [(P,), (BIG,)], 1),
     (power_of_a_float, [(P,), (N,)], 1),
+    (lists_in_texts, [(P, 0), (P, 1), (P, 2)], 1),
     (key_in_dict, [(P,), (N,)], 1),
 ]

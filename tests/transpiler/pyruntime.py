@@ -86,6 +86,8 @@ class PyRuntime:
                 break
         return value
 
+    and_test, or_test = and_, or_
+
     def not_(self, value):
         return not value
 

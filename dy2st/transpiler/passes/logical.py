@@ -22,7 +22,8 @@ class Logical(Pass):
 
     def visit_BoolOp(self, node: gast.BoolOp) -> Any:
         self.generic_visit(node)
-        call = expression("_dy.and_()" if isinstance(node.op, gast.And) else "_dy.or_()", at=node)
+        name = "and" if isinstance(node.op, gast.And) else "or"
+        call = expression(f"_dy.{name}_{'test' if getattr(node, 'truth', False) else ''}()", at=node)
         for operand in node.values:
             thunk = nodes.thunk(operand)
             thunk.origin = getattr(operand, "origin", None)
