@@ -15,6 +15,7 @@ from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .if_stmt import truth
 from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
+from .iterators import fresh, next_
 from .lists import StagedList
 from .math_functions import MATH
 from .printing import print_
@@ -88,12 +89,12 @@ def item(x: Tensor, *args: Any) -> Any:
 
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:
-    over = staged(x)
+    over = staged(fresh(x))
     return enumerate(x, start) if over is None else staged_enumerate(over, start)
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
-    return staged_zip(xs) if any(staged(x) is not None for x in xs) else zip(*xs, strict=strict)
+    return staged_zip(xs) if any(staged(fresh(x)) is not None for x in xs) else zip(*xs, strict=strict)
 
 
 def reversed_(x: Any) -> Any:
@@ -105,7 +106,7 @@ def map_(f: Callable, *xs: Any) -> Any:
     from .calls import call
 
     over = staged(xs[0]) if len(xs) == 1 else None
-    return map(call(f), *xs) if over is None else staged_map(call(f), over)
+    return map(call(f), *map(fresh, xs)) if over is None else staged_map(call(f), over)
 
 
 def filter_(f: Callable | None, xs: Iterable) -> Any:
@@ -198,7 +199,7 @@ def tensor_(*args: Any, **kwargs: Any) -> Tensor:
 def list_(*args: Any) -> Any:
     from .comprehensions import list_
 
-    return list_(*args)
+    return list_(*map(fresh, args))
 
 
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
@@ -213,6 +214,6 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    round: round_, print: print_, list: list_, type: type_, Tensor: tensor_,
+    next: next_, round: round_, print: print_, list: list_, type: type_, Tensor: tensor_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {**MATH, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}

@@ -157,8 +157,8 @@ def _watched(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     function, owner = f.__func__, f.__self__
-    if isinstance(owner, random.Random):
-        raise _frozen_random(f"random.{f.__name__}()")
+    if tracer is not None:
+        _require_no_random(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         tracer.require_not_none(owner, f.__name__)
         owner = owner.bare()
@@ -192,9 +192,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return functools.partial(_list_method, owner, f.__name__)
     if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
-    if tracer is not None and isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
-        name = "random" if isinstance(owner, random.Random) else "np.random"
-        raise _frozen_random(f"{name}.{f.__name__}()")
+    if tracer is not None:
+        _require_no_random(owner, f.__name__)
     return f
 
 
@@ -222,8 +221,12 @@ def _list_method(items: list, name: str, /, *args: Any, **kwargs: Any) -> Any:
     return getattr(current(current_tracer(), items), name)(*args, **kwargs)
 
 
-def _frozen_random(what: str) -> StagedValueError:
-    return StagedValueError(
+def _require_no_random(owner: Any, name: str) -> None:
+    """StagedValueError if the owner of a method is a generator of random numbers of Python or NumPy."""
+    if not isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
+        return
+    what = f"{'random' if isinstance(owner, random.Random) else 'np.random'}.{name}()"
+    raise StagedValueError(
         f"{what} would be drawn once, while tracing, and be the same number at each call",
         location=user_location(3), hint="use dy2st.rand, randint, uniform or normal, or draw outside and pass the number",
     )  # fmt: skip

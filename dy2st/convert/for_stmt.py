@@ -11,6 +11,7 @@ from ..tensor.location import user_location
 from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Staged, staged
+from .iterators import fresh
 from .logical import and_
 from .loops import Loop, probe
 from .tracer import Tracer, current_tracer, need_tracer
@@ -26,7 +27,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     a `cond` around each iteration from where `extra_test` depends on a tensor.
     """
     tracer = current_tracer()
-    iterable = current(tracer, iterable)
+    iterable = fresh(current(tracer, iterable))
     over = staged(iterable)
     if over is not None:
         _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)

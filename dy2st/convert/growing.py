@@ -35,7 +35,7 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     Raises:
         StructureError: it has been made such a list before, and something still holds the old one; its entries differ.
     """
-    name = what or next(iter(repr(k) for _, k, v in _variables() if v is items and not _is_ours(k)), "a list")
+    name = what or next(iter(repr(k) for _, k, v in variables() if v is items and not _is_ours(k)), "a list")
     if id(items) in tracer.replaced:
         raise StructureError(
             f"{name} changes its length in a loop or branch that depends on a tensor, and something holds it that cannot be "
@@ -62,7 +62,7 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
                 new = substituted(value, items, staged)
                 if new is not value:
                     container[entry] = new
-    for owner, variable, value in list(_variables()):
+    for owner, variable, value in list(variables()):
         new = substituted(value, items, staged)
         if new is not value:
             if frame is not None:
@@ -135,7 +135,8 @@ def _frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _variables() -> Iterator[tuple[FrameType, str, Any]]:
+def variables() -> Iterator[tuple[FrameType, str, Any]]:
+    """The variables of the functions that are being traced, with their frames and names."""
     for frame in _frames():
         for name, value in list(frame.f_locals.items()):
             yield frame, name, value

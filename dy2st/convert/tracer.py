@@ -66,6 +66,7 @@ class Frame:
     Attributes:
         promoted: the lists that have become lists of dynamic length in it.
         renamed: the variables that got the new lists, with the old ones.
+        iterators: those that variables hold at its begin, by id.
     """
 
     block: Block
@@ -73,6 +74,7 @@ class Frame:
     containers: Snapshot = field(default_factory=Snapshot)
     promoted: dict[int, tuple[list, StagedList]] = field(default_factory=dict)
     renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
+    iterators: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class Tracer(ProgramRecorder):
         self.originals: dict[int, tuple[Tensor, Any]] = {}
         self.arguments: dict[int, bool] = {}
         self.asked_leaves: dict[int, bool] = {}
+        self.before: dict[int, Any] = {}
         self.absent: dict[str, str] = {}
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
         self.replaced: dict[int, tuple[list, Any]] = {}
@@ -399,7 +402,9 @@ class Tracer(ProgramRecorder):
     @contextlib.contextmanager
     def frame(self, block: Block) -> Iterator[Frame]:
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
-        frame = Frame(block, containers=Snapshot.of(self._containers.values()))
+        from .iterators import iterators_around
+
+        frame = Frame(block, containers=Snapshot.of(self._containers.values()), iterators=iterators_around())
         self.frames.append(frame)
         try:
             with self.inside(block):

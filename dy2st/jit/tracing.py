@@ -126,7 +126,7 @@ class Trace:
             number.holder[number.entry] = t
         tracer.watch_reached(raw)
         # what there is before the function runs, and so is no object of the trace
-        self.before = {id(x): x for x in (*tracer.reach.objects.values(), *tracer.containers)}
+        tracer.before = {id(x): x for x in (*tracer.reach.objects.values(), *tracer.containers)}
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         with dispatch.recording(tracer):
             try:
@@ -172,7 +172,7 @@ class Trace:
             reach.ask(owner, name)
         places: dict[int, Place] = {}
         for place in reach.places.values():
-            if isinstance(value := place.now(), Tensor) or id(value) in self.before:
+            if isinstance(value := place.now(), Tensor) or id(value) in self.tracer.before:
                 places.setdefault(id(value), place)
         captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
         recipe = located(recipe, places)
@@ -241,7 +241,7 @@ class Trace:
         path = None if isinstance(value, tuple) else self.paths.get(id(holder))
         if path is not None:
             return Given(path, contents)
-        return Held(value, contents) if id(value) in self.before and not isinstance(value, tuple) else contents
+        return Held(value, contents) if id(value) in self.tracer.before and not isinstance(value, tuple) else contents
 
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""

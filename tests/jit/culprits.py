@@ -355,3 +355,11 @@ def iterator_in_a_loop(x, n):
 
 def random_number_of_numpy(x):
     return x * np.random.rand()  # error: np.random.rand() would be drawn once, while tracing
+
+
+def printed_in_finally(x, n):
+    try:
+        x = x * x[n]  # error: a try statement cannot catch what is raised under a condition
+    finally:
+        print("done")
+    return x

@@ -243,3 +243,21 @@ def test_one_tensor_in_two_places_may_be_two_later():
             assert plain(static(tensor(n, 1.0))) == plain(eager(tensor(n, 1.0)))
             assert plain(static.kept) == plain(eager.kept)
     assert len(static.forward.concrete_programs) == 2
+
+
+def own_iterators(x):
+    rates = iter([1.0, 2.0])
+    total = x * next(rates)
+    if x.sum() > 0:
+        inner = iter((3.0, 4.0))
+        total = total + next(inner) * next(inner)
+    for a, b in zip(rates, enumerate("ab"), strict=False):
+        total = total * a + b[0]
+    return total
+
+
+def test_iterators_of_the_function_s_own():
+    static = jit.to_static(own_iterators)
+    with config.NO_JIT.override(True):
+        for x in (tensor(1.0, 2.0), tensor(-1.0, 0.0)):
+            assert plain(static(x)) == plain(own_iterators(x))
