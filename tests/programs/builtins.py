@@ -46,7 +46,7 @@ def parts_of_rows(x):
 
 def signs_of_bools(x):
     c = bool(x.sum() > 0)
-    return -c, +c, abs(c), ~c
+    return -c, +c, abs(c), ~int(c)
 
 
 def divisions_by_zero(x):
