@@ -11,9 +11,11 @@ from dy2st_runtime.formats import load_inference_model, save_inference_model
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_ops, clone_program
 
 from ..convert.tracer import current_tracer
-from ..errors import FetchError, ModeError
+from ..errors import FetchError, GradientError, ModeError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd, dispatch
+from ..tensor.location import user_location
+from ..tensor.random import STATE_NAME, state
 from . import static_call
 from .concrete import Captured, ConcreteProgram, Effects, Fetched, Rebuilt
 from .guards import Guards
@@ -106,18 +108,41 @@ class TranslatedLayer(Layer):
             v.stop_gradient = t.stop_gradient
             captured.append(Captured(t, v))
         inputs = [block.var(name) for name in feeds]
+        effects, computed = Effects(), list(fetches)
+        if (random_state := block.vars.get(STATE_NAME)) is not None:
+            # a model that was saved for training draws from the generator, as the layer did
+            captured.append(Captured(state, random_state))
+            effects.captures.append((state, len(computed)))
+            computed.append(STATE_NAME)
         parts = tuple(Fetched(i) for i in range(len(fetches)))
         recipe = parts[0] if len(parts) == 1 else Rebuilt(tuple, (), parts)
         self._signature = inspect.Signature(
             [inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(inputs))]
         )
-        self._concrete = ConcreteProgram("the loaded model", None, program, inputs, captured, list(fetches), recipe,
-                                         Effects(), Guards(()), [])  # fmt: skip
+        self._concrete = ConcreteProgram("the loaded model", None, program, inputs, captured, computed, recipe,
+                                         effects, Guards(()), [])  # fmt: skip
 
     def forward(self, *inputs: Any) -> Any:
+        self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
             return static_call.run(self._concrete, Arguments(self._signature, inputs, {}))
         return self._inline(inputs)
+
+    def _require_no_gradient(self, inputs: Sequence[Any]) -> None:
+        """GradientError for an input that wants a gradient where the file does not say through which values it flows."""
+        for t, v in zip(inputs, self._concrete.inputs, strict=False):
+            if (
+                isinstance(t, Tensor)
+                and dispatch.is_grad_enabled()
+                and not t.stop_gradient
+                and v.stop_gradient
+                and v.dtype.startswith("float")
+            ):
+                raise GradientError(
+                    f"input {v.name!r} of the loaded model wants a gradient, but the model was saved without gradients of its inputs",
+                    location=user_location(2),
+                    hint="save it with InputSpec(..., stop_gradient=False), or pass x.detach()",
+                )
 
     def program(self) -> Program:
         """The saved program."""

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from dy2st_runtime import Predictor
 
+import dy2st
 from dy2st import jit, nn
-from dy2st.errors import FetchError
+from dy2st.errors import FetchError, GradientError
 from dy2st.jit import InputSpec, ProgramTranslator
 from dy2st.tensor import Tensor
 
@@ -118,3 +119,56 @@ def test_startup_program_sets_the_parameters():
     run_program(startup, {}, values)
     names = {p.name for p in net.parameters()}
     assert names <= set(values)
+
+
+def test_gradients_through_a_loaded_model_with_batch_norm(tmp_path):
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1D(3), nn.Linear(3, 1))
+    net.eval()
+    jit.save(net, tmp_path / "net", [InputSpec([None, 2], name="x", stop_gradient=False)])
+    loaded = jit.load(tmp_path / "net")
+    found = []
+    for model in (net, loaded):
+        x = Tensor(X, stop_gradient=False)
+        y = model(x)
+        y.sum().backward()
+        found.append((y.numpy(), x.grad.numpy()))
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
+
+
+class Noisy(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 8)
+
+    def forward(self, x):
+        return nn.functional.dropout(self.fc(x), 0.5, training=True)
+
+
+def test_a_loaded_model_draws_as_the_layer_did(tmp_path):
+    net = Noisy()
+    jit.save(net, tmp_path / "net", [InputSpec([None, 2], name="x")])
+    loaded, again = jit.load(tmp_path / "net"), jit.to_static(lambda x: loaded(x) * 1)
+    found = []
+    for model in (net, loaded, again):
+        dy2st.seed(3)
+        first, second = model(Tensor(X)), model(Tensor(X))
+        second.sum().backward()
+        found.append((first.numpy(), second.numpy(), dy2st.rand([2]).numpy()))
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-6)
+
+
+def test_an_input_that_wants_a_gradient_which_the_file_does_not_know_of(tmp_path):
+    net = nn.Linear(2, 1)
+    jit.save(net, tmp_path / "net", [InputSpec([None, 2], name="x")])
+    loaded = jit.load(tmp_path / "net")
+    x = Tensor(X, stop_gradient=False)
+    for model in (loaded, jit.to_static(lambda x: loaded(x * 2))):
+        with pytest.raises(GradientError, match="saved without gradients of its inputs"):
+            model(x)
+    with dy2st.no_grad():
+        loaded(x)
+    loaded(x.detach()).sum().backward()
+    assert all(p.grad is not None for p in loaded.parameters())
