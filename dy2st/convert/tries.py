@@ -28,7 +28,7 @@ def require_uncaught(exceptions: Sequence[type[BaseException]], location: Locati
         if place is not None and _catches(place.file, place.line, tuple(exceptions)):
             raise StructureError(
                 "a try statement cannot catch what is raised under a condition on tensors, or by an operation that "
-                "fails because of values: only the run knows whether it is",
+                "fails because of values, nor print or raise in its `finally` then: only the run knows whether it is raised",
                 location=location or place, hint="test for it with if, and compute the other value there",
             )  # fmt: skip
         frame = frame.f_back
@@ -51,21 +51,29 @@ def _catches(file: str, line: int, exceptions: tuple[type[BaseException], ...]) 
 
 @functools.lru_cache(maxsize=64)
 def _tries(file: str) -> list[tuple[int, int, list[str]]]:
-    """The lines of the body of each `try` with handlers in a file, and the names of what these catch."""
+    """The lines of the body of each `try` in a file that does something where an exception is raised, and the names of which."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:  # a cell of a notebook with magics, say: nothing is known then
         return []
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and node.handlers:
+        if isinstance(node, ast.Try) and (node.handlers or _shows(node.finalbody)):
             kinds = [h.type for h in node.handlers]
             names = [
                 ast.unparse(t) for k in kinds if k is not None for t in (k.elts if isinstance(k, ast.Tuple) else [k])
             ]
-            names += ["BaseException"] * kinds.count(None)
+            names += ["BaseException"] * (kinds.count(None) + _shows(node.finalbody))
             found.append((node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno, names))
     return found
+
+
+def _shows(block: list[ast.stmt]) -> bool:
+    """Whether code prints or raises: else nobody sees, after a call that fails, that it has not run."""
+    return any(
+        isinstance(n, (ast.Assert, ast.Raise)) or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "print")
+        for statement in block for n in ast.walk(statement)
+    )  # fmt: skip
 
 
 def _handler(name: str) -> type[BaseException]:
