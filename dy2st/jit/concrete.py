@@ -45,11 +45,12 @@ class Fetched:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A list, tuple, dict, ... in a result."""
+    """A list, tuple, dict, ... in a result. `mark`: two with the same are one object; 0: this one is nowhere else."""
 
     kind: type
     keys: tuple
     children: tuple[Recipe, ...]
+    mark: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,9 @@ class Found:
 Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found
 
 
-def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any]) -> Any:
-    """The result of a call; `follow` finds a container among the arguments."""
+def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any],
+         made: dict[int, Any]) -> Any:  # fmt: skip
+    """The result of a call; `follow` finds a container among the arguments, `made` are those that the call has made, by their marks."""
     if isinstance(recipe, Given):
         return follow(recipe.path)
     if isinstance(recipe, Found):
@@ -90,7 +92,12 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
     if isinstance(recipe, Rebuilt):
-        return build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow) for c in recipe.children])
+        if recipe.mark in made:
+            return made[recipe.mark]
+        new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
+        if recipe.mark:
+            made[recipe.mark] = new
+        return new
     value = values[recipe.position]
     if recipe.number and value is not None:
         return [x.item() for x in value] if isinstance(value, list) else value.item()
@@ -103,7 +110,7 @@ def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
     A container that no place is known for is made anew by each call.
     """
     if isinstance(recipe, Rebuilt):
-        return Rebuilt(recipe.kind, recipe.keys, tuple(located(c, places) for c in recipe.children))
+        return Rebuilt(recipe.kind, recipe.keys, tuple(located(c, places) for c in recipe.children), recipe.mark)
     if isinstance(recipe, Held):
         contents = located(recipe.contents, places)
         place = places.get(id(recipe.value))

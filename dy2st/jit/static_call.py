@@ -48,8 +48,9 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         _attach(concrete, pending, sources, values, results)
     # what is handed on is what is there before the outside changes
     follow = partial(_follow, arguments)
-    result = cook(concrete.recipe, inputs, results, follow)
-    cells = [(cell, cook(recipe, inputs, results, follow)) for cell, recipe in concrete.effects.cells]
+    made: dict[int, Any] = {}
+    result = cook(concrete.recipe, inputs, results, follow, made)
+    cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in concrete.effects.cells]
     # the run has succeeded: now, and only now, it changes
     _commit(concrete, arguments, inputs, captured, results, cells)
     return result

@@ -69,6 +69,7 @@ class Trace:
         self.placeholders: list[Tensor] = []
         self.opened = opened
         self._fetches: dict[str, int] = {}
+        self._marks: dict[int, tuple[int, Any]] = {}
         self.arguments = self._arguments(leaves, shapes, names)
         self.paths = _paths(self.arguments)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
@@ -232,7 +233,10 @@ class Trace:
         if children is None:
             self._require_plain(value)
             return Constant(value)
-        rebuilt = Rebuilt(type(value), keys, tuple(map(self._recipe, children)))
+        mark = 0
+        if not isinstance(value, tuple):
+            mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        rebuilt = Rebuilt(type(value), keys, tuple(map(self._recipe, children)), mark)
         return self._given(value, rebuilt)
 
     def _given(self, value: Any, contents: Recipe) -> Recipe:

@@ -261,3 +261,35 @@ def test_iterators_of_the_function_s_own():
     with config.NO_JIT.override(True):
         for x in (tensor(1.0, 2.0), tensor(-1.0, 0.0)):
             assert plain(static(x)) == plain(own_iterators(x))
+
+
+class Pair(nn.Layer):
+    """Keeps a container that it has made under two names, and returns it."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = self.b = None
+        self.last = [tensor(0.0)]
+
+    def forward(self, x):
+        if self.a is None:
+            self.a = self.b = {"h": x, "parts": []}
+        self.a["h"] = self.a["h"] + x
+        self.b["parts"].append(x)
+        if x.sum() > 2:
+            self.last = [x * 2]
+        return self.a, self.b["h"], self.last
+
+
+def test_a_container_that_was_made_is_one_object_wherever_it_is():
+    eager, static = Pair(), jit.to_static(Pair())
+    with config.NO_JIT.override(True):
+        for n in range(4):
+            seen = []
+            for net in (eager, static):
+                a, h, last = net(tensor(n))
+                seen.append((a is net.a, net.a is net.b, last is net.last, plain(a), plain(h), plain(last)))
+                last.append(tensor(n))
+                assert len(net.last) == len(last)
+                net.last = last[:1]
+            assert seen[0] == seen[1]
