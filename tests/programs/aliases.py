@@ -1,6 +1,6 @@
 """Modifications in place of what a branch or a loop has given a value: other names of it that nobody reads do no harm."""
 
-from dy2st import concat, no_grad
+from dy2st import concat, no_grad, zeros
 
 
 def own_value(x):
@@ -119,6 +119,18 @@ def rebound_without_gradient(x, n):
     return v * x
 
 
+def made_anew_without_gradient(x, n):
+    s, t, u = x.sum(), x * 2, x * 3
+    for _ in range(n):
+        with no_grad():
+            s = s + x[0]
+    for _ in range(n):
+        t = (t * x).detach()
+    for _ in range(n):
+        u = zeros([3])
+    return s * x, t * x, u * x
+
+
 def appended_without_gradient(x, n):
     items = [x * 2]
     with no_grad():
@@ -152,6 +164,7 @@ CASES = [
     (modified_without_gradient_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
     (modified_without_gradient_in_a_branch, [(P, 0), (P, 1), (P, 3)], 1),
     (rebound_without_gradient, [(P, 0), (P, 1), (P, 3), (N, 2)], 1),
+    (made_anew_without_gradient, [(P, 0), (P, 1), (P, 3), (P, 0)], 1),
     (appended_without_gradient, [(P, 0), (P, 1), (P, 3)], 1),
     (copy_of_what_was_modified, [(P, 0), (P, 1), (P, 3)], 1),
 ]

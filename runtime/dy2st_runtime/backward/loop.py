@@ -75,7 +75,8 @@ def differentiate_loop(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
             break
         seeds.update(dict.fromkeys(grown))
         unsure |= less_sure | grown
-    if not body.before and not body.captured:
+    # also of state that each iteration makes anew: where none runs, it is the initial one
+    if not body.captured and not any(sweep.active(op.input("X")[i]) for i in seeds):
         return
     yielded = [*body.before.values(), *body.captured.values()]
     past = remat.materialize(sweep, op, body.block, body.copies, body.forward, body.step, yielded)
