@@ -7,11 +7,15 @@ as all that is done here goes by the methods of the built-in class.
 from __future__ import annotations
 
 import operator
+import types
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from ..tensor import Tensor
+from .lists import StagedList
 
 _KINDS = (list, dict, deque, set, bytearray, np.ndarray)
 
@@ -66,3 +70,45 @@ def differ(container: Any, contents: Any) -> bool:
     if isinstance(container, (list, deque)):
         return len(container) != len(contents) or not all(map(operator.is_, container, contents))
     return bool(container != contents)
+
+
+def is_plain_object(x: Any) -> bool:
+    """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
+    from .calls import is_ignored
+
+    if isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)):
+        return False
+    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
+
+
+def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[Any]:
+    """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it.
+
+    Args:
+        attributes: gets the ids of those that are the attributes of an object.
+    """
+    from .calls import is_ignored
+
+    seen: dict[int, Any] = {}
+    stack = [value]
+    while stack:
+        x = stack.pop()
+        if type(x) is tuple:
+            stack += x
+            continue
+        if is_container(x):
+            if id(x) in seen:
+                continue
+            seen[id(x)] = x
+            stack += held_by(x)
+        elif isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
+            x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x))
+        ):
+            continue
+        own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
+        if isinstance(own, dict) and id(own) not in seen:
+            seen[id(own)] = own
+            stack += own.values()
+            if attributes is not None:
+                attributes.add(id(own))
+    return seen.values()

@@ -24,7 +24,7 @@ from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
 from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
-from .containers import held_by, is_container
+from .containers import containers_of, is_container, is_plain_object
 from .growing import Growth, grown, take_back
 from .lists import StagedList
 from .reach import Reach
@@ -327,7 +327,7 @@ class Tracer(ProgramRecorder):
         frame = sys._getframe(1)
         while frame is not None:
             if is_generated(frame.f_code.co_filename):
-                self.watch(*(v for v in frame.f_locals.values() if is_container(v) or type(v) is tuple or _is_plain_object(v)))
+                self.watch(*(v for v in frame.f_locals.values() if is_container(v) or type(v) is tuple or is_plain_object(v)))
             frame = frame.f_back  # type: ignore[assignment]
 
     def own(self, owner: Any) -> None:
@@ -444,48 +444,6 @@ class Tracer(ProgramRecorder):
     def note(self, what: str, why: str, location: Location | None = None) -> None:
         """Remembers a decision for `explain()`."""
         self.notes.setdefault(Note(location or user_location(2), what, why))
-
-
-def _is_plain_object(x: Any) -> bool:
-    """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
-    from .calls import is_ignored
-
-    if isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)):
-        return False
-    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
-
-
-def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[Any]:
-    """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it.
-
-    Args:
-        attributes: gets the ids of those that are the attributes of an object.
-    """
-    from .calls import is_ignored
-
-    seen: dict[int, Any] = {}
-    stack = [value]
-    while stack:
-        x = stack.pop()
-        if type(x) is tuple:
-            stack += x
-            continue
-        if is_container(x):
-            if id(x) in seen:
-                continue
-            seen[id(x)] = x
-            stack += held_by(x)
-        elif isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
-            x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x))
-        ):
-            continue
-        own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
-        if isinstance(own, dict) and id(own) not in seen:
-            seen[id(own)] = own
-            stack += own.values()
-            if attributes is not None:
-                attributes.add(id(own))
-    return seen.values()
 
 
 def current_tracer() -> Tracer | None:

@@ -13,14 +13,14 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 
 from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
-from ..convert.containers import held_by
+from ..convert.containers import containers_of, held_by
 from ..convert.growing import put_back
 from ..convert.lists import StagedList
 from ..convert.raising import stage_last_raise
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
 from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text
-from ..convert.tracer import Tracer, containers_of
+from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import LeakError, StagedValueError
 from ..tensor import Tensor, dispatch
