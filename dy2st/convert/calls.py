@@ -22,7 +22,7 @@ from .builtin_functions import BUILTINS, FUNCTIONS
 from .containers import is_container
 from .growing import current
 from .lists import StagedList
-from .structure import MaybeNone
+from .optional import MaybeNone
 from .texts import text
 from .tracer import Tracer, current_tracer
 
@@ -160,8 +160,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if tracer is not None:
         _require_no_random(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
-        tracer.require_not_none(owner, f.__name__)
-        owner = owner.bare()
+        owner = owner.attribute(f.__name__)
         f = types.MethodType(function, owner)
     replacement = FUNCTIONS.get(function)
     if replacement is not None:

@@ -18,8 +18,8 @@ from .aliases import Source, shared, who
 from .cells import Cell, ListCell
 from .growing import Growth, current, promote
 from .lists import StagedList
+from .optional import MaybeNone
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
-from .structure import MaybeNone
 from .tracer import Outcome, Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 

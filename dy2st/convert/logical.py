@@ -17,7 +17,8 @@ from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .if_stmt import if_expr, stage_cond, truth
 from .lists import StagedList
-from .structure import MaybeNone, flatten
+from .optional import MaybeNone
+from .structure import flatten
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 
 Thunk = Callable[[], Any]

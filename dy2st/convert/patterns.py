@@ -19,7 +19,8 @@ from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from .growing import substituted
 from .lists import StagedList, element_type
-from .structure import MaybeNone, MaybeObject, build, split
+from .optional import MaybeNone
+from .structure import MaybeObject, build, split
 from .tracer import Tracer
 from .types import LeafType, array_of, describe, join, made_at, same, type_of
 from .undefined import Undefined

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..tensor import Tensor
+from .optional import MaybeNone
 
 
 @dataclass(frozen=True)
@@ -43,42 +43,6 @@ class Tree:
 
 
 LEAF = Tree()
-
-
-class MaybeNone(Tensor):
-    """A tensor that is None on some path: `is_none` is the bool tensor that says when."""
-
-    is_none: Tensor
-
-    @staticmethod
-    def of(value: Tensor, is_none: Tensor) -> MaybeNone:
-        t = MaybeNone.__new__(MaybeNone)
-        t._value, t._stop, t._weak, t._kinds = value._value, value._stop, value._weak, value._kinds
-        t._who = value if value._who is None else value._who
-        t.is_none = is_none
-        return t
-
-    @property
-    def shape(self) -> Any:  # type: ignore[override]
-        return self._of_tensor("shape")
-
-    @property
-    def size(self) -> Any:  # type: ignore[override]
-        return self._of_tensor("size")
-
-    @property
-    def T(self) -> Any:  # type: ignore[override]
-        return self._of_tensor("T")
-
-    def _of_tensor(self, attribute: str) -> Any:
-        from .tracer import need_tracer
-
-        need_tracer("an attribute").require_not_none(self, attribute)
-        return getattr(self.bare(), attribute)
-
-    def bare(self) -> Tensor:
-        """The tensor alone."""
-        return self.alike(self._value)
 
 
 class MaybeObject:

@@ -27,8 +27,8 @@ from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigne
 from .containers import containers_of, is_container, is_plain_object
 from .growing import Growth, grown, take_back
 from .lists import StagedList
+from .optional import MaybeNone
 from .reach import Reach
-from .structure import MaybeNone
 from .texts import StagedText
 from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
@@ -238,12 +238,10 @@ class Tracer(ProgramRecorder):
         self.marked.append((tensor, spec))
         return StagedText(f"\0{len(self.marked) - 1}\0")
 
-    def require_not_none(self, t: MaybeNone, attribute: str = "") -> None:
-        """Raises at run time, as eager would, if the value is None: an operand, or what has the attribute."""
-        text = (f"'NoneType' object has no attribute {attribute!r}" if attribute else
-                "unsupported operand: the value is None here, an operation on a tensor was expected")  # fmt: skip
-        self.effect("raise_if", Cond=t.is_none, exception="AttributeError" if attribute else "TypeError", parts=[text],
-                    specs=[])  # fmt: skip
+    def require_not_none(self, t: MaybeNone, text: str = "", exception: str = "TypeError") -> None:
+        """Raises at run time, as eager would, if the value is None."""
+        text = text or "unsupported operand: the value is None here, an operation on a tensor was expected"
+        self.effect("raise_if", Cond=t.is_none, exception=exception, parts=[text], specs=[])
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""

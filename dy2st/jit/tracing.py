@@ -16,9 +16,10 @@ from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.containers import containers_of, held_by
 from ..convert.growing import put_back
 from ..convert.lists import StagedList
+from ..convert.optional import MaybeNone
 from ..convert.raising import stage_last_raise
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
-from ..convert.structure import MaybeNone, MaybeObject, flatten, split, unflatten
+from ..convert.structure import MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined

@@ -250,6 +250,30 @@ def shape_of_optional(x):
     return x * y.shape[0]
 
 
+def operators_of_optional(x, which):
+    y = None
+    if x.sum() > 0:
+        y = x
+    if which == "add":
+        return y + 1
+    if which == "rsub":
+        return 2 - y
+    if which == "rmul":
+        return x * y
+    if which == "gt":
+        return y > 1.5
+    if which == "matmul":
+        return y @ x
+    return y**2
+
+
+def equality_of_optional(x):
+    y = None
+    if x.sum() > 0:
+        y = x.sum()
+    return (x if y == 6.0 else -x), (x if y != 6.0 else -x)
+
+
 def best_of_rows(x):
     best = None
     for v in x:
@@ -292,4 +316,6 @@ CASES = [
     (method_of_optional, [(P,), (N,)], 1),
     (shape_of_optional, [(P,), (N,)], 1),
     (best_of_rows, [(P,), (N,)], 1),
+    (operators_of_optional, [(v, which) for v in (P, N) for which in ("add", "rsub", "rmul", "gt", "matmul", "pow")], 6),
+    (equality_of_optional, [(P,), (N,), (Z,)], 1),
 ]

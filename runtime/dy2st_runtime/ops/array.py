@@ -247,7 +247,7 @@ class ArrayPop(OpDef):
     @staticmethod
     def reference(array: list) -> tuple:
         if not array:
-            raise OutOfRangeError("pop from an empty list")
+            raise OutOfRangeError("pop from empty list")
         return array[:-1], array[-1]
 
     @staticmethod

@@ -74,7 +74,7 @@ class ArrayRemove(OpDef):
     @staticmethod
     def reference(array: list, index: np.ndarray) -> tuple:
         if not array:
-            raise OutOfRangeError("pop from an empty list")
+            raise OutOfRangeError("pop from empty list")
         i = place(index, len(array))
         return [*array[:i], *array[i + 1 :]], array[i]
 

@@ -1,0 +1,97 @@
+"""`MaybeNone`: what stands for a variable that is None on one path and a tensor on another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..tensor import Tensor
+
+
+class MaybeNone(Tensor):
+    """A tensor that is None on some path: `is_none` is the bool tensor that says when.
+
+    What Python cannot do with None raises at run time what it raises in eager mode.
+    """
+
+    is_none: Tensor
+
+    @staticmethod
+    def of(value: Tensor, is_none: Tensor) -> MaybeNone:
+        t = MaybeNone.__new__(MaybeNone)
+        t._value, t._stop, t._weak, t._kinds = value._value, value._stop, value._weak, value._kinds
+        t._who = value if value._who is None else value._who
+        t.is_none = is_none
+        return t
+
+    def bare(self) -> Tensor:
+        """The tensor alone."""
+        return self.alike(self._value)
+
+    def require(self, text: str, exception: str = "TypeError") -> Tensor:
+        """The tensor alone, where it is not None; there the exception is raised."""
+        from .tracer import need_tracer
+
+        need_tracer("a value that may be None").require_not_none(self, text, exception)
+        return self.bare()
+
+    def attribute(self, name: str) -> Tensor:
+        """The tensor alone, of which an attribute is wanted."""
+        return self.require(f"'NoneType' object has no attribute {name!r}", "AttributeError")
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        return self.attribute("shape").shape
+
+    @property
+    def size(self) -> Any:  # type: ignore[override]
+        return self.attribute("size").size
+
+    @property
+    def T(self) -> Any:  # type: ignore[override]
+        return self.attribute("T").T
+
+    def __eq__(self, other: Any) -> Any:
+        return _if(self.is_none, lambda: other == None, lambda: self.bare() == other)  # noqa: E711
+
+    def __ne__(self, other: Any) -> Any:
+        return _if(self.is_none, lambda: other != None, lambda: self.bare() != other)  # noqa: E711
+
+    __hash__ = Tensor.__hash__
+
+
+def _if(*args: Any) -> Any:
+    from .if_stmt import if_expr
+
+    return if_expr(*args)
+
+
+def _class(x: Any) -> str:
+    from .builtin_functions import type_
+
+    return str(type_(x).__name__)
+
+
+def _operator(name: str, sign: str, reflected: bool) -> Callable[[MaybeNone, Any], Any]:
+    def operate(self: MaybeNone, other: Any) -> Any:
+        names = ["NoneType", "NoneType" if other is None or isinstance(other, MaybeNone) else _class(other)]
+        left, right = reversed(names) if reflected else names
+        if sign in ("<", "<=", ">", ">="):
+            text = f"{sign!r} not supported between instances of {left!r} and {right!r}"
+        else:
+            text = f"unsupported operand type(s) for {sign}: {left!r} and {right!r}"
+        return getattr(self.require(text), name)(other)
+
+    operate.__name__ = name
+    return operate
+
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "matmul": "@", "pow": "** or pow()",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+for _name, _sign in _SIGNS.items():
+    setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _sign, reflected=False))
+    setattr(MaybeNone, f"__r{_name}__", _operator(f"__r{_name}__", _sign, reflected=True))
+for _name, _sign in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+    setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _sign, reflected=False))
