@@ -12,13 +12,13 @@ from ..errors import StructureError
 from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .cells import OuterVariable, read_outside
+from .frames import Frame, Growth
 from .lists import StagedList, element_type
 from .reach import AttributeVariable
 
 if TYPE_CHECKING:
-    from .tracer import Frame, Tracer
+    from .tracer import Tracer
 
-Growth = tuple[list, "list | StagedList"]
 
 
 def grown(frame: Frame) -> list[Growth]:

@@ -16,11 +16,12 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .aliases import Source, shared, who
 from .cells import Cell, ListCell
-from .growing import Growth, current, promote
+from .frames import Growth, Outcome
+from .growing import current, promote
 from .lists import StagedList
 from .optional import MaybeNone
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
-from .tracer import Outcome, Tracer, current_tracer, is_staged, need_tracer
+from .tracer import Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
 State = Callable[[], tuple[Any, ...]]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,72 +18,20 @@ from ..tensor.attribute import dynamic_size
 from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
-from ..transpiler import is_generated
 from .aliases import ON_LISTS, Aliases
-from .cells import Cell, EntryCell, OuterVariable, Snapshot, TensorCell, assigned_outside, place_of
-from .containers import containers_of, is_container, is_plain_object
-from .growing import Growth, grown, take_back
-from .lists import StagedList
+from .cells import Cell, EntryCell, Snapshot, TensorCell
+from .frames import Frame, Note, Outcome
+from .growing import grown, take_back
 from .optional import MaybeNone
-from .reach import Reach
 from .texts import StagedText
 from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
+from .watching import Watcher
 
 Captured = tuple[Tensor, Variable]
 
 
-@dataclass
-class Outcome:
-    """What a block of traced code left behind: its result, each outer cell that it changed with the new value, the lists from
-    outside that have become lists of dynamic length, and the values that it gave to tensors of the outside."""
-
-    result: Any
-    changes: dict[tuple, tuple[Cell, Any]]
-    grown: list[Growth]
-    tensors: list[tuple[Any, Variable]]
-
-    @contextlib.contextmanager
-    def in_force(self) -> Iterator[None]:
-        """Within this `with`, tensors of the outside have the values that the block gave them."""
-        before = [(t, t._value) for t, _ in self.tensors]
-        try:
-            for t, v in self.tensors:
-                t._value = v
-            yield
-        finally:
-            for t, v in before:
-                t._value = v
-
-
-@dataclass
-class Frame:
-    """A branch or a loop body being traced, with what it has changed of the outside so far.
-
-    Attributes:
-        promoted: the lists that have become lists of dynamic length in it.
-        renamed: the variables that got the new lists, with the old ones.
-        iterators: those that variables hold at its begin, by id.
-    """
-
-    block: Block
-    tensors: dict[tuple, tuple[Cell, Any]] = field(default_factory=dict)
-    containers: Snapshot = field(default_factory=Snapshot)
-    promoted: dict[int, tuple[list, StagedList]] = field(default_factory=dict)
-    renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
-    iterators: dict[int, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Note:
-    """A decision of the tracer, for `explain()`."""
-
-    location: Location | None
-    what: str
-    why: str
-
-
-class Tracer(ProgramRecorder):
+class Tracer(Watcher, ProgramRecorder):
     """Sends ops to the current block of a Program.
 
     Concrete tensors that ops meet become persistable variables, one for each Tensor object; `captures` lists them. Their values are
@@ -104,9 +49,9 @@ class Tracer(ProgramRecorder):
     )
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None):
-        super().__init__(program.global_block)
+        ProgramRecorder.__init__(self, program.global_block)
+        Watcher.__init__(self)
         self.program = program
-        self.frames: list[Frame] = []
         self.captures: dict[int, Captured] = {}
         self.originals: dict[int, tuple[Tensor, Any]] = {}
         self.arguments: dict[int, bool] = {}
@@ -116,17 +61,10 @@ class Tracer(ProgramRecorder):
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
         self.replaced: dict[int, tuple[list, Any]] = {}
         self.notes: dict[Note, None] = {}
-        self.functions: dict[int, Any] = {}
-        self.owners: dict[int, Any] = {}
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
-        self.reach = Reach()
-        self.outer_variables: dict[tuple, OuterVariable] = {}
-        self.root = Snapshot()
         self.marked: list[tuple[Tensor, str]] = []
         self.aliases = Aliases()
-        self.attributes: set[int] = set()
-        self._containers: dict[int, Any] = {}
         self._open = open_captures or {}
 
     # ---- ops ----
@@ -313,78 +251,6 @@ class Tracer(ProgramRecorder):
             return new
         finally:
             dispatch.set_grad(before)
-
-    def watch(self, *values: Any) -> None:
-        """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
-        for value in values:
-            for container in containers_of(value, self.attributes):
-                self._containers.setdefault(id(container), container)
-
-    def watch_locals(self) -> None:
-        """`watch` for all lists, dicts and plain objects that variables of the traced functions hold now."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            if is_generated(frame.f_code.co_filename):
-                self.watch(*(v for v in frame.f_locals.values() if is_container(v) or type(v) is tuple or is_plain_object(v)))
-            frame = frame.f_back  # type: ignore[assignment]
-
-    def own(self, owner: Any) -> None:
-        """A method of this object is called: its attributes are state, also for what is being traced already."""
-        if id(owner) in self.owners:
-            return
-        self.owners[id(owner)] = owner
-        self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
-        self.watch_reached(owner)
-
-    def enter(self, function: Any) -> None:
-        """A function of the user is called: the variables outside of it that it assigns are state."""
-        if id(function) in self.functions:
-            return
-        self.functions[id(function)] = function
-        if is_generated(function.__code__.co_filename):
-            return  # it is one inside a converted function, whose variables are state already
-        for name, holder in assigned_outside(function):
-            self.watch_variable(OuterVariable(name, holder))
-        self.watch_reached(function)
-
-    def watch_reached(self, *values: Any) -> None:
-        """What the functions called so far may change of what can be reached from these values is state."""
-        self.reach.add(*values)
-        containers, variables = self.reach.state()
-        self.attributes.update(self.reach.dicts)
-        self._add([c for c in containers if id(c) not in self._containers])
-        for variable in variables:
-            self.watch_variable(variable)
-
-    def watch_holder(self, holder: Any) -> None:
-        """A dict (or variable) whose entry becomes an input is state from the beginning."""
-        if isinstance(holder, OuterVariable):
-            self.watch_variable(holder)
-        elif id(holder) not in self._containers:
-            self._add([holder])
-
-    def watch_variable(self, variable: OuterVariable) -> None:
-        """A variable outside of the functions is state."""
-        place = place_of(variable, variable.name)
-        if place not in self.outer_variables:
-            self.outer_variables[place] = variable
-            self._add([variable])
-
-    def _add(self, new: list[Any]) -> None:
-        """Watches containers that were not changed yet, also for what is being traced already."""
-        self._containers.update((id(c), c) for c in new)
-        for snapshot in (self.root, *(f.containers for f in self.frames)):
-            snapshot.add(new)
-
-    @property
-    def watched(self) -> Collection[int]:
-        """The ids of the containers that are watched."""
-        return self._containers.keys()
-
-    @property
-    def containers(self) -> Iterable[Any]:
-        """All containers that are watched."""
-        return self._containers.values()
 
     def require_entry(self, cell: Cell, before: Any, after: Any, why: str) -> None:
         """StructureError if a dict has an entry on one path only: it could not say then which keys it has."""

@@ -13,9 +13,9 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
+from ..convert.frames import Note
 from ..convert.reach import Place
 from ..convert.structure import build
-from ..convert.tracer import Note
 from ..tensor import Tensor
 from .guards import Guards
 from .signature import Key

@@ -1,0 +1,68 @@
+"""What is known of a branch or loop body while it is traced, and what it leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ir import Block, Variable
+
+from .cells import Cell, Snapshot
+from .lists import StagedList
+
+# a list, and what it has become
+Growth = tuple[list, "list | StagedList"]
+
+
+@dataclass
+class Outcome:
+    """What a block of traced code left behind: its result, each outer cell that it changed with the new value, the lists from
+    outside that have become lists of dynamic length, and the values that it gave to tensors of the outside."""
+
+    result: Any
+    changes: dict[tuple, tuple[Cell, Any]]
+    grown: list[Growth]
+    tensors: list[tuple[Any, Variable]]
+
+    @contextlib.contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Within this `with`, tensors of the outside have the values that the block gave them."""
+        before = [(t, t._value) for t, _ in self.tensors]
+        try:
+            for t, v in self.tensors:
+                t._value = v
+            yield
+        finally:
+            for t, v in before:
+                t._value = v
+
+
+@dataclass
+class Frame:
+    """A branch or a loop body being traced, with what it has changed of the outside so far.
+
+    Attributes:
+        promoted: the lists that have become lists of dynamic length in it.
+        renamed: the variables that got the new lists, with the old ones.
+        iterators: those that variables hold at its begin, by id.
+    """
+
+    block: Block
+    tensors: dict[tuple, tuple[Cell, Any]] = field(default_factory=dict)
+    containers: Snapshot = field(default_factory=Snapshot)
+    promoted: dict[int, tuple[list, StagedList]] = field(default_factory=dict)
+    renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
+    iterators: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A decision of the tracer, for `explain()`."""
+
+    location: Location | None
+    what: str
+    why: str

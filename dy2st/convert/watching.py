@@ -1,0 +1,107 @@
+"""`Watcher`: which containers of the outside a traced function may change."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from ..transpiler import is_generated
+from .cells import OuterVariable, Snapshot, assigned_outside, place_of
+from .containers import containers_of, is_container, is_plain_object
+from .frames import Frame
+from .reach import Reach
+
+
+class Watcher:
+    """Watches lists, dicts, attributes and variables, so that each branch and loop body can tell what it has changed of them.
+
+    Attributes:
+        frames: the branches and loop bodies that are being traced, from the outside in.
+        root: the contents that what is outside of the function had at the begin.
+        functions, owners: the functions that were called, and the objects of which methods were called, by id.
+        attributes: the ids of the dicts that are the attributes of an object.
+        outer_variables: the variables outside of the functions, by place.
+    """
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.root = Snapshot()
+        self.functions: dict[int, Any] = {}
+        self.owners: dict[int, Any] = {}
+        self.attributes: set[int] = set()
+        self.outer_variables: dict[tuple, OuterVariable] = {}
+        self.reach = Reach()
+        self._containers: dict[int, Any] = {}
+
+    def watch(self, *values: Any) -> None:
+        """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
+        for value in values:
+            for container in containers_of(value, self.attributes):
+                self._containers.setdefault(id(container), container)
+
+    def watch_locals(self) -> None:
+        """`watch` for all lists, dicts and plain objects that variables of the traced functions hold now."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if is_generated(frame.f_code.co_filename):
+                self.watch(*(v for v in frame.f_locals.values() if is_container(v) or type(v) is tuple or is_plain_object(v)))
+            frame = frame.f_back  # type: ignore[assignment]
+
+    def own(self, owner: Any) -> None:
+        """A method of this object is called: its attributes are state, also for what is being traced already."""
+        if id(owner) in self.owners:
+            return
+        self.owners[id(owner)] = owner
+        self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
+        self.watch_reached(owner)
+
+    def enter(self, function: Any) -> None:
+        """A function of the user is called: the variables outside of it that it assigns are state."""
+        if id(function) in self.functions:
+            return
+        self.functions[id(function)] = function
+        if is_generated(function.__code__.co_filename):
+            return  # it is one inside a converted function, whose variables are state already
+        for name, holder in assigned_outside(function):
+            self.watch_variable(OuterVariable(name, holder))
+        self.watch_reached(function)
+
+    def watch_reached(self, *values: Any) -> None:
+        """What the functions called so far may change of what can be reached from these values is state."""
+        self.reach.add(*values)
+        containers, variables = self.reach.state()
+        self.attributes.update(self.reach.dicts)
+        self._add([c for c in containers if id(c) not in self._containers])
+        for variable in variables:
+            self.watch_variable(variable)
+
+    def watch_holder(self, holder: Any) -> None:
+        """A dict (or variable) whose entry becomes an input is state from the beginning."""
+        if isinstance(holder, OuterVariable):
+            self.watch_variable(holder)
+        elif id(holder) not in self._containers:
+            self._add([holder])
+
+    def watch_variable(self, variable: OuterVariable) -> None:
+        """A variable outside of the functions is state."""
+        place = place_of(variable, variable.name)
+        if place not in self.outer_variables:
+            self.outer_variables[place] = variable
+            self._add([variable])
+
+    def _add(self, new: list[Any]) -> None:
+        """Watches containers that were not changed yet, also for what is being traced already."""
+        self._containers.update((id(c), c) for c in new)
+        for snapshot in (self.root, *(f.containers for f in self.frames)):
+            snapshot.add(new)
+
+    @property
+    def watched(self) -> Collection[int]:
+        """The ids of the containers that are watched."""
+        return self._containers.keys()
+
+    @property
+    def containers(self) -> Iterable[Any]:
+        """All containers that are watched."""
+        return self._containers.values()
