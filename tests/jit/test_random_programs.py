@@ -14,7 +14,7 @@ import pytest
 from dy2st_runtime import config
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_programs import Writer
+from typed_programs import Writer
 from three_ways import compare, outcome
 
 from dy2st import jit
