@@ -14,8 +14,8 @@ import pytest
 from dy2st_runtime import config
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typed_programs import Writer
 from three_ways import compare, outcome
+from typed_programs import Writer
 
 from dy2st import jit
 from dy2st.errors import Dy2stError
