@@ -1,0 +1,42 @@
+"""What docs/language.md names exists, and is run by the tests of the corpus."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (?!construct|---)(.*) \| (.*) \|(.*)\|$", TEXT, re.M)
+
+
+def functions(path):
+    return {n.name for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef)}
+
+
+def run(path):
+    """The names in the list `CASES` of a file of the corpus."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    cases = next(n for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "CASES")
+    return {n.id for n in ast.walk(cases.value) if isinstance(n, ast.Name)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[r[0][:40] for r in ROWS])
+def test_row(row):
+    construct, what, shown = row
+    named = re.findall(r"`(\w+)\.(\w+)`", shown)
+    assert named or construct.startswith("recursion"), "the row names no program"
+    for file, function in named:
+        if file == "culprits":
+            assert function in functions(ROOT / "tests" / "jit" / "culprits.py"), function
+            assert "refused" in what or "error" in what.lower(), what
+        else:
+            path = ROOT / "tests" / "programs" / f"{file}.py"
+            assert function in run(path), f"{file}.{function}"
+
+
+def test_all_files_of_the_corpus_are_run():
+    imported = (ROOT / "tests" / "jit" / "test_programs.py").read_text(encoding="utf-8")
+    for path in (ROOT / "tests" / "programs").glob("[a-z]*.py"):
+        assert f"*{path.stem}.CASES" in imported, path.name
