@@ -175,15 +175,14 @@ def pow_(a: Any, b: Any, mod: Any = None) -> Any:
 
 
 def round_(x: Any, digits: int | None = None) -> Any:
-    if not is_staged(x):
+    if not is_staged(x) or not x._weak:  # a tensor has no rounding of Python's, and says so
         return round(x, digits)
     if digits is None:
         x = resolved(x)  # an int, whatever the number is
     scale = 10.0 ** (digits or 0)
     rounded = ops.op("round", X=x) if scale == 1 else ops.op("round", X=x * scale) / scale
-    if x._weak:  # a Python number stays one; only round(x) makes it an int
-        return _number(rounded, "int64" if digits is None else x.dtype, "round()")
-    return rounded
+    # a number stays one; only round(x) makes it an int
+    return _number(rounded, "int64" if digits is None else x.dtype, "round()")
 
 
 def tensor_(*args: Any, **kwargs: Any) -> Tensor:

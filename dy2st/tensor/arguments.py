@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AttributeValueError, DTypeError
+from ..errors import AttributeValueError, DTypeError, StagedValueError
 from . import dispatch
 from .location import user_location
 from .promotion import as_tensor, cast
@@ -58,6 +58,8 @@ def integer(v: Any, what: str) -> int:
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3))
     try:
         return int(v) if isinstance(v, float) else v.__index__()
+    except StagedValueError:
+        raise  # it is one, but not yet
     except (AttributeError, TypeError):
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3)) from None
 
@@ -65,7 +67,8 @@ def integer(v: Any, what: str) -> int:
 def _index(t: Tensor, what: str) -> Tensor:
     if not t.dtype.startswith(("int", "uint")):
         raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(3))
-    return cast(t, "int64")
+    # of a tensor with several elements nobody would take but the first
+    return cast(t if all(d == 1 for d in t._value.shape) else dispatch.ops.op("reshape2", X=t, shape=[]), "int64")
 
 
 def axes(axis: Any) -> list[int]:

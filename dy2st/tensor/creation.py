@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.dtype import to_numpy
 
 from ..errors import DTypeError, IntegerRangeError
 from ..framework.dtype import convert_dtype, get_default_dtype
@@ -39,9 +40,11 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     """
     check_device(place)
     if isinstance(data, Tensor):
+        if dtype is None and data._weak and data._kinds is None and data.dtype == "float64":
+            dtype = get_default_dtype()  # it stands for a float of Python's
         t = cast(data.detach(), convert_dtype(dtype)) if dtype is not None else data.detach()
     elif isinstance(data, (list, tuple)) and _any_staged(data):
-        t = _stacked(data, dtype)
+        t = _stacked(data, _common_dtype(data) if dtype is None else convert_dtype(dtype))
     else:
         t = dispatch.constant(to_array(data, dtype))
     t.stop_gradient = stop_gradient
@@ -54,9 +57,23 @@ def _any_staged(data: Any) -> bool:
     return isinstance(data, Tensor) and (data.is_symbolic or not dispatch.in_dynamic_mode())
 
 
-def _stacked(data: Any, dtype: Any) -> Tensor:
+def _common_dtype(data: Any) -> str:
+    """The dtype of a tensor made of a list with tensors in it: what `to_array` finds of entries of the same kinds."""
+    return to_array(_samples(data)).dtype.name
+
+
+def _samples(entry: Any) -> Any:
+    if isinstance(entry, (list, tuple)):
+        return [_samples(e) for e in entry]
+    if not isinstance(entry, Tensor):
+        return np.zeros(1, entry.dtype) if isinstance(entry, np.ndarray) else type(entry)(1)
+    zero = np.zeros((), to_numpy(entry.dtype))
+    return zero.item() if entry._weak else zero
+
+
+def _stacked(data: Any, dtype: str) -> Tensor:
     if not isinstance(data, (list, tuple)):
-        return as_tensor(data, None if dtype is None else convert_dtype(dtype))
+        return as_tensor(data, dtype)
     from .manipulation import stack
 
     return stack([_stacked(d, dtype) for d in data], 0)
@@ -138,7 +155,8 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
     x = as_tensor(x)
     wanted = x.dtype if dtype is None else convert_dtype(dtype)
     if isinstance(fill_value, Tensor):
-        return cast(ops.op("expand_as_v2", X=cast(fill_value, wanted), Y=x), wanted)
+        # of x only the shape counts, where a gradient can come from is the number
+        return cast(ops.op("expand_as_v2", X=cast(fill_value, wanted), Y=x.detach()), wanted)
     exact = checked_number(fill_value, wanted)
     if exact is not None:
         return ops.op("expand_as_v2", X=dispatch.constant(exact, wanted), Y=x)

@@ -56,7 +56,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     mask = mask if isinstance(mask, tuple) else _item(mask)
     if isinstance(mask, Tensor) and mask.dtype == "bool" and 0 < mask.ndim <= x.ndim and value.ndim == 0:
         # one value under one mask: nothing depends on how many elements are true
-        _check_mask(mask, sizes(x))
+        mask = _checked_mask(mask, x, 0)
         inner = list(range(mask.ndim, x.ndim))
         mask = ops.op("unsqueeze2", X=mask, axes=inner) if inner else mask
         new = ops.op("where", Condition=mask, X=value, Y=x)
@@ -118,7 +118,7 @@ def parse(x: Tensor, index: Any) -> tuple[list[Any], bool]:
         if i is None:
             items.append(None)
         elif isinstance(i, Tensor) and i.dtype == "bool":
-            items += _mask(i, shape[axis : axis + i.ndim])
+            items += _mask(i, x, axis)
             axis += i.ndim
         else:
             items.append(_known(i, shape[axis], axis))
@@ -177,17 +177,21 @@ def _known(i: Any, size: Any, axis: int) -> Any:
     return i
 
 
-def _check_mask(mask: Tensor, shape: Sequence[Any]) -> None:
-    for axis, (m, s) in enumerate(zip(sizes(mask), shape, strict=False)):
-        if isinstance(m, int) and isinstance(s, int) and -1 not in (m, s) and m != s:
+def _checked_mask(mask: Tensor, x: Tensor, first: int) -> Tensor:
+    """The mask, if it has the sizes of x from an axis on; where only the run knows them, it looks."""
+    open_sizes = False
+    for axis, (m, s) in enumerate(zip(mask._value.shape, x._value.shape[first:], strict=False)):
+        open_sizes = open_sizes or -1 in (m, s)
+        if -1 not in (m, s) and m != s:
             raise OutOfRangeError(
                 f"the mask has size {m} on its axis {axis}, the tensor has {s} there", location=user_location(4)
             )
+    return ops.op("mask_of", Mask=mask, X=x, axis=first) if open_sizes else mask
 
 
-def _mask(mask: Tensor, shape: Sequence[Any]) -> list[Tensor]:
+def _mask(mask: Tensor, x: Tensor, axis: int) -> list[Tensor]:
     """A bool mask as the index arrays of its true elements, one for each of its axes."""
-    _check_mask(mask, shape)
+    mask = _checked_mask(mask, x, axis)
     found = ops.op("where_index", Condition=mask)
     return [
         ops.op("slice", Input=found, axes=[1], starts=[axis], ends=[axis + 1], decrease_axis=[1])

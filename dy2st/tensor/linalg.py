@@ -8,7 +8,8 @@ from typing import Any
 from dy2st_runtime import dtype as _dtype
 
 from ..errors import AttributeValueError, ShapeError
-from . import math, reduction
+from . import dispatch, math, reduction
+from .attribute import dynamic_size
 from .dispatch import ops
 from .manipulation import transpose, unsqueeze
 from .promotion import as_tensor, cast
@@ -102,9 +103,17 @@ def cross(x: Any, y: Any, axis: int | None = None, name: str | None = None) -> T
     """The cross product along an axis of size 3 (default: the first such axis)."""
     x, y = as_tensor(x), as_tensor(y)
     if axis is None:
-        axis = next((a for a, d in enumerate(x.shape) if isinstance(d, int) and d == 3), None)
+        sizes = x._value.shape
+        axis = next((a for a, d in enumerate(sizes) if d == 3), None)
         if axis is None:
-            raise ShapeError(f"cross needs an axis of size 3, got shape {list(x._value.shape)}")
+            raise ShapeError(f"cross needs an axis of size 3, got shape {list(sizes)}", hint="give the axis")
+        for earlier in range(axis):
+            if sizes[earlier] == -1:  # the first axis of size 3 would be this one then
+                is_3 = ops.op("equal", X=dynamic_size(x, earlier), Y=dispatch.constant(3, "int64"))
+                ops.op(
+                    "raise_if", Cond=is_3, exception="ValueError", specs=[],
+                    parts=[f"cross: axis {earlier}, whose size is open, has size 3 as axis {axis} has; give the axis"],
+                )  # fmt: skip
     a, b = math.multiply(x.roll(-1, axis), y.roll(-2, axis)), math.multiply(x.roll(-2, axis), y.roll(-1, axis))
     return math.subtract(a, b)
 

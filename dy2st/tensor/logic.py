@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import DTypeError
+from .attribute import numel
 from .dispatch import ops
 from .math import abs as _abs
 from .math import add, binary, isnan, multiply, subtract, unary
@@ -157,7 +158,7 @@ def is_tensor(x: Any) -> bool:
 
 def is_empty(x: Tensor, name: str | None = None) -> Tensor:
     """Whether x has no elements, as a 0-d bool Tensor."""
-    return equal(as_tensor(x.size), 0)
+    return equal(numel(as_tensor(x)), 0)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:

@@ -198,6 +198,8 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) 
     [[1], [2, 3]]
     """
     x = as_tensor(x)
+    if isinstance(num_or_sections, Tensor) and num_or_sections._weak:  # a number of parts, not a list of one size
+        dispatch.read(num_or_sections, "the number of parts of split()")
     if isinstance(num_or_sections, int):
         return list(ops.op("split", X=x, num=num_or_sections, axis=axis_number(axis)))
     attr, slots = ints(num_or_sections, "SectionsTensorList")

@@ -8,8 +8,9 @@ import culprits
 import pytest
 from dy2st_runtime import config
 
+import dy2st
 from dy2st import jit
-from dy2st.errors import Dy2stError, FeedError
+from dy2st.errors import Dy2stError, FeedError, OutOfRangeError, ShapeError, StagedValueError
 from dy2st.tensor import Tensor
 
 FUNCTIONS = [f for _, f in inspect.getmembers(culprits, inspect.isfunction) if f.__module__ == "culprits"]
@@ -103,3 +104,55 @@ def test_an_argument_that_does_not_fit_its_spec_names_the_line_of_the_call():
     with pytest.raises(FeedError, match="its InputSpec says") as raised:
         doubled(Tensor([[1.0]]))
     assert raised.value.location.text.strip() == "doubled(Tensor([[1.0]]))"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: dy2st.split(x, x.shape[0]),
+        lambda x, n: dy2st.argmax(x, axis=n),
+        lambda x, n: dy2st.sum(x, axis=[n]),
+        lambda x, n: dy2st.nn.functional.softmax(x, axis=n),
+        lambda x, n: dy2st.eye(int(n)),
+        lambda x, n: dy2st.nn.functional.leaky_relu(x, float(n)),
+    ],
+    ids=["parts", "axis", "axes", "attribute", "size", "slope"],
+)
+def test_an_argument_that_must_be_known_says_that_it_is_not(function):
+    spec = [jit.InputSpec([None, 3], "float32"), jit.InputSpec([], "int64")]
+    with pytest.raises(StagedValueError, match="only known when the program runs"):
+        jit.to_static(function, input_spec=spec)(Tensor([[1.0, 2.0, 3.0]]), Tensor(1))
+
+
+def test_the_axis_of_a_cross_product_is_not_guessed_where_sizes_are_open():
+    cross = jit.to_static(lambda x: dy2st.cross(x, x + 1), input_spec=[jit.InputSpec([None, 3], "float32", "x")])
+    two, three = Tensor([[1.0, 2.0, 4.0]] * 2), Tensor([[1.0, 2.0, 4.0]] * 3)
+    assert cross(two).tolist() == dy2st.cross(two, two + 1).tolist()
+    with pytest.raises(ValueError, match="whose size is open, has size 3 as axis 1 has; give the axis"):
+        cross(three)
+
+
+@pytest.mark.parametrize("no_jit", [False, True])
+def test_a_mask_of_another_size_is_an_error_where_sizes_are_open(no_jit):
+    def write(x, m):
+        x = x * 1
+        x[m] = 0.0
+        return x
+
+    specs = [jit.InputSpec([None, 2], "float32", "x"), jit.InputSpec([None], "bool", "m")]
+    for function in (lambda x, m: x[m], write):
+        with config.NO_JIT.override(no_jit):
+            static = jit.to_static(function, input_spec=specs)
+            x, fits, short = Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([True, False]), Tensor([True])
+            assert static(x, fits).tolist() == function(x, fits).tolist()
+            for called in (function, static):
+                with pytest.raises(OutOfRangeError, match="the mask has size 1 on its axis 0, the tensor has 2 there"):
+                    called(x, short)
+
+
+def test_a_tensor_of_repeats_has_one_element():
+    repeat = jit.to_static(lambda x, n: dy2st.repeat_interleave(x, n, 0), input_spec=[
+        jit.InputSpec([None], "float32", "x"), jit.InputSpec([None], "int64", "n")])  # fmt: skip
+    assert repeat(Tensor([1.0, 2.0]), Tensor([2])).tolist() == [1.0, 1.0, 2.0, 2.0]
+    with pytest.raises(ShapeError):
+        repeat(Tensor([1.0, 2.0]), Tensor([2, 3]))

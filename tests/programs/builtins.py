@@ -1,5 +1,7 @@
 """Python's own functions and comparisons of tensors and of numbers that depend on them."""
 
+import dy2st as paddle
+
 
 def first_extreme(x):
     return max(x), min(x), max(x) * min(x)
@@ -66,6 +68,18 @@ def division_of_numbers(x):
     return divmod(int(x.sum()), 4), divmod(7.5, float(x.sum()))
 
 
+def tensors_of_numbers(x, n):
+    k, f = int(n), float(x.sum())
+    return [
+        paddle.to_tensor(f), paddle.to_tensor([n, 2.5]), paddle.to_tensor([x.sum(), n]), paddle.to_tensor([k, True]),
+        paddle.to_tensor([x.shape[0], 2.5]), paddle.to_tensor([[k, 1], [n, 2]]), paddle.full_like(x, k), paddle.is_empty(x),
+    ]  # fmt: skip
+
+
+def rounding_of_a_tensor(x):
+    return round(x.sum())
+
+
 P, N, ONE, FOUR = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [2.0], [1.0, -2.0, 0.5, 0.5]
 NAN = float("nan")
 
@@ -84,4 +98,6 @@ CASES = [
     (quotient_by_zero, [(P,), (N,), ([0.0],)], 1),
     (division_of_a_tensor, [(P,)], 0),
     (division_of_numbers, [(P,), (N,), ([0.0],)], 1),
+    (tensors_of_numbers, [(P, 1), (N, 2), ([], 3)], 1),
+    (rounding_of_a_tensor, [(P,)], 0),
 ]

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
-from ..errors import AttributeValueError, GradientError, UnknownOpError
+from ..errors import AttributeValueError, Dy2stError, GradientError, UnknownOpError
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ class Attr:
         """The value in canonical form; AttributeValueError if it is of another kind."""
         try:
             return _COERCE[self.kind](value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
+            if isinstance(error, Dy2stError) and self.kind != "DTYPE":
+                raise  # a tensor, which says itself why it is no number, or none yet
             raise AttributeValueError(f"{op}: attribute {name!r} must be {self.kind}, got {value!r}") from None
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
 from .registry import Int, Ints, OpDef, TensorType, register
@@ -195,6 +195,50 @@ class SameShape(View):
             return
         # the sizes of X and Out are the same; the kernel is there for the check
         with cx.kernel([x, like], [out], views={out.name: x.name}):
+            pass
+
+
+def _masked(mask: Sequence[Any], x: Sequence[Any], axis: int) -> list[tuple[Any, Any]]:
+    """The sizes of a mask, each with that of the axis it is for."""
+    if axis + len(mask) > len(x):
+        raise ShapeError(f"a mask of shape {dims.show(mask)} does not fit a tensor of shape {dims.show(x)}")
+    return list(zip(mask, x[axis : axis + len(mask)], strict=True))
+
+
+@register
+class MaskOf(View):
+    """Mask, which must have the sizes of X on the axes from `axis` on: what selects elements of X.
+
+    Raises:
+        OutOfRangeError: a size differs.
+    """
+
+    type = "mask_of"
+    inputs = ("Mask", "X")
+    outputs = ("Out",)
+    attrs = {"axis": Int(0)}
+    shape_only = frozenset({"X"})
+    differentiable = False
+
+    @staticmethod
+    def infer(mask: TensorType, x: TensorType, *, axis: int) -> TensorType:  # type: ignore[override]
+        pairs = _masked(mask.shape, x.shape, axis)
+        return mask.with_shape(dims.require_equal(m, s, "the mask has another size") for m, s in pairs)
+
+    @staticmethod
+    def reference(mask: np.ndarray, x: np.ndarray, *, axis: int) -> np.ndarray:  # type: ignore[override]
+        for a, (m, s) in enumerate(_masked(mask.shape, x.shape, axis)):
+            if m != s:
+                raise OutOfRangeError(f"the mask has size {m} on its axis {a}, the tensor has {s} there")
+        return mask
+
+    @staticmethod
+    def lower(cx: Any, mask: Any, x: Any, out: Any, *, axis: int) -> None:  # type: ignore[override]
+        if cx.same_shape(mask.name, x.name):
+            cx.alias(mask, out)
+            return
+        # the sizes of Mask and Out are the same; the kernel is there for the check
+        with cx.kernel([mask, x], [out], views={out.name: mask.name}):
             pass
 
 

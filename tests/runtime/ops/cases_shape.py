@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.errors import AttributeValueError, DTypeError, ShapeError
+from dy2st_runtime.errors import AttributeValueError, DTypeError, OutOfRangeError, ShapeError
 from op_cases import Case
 
 rng = np.random.default_rng(7)
@@ -58,6 +58,10 @@ VIEWS = [
     Case("same_shape", {"X": X, "Like": f32(2, 3, 4)}, grad=("X",), expect=lambda x, y: x),
     fails("same_shape", {"X": X, "Like": f32(2, 1, 4)}, ShapeError, "cannot be set to a value of shape"),
     fails("same_shape", {"X": X, "Like": f32(2, 3)}, ShapeError, "cannot be set to a value of shape", static=True),
+    Case("mask_of", {"Mask": f32(3) > 0, "X": X}, {"axis": 1}, expect=lambda m, x: m),
+    Case("mask_of", {"Mask": f32(2, 3, 4) > 0, "X": X}, expect=lambda m, x: m),
+    fails("mask_of", {"Mask": f32(3) > 0, "X": X}, OutOfRangeError, "the mask has size 3 on its axis 0, the tensor has 2 there"),
+    fails("mask_of", {"Mask": f32(3, 4) > 0, "X": X}, ShapeError, "does not fit a tensor of shape", static=True, axis=2),
     one("squeeze2", lambda x: x.reshape(2, 3), x=f32(2, 1, 3, 1), axes=[1, -1]),
     Case("squeeze2", {"X": f32(2, 1, 3, 1)}, expect=lambda x: x.reshape(2, 3), known=("X",)),
     one("squeeze2", lambda x: x.reshape(()), x=f32(1, 1), axes=[0, 1]),
