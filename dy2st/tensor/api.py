@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import types
+from collections.abc import Callable
 from typing import Any
 
 from . import attribute, creation, linalg, logic, manipulation, math, random, reduction, search
@@ -188,6 +191,7 @@ from .search import one_hot as one_hot
 from .search import sort as sort
 from .search import topk as topk
 from .search import unique as unique
+from .tensor import Tensor
 
 _METHOD_NAMES: dict[Any, str] = {
     attribute: "numel is_floating_point is_integer is_complex",
@@ -213,3 +217,20 @@ METHODS: dict[str, Any] = {
     "triu": creation.triu,
 }
 """What `operators.install` gives to `Tensor`."""
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors, which makes a tensor also of numbers alone; operators on numbers, which share the code, give numbers."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        out = function(*args, **kwargs)
+        number = isinstance(out, Tensor) and out._weak and out._kinds is None
+        return creation.to_tensor(out) if number else out
+
+    return call
+
+
+for _name, _function in list(globals().items()):
+    if isinstance(_function, types.FunctionType) and _function.__module__ in (math.__name__, logic.__name__):
+        globals()[_name] = _of_numbers(_function)

@@ -76,6 +76,12 @@ def tensors_of_numbers(x, n):
     ]  # fmt: skip
 
 
+def functions_of_numbers(x, n):
+    k, f = int(n), float(x.mean())
+    made = [paddle.exp(f), paddle.abs(k), paddle.add(k, 2), paddle.maximum(f, 0.5), paddle.sqrt(4), paddle.isnan(f), paddle.logical_not(k)]
+    return made, x * paddle.exp(f), paddle.subtract(k, 1) / 0, isinstance(paddle.square(k), paddle.Tensor), abs(k) + max(k, 1)
+
+
 def rounding_of_a_tensor(x):
     return round(x.sum())
 
@@ -99,5 +105,6 @@ CASES = [
     (division_of_a_tensor, [(P,)], 0),
     (division_of_numbers, [(P,), (N,), ([0.0],)], 1),
     (tensors_of_numbers, [(P, 1), (N, 2), ([], 3)], 1),
+    (functions_of_numbers, [(P, 1), (N, 2)], 1),
     (rounding_of_a_tensor, [(P,)], 0),
 ]

@@ -312,7 +312,7 @@ def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", name:
     x = as_tensor(x)
     limit = reduction.max(x) if maxlen is None else maxlen
     positions = arange(0, limit, 1, x.dtype)
-    return cast(logic.less_than(positions, manipulation.unsqueeze(x, -1)), dtype)
+    return manipulation.cast(logic.less_than(positions, manipulation.unsqueeze(x, -1)), dtype)
 
 
 def pixel_shuffle(x: Any, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:

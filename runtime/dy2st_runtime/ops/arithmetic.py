@@ -141,8 +141,9 @@ class _IntegersRaise(Binary):
         return not dtype.is_float(cls.compute_dtype(in_dtypes, attrs))
 
 
-def _check_divisor(y: np.ndarray, what: str) -> None:
-    if not dtype.is_float(y.dtype.name) and not np.all(y):
+def _check_divisor(x: np.ndarray, y: np.ndarray, what: str) -> None:
+    # of no elements none is divided
+    if x.size and not dtype.is_float(y.dtype.name) and not np.all(y):
         raise DivisionError(f"integer {what} by zero")
 
 
@@ -154,7 +155,7 @@ class Mod(_IntegersRaise):
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
-        _check_divisor(y, "modulo")
+        _check_divisor(x, y, "modulo")
         return np.mod(x, y)
 
     @staticmethod
@@ -182,7 +183,7 @@ class FloorDiv(_IntegersRaise):
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
-        _check_divisor(y, "division")
+        _check_divisor(x, y, "division")
         return np.floor_divide(x, y)
 
     @staticmethod

@@ -59,6 +59,7 @@ class LookupTable(_Lookup):
 
     @staticmethod
     def reference(w: np.ndarray, ids: np.ndarray, *, padding_idx: int, **attrs: Any) -> np.ndarray:
+        ix.check_int("lookup_table_v2", TensorType.of(ids))
         _check_ids(ids, w.shape[0], "an embedding table")
         out = w[ids]
         if padding_idx != -1:

@@ -110,6 +110,8 @@ CASES: list[Case] = [
          expect=lambda x, y: arr([1, -1, 1, 0, 0], "int64")),
     Case("elementwise_pow", {"X": EDGES, "Y": OTHER_EDGES}, expect=np.power, grad=()),
     Case("elementwise_mod", {"X": I, "Y": arr([1, 0, 2], "int64")}, raises=DivisionError, match="modulo by zero"),
+    Case("elementwise_floordiv", {"X": arr([], "int64"), "Y": arr(0, "int64")}, expect=lambda x, y: x),
+    Case("elementwise_mod", {"X": arr([], "int64"), "Y": arr([0], "int64")}, expect=lambda x, y: x),
     Case("elementwise_floordiv", {"X": I, "Y": arr(0, "int64")}, raises=ZeroDivisionError, match="division by zero"),
     Case("elementwise_pow", {"X": arr([0], "int64"), "Y": arr([-1], "int64")}, raises=DivisionError, match="negative"),
     *[Case(op, {"X": arr(x, "int64"), "Y": arr(y, "int64")}, {"checked": True}, expect=lambda x, y, f=f: np.asarray(f(int(x), int(y))))
