@@ -219,7 +219,7 @@ METHODS: dict[str, Any] = {
 """What `operators.install` gives to `Tensor`."""
 
 
-def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors, which makes a tensor also of numbers alone; operators on numbers, which share the code, give numbers."""
 
     @functools.wraps(function)
@@ -233,4 +233,4 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 for _name, _function in list(globals().items()):
     if isinstance(_function, types.FunctionType) and _function.__module__ in (math.__name__, logic.__name__):
-        globals()[_name] = _of_numbers(_function)
+        globals()[_name] = of_numbers(_function)

@@ -79,6 +79,7 @@ def tensors_of_numbers(x, n):
 def functions_of_numbers(x, n):
     k, f = int(n), float(x.mean())
     made = [paddle.exp(f), paddle.abs(k), paddle.add(k, 2), paddle.maximum(f, 0.5), paddle.sqrt(4), paddle.isnan(f), paddle.logical_not(k)]
+    made += [paddle.nn.functional.relu(k), paddle.nn.functional.gelu(f)]
     return made, x * paddle.exp(f), paddle.subtract(k, 1) / 0, isinstance(paddle.square(k), paddle.Tensor), abs(k) + max(k, 1)
 
 

@@ -1,6 +1,10 @@
 """The functions of neural networks: `import dy2st.nn.functional as F`."""
 
+import types as _types
+
 from ...tensor import Tensor as _Tensor
+from ...tensor.api import of_numbers as _of_numbers
+from . import activation as activation
 from .activation import celu as celu
 from .activation import elu as elu
 from .activation import gelu as gelu
@@ -80,3 +84,7 @@ from .pooling import max_pool2d as max_pool2d
 # methods of Tensor too, as in PaddlePaddle
 for _function in (sigmoid, softmax):
     setattr(_Tensor, _function.__name__, _function)
+
+for _name, _function in list(globals().items()):
+    if isinstance(_function, _types.FunctionType) and _function.__module__ == activation.__name__:
+        globals()[_name] = _of_numbers(_function)
