@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ def uses_running(attrs: dict[str, Any]) -> bool:
 def channels_middle(x: np.ndarray, last: bool) -> np.ndarray:
     """X as [outer, channels, inner] in the dtype of computation."""
     x = x.astype(widened(x.dtype.name), copy=False)
-    return x.reshape(-1, x.shape[-1], 1) if last else x.reshape(x.shape[0], x.shape[1], -1)
+    # an empty batch leaves NumPy no size to find for a -1
+    return x.reshape(prod(x.shape[:-1]), x.shape[-1], 1) if last else x.reshape(*x.shape[:2], prod(x.shape[2:]))
 
 
 def per_channel(values: np.ndarray, name: np.dtype) -> np.ndarray:

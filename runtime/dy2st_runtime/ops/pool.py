@@ -100,9 +100,14 @@ def each_window(x: np.ndarray, attrs: dict[str, Any]) -> Iterator[tuple[int, int
             yield i, j, x[:, :, h, w], h, w, max(area, 1)
 
 
+def flat_windows(window: np.ndarray) -> np.ndarray:
+    """[N, C, h, w] as [N, C, h * w], also of an empty batch, which leaves NumPy no size to find for a -1."""
+    return window.reshape(*window.shape[:2], window.shape[2] * window.shape[3])
+
+
 def first_maximum(window: np.ndarray) -> np.ndarray:
     """The flat position of the first maximum (or NaN) of each window [N, C, h, w], as [N, C]."""
-    return window.reshape(*window.shape[:2], -1).argmax(-1)
+    return flat_windows(window).argmax(-1)
 
 
 def pooling_type(op: str, attrs: dict[str, Any]) -> str:
@@ -249,7 +254,7 @@ class MaxPool2DPick(CheckedOp):
         out = np.zeros((*image.shape[:2], *counts(image.shape[2:], attrs)), y.dtype)
         for i, j, window, h, w, _ in each_window(image, attrs):
             if window.shape[2] and window.shape[3]:
-                flat = values[:, :, h, w].reshape(*window.shape[:2], -1)
+                flat = flat_windows(values[:, :, h, w])
                 out[:, :, i, j] = np.take_along_axis(flat, first_maximum(window)[..., None], -1)[..., 0]
         return windows.array_from_first(out, last)
 

@@ -122,6 +122,7 @@ CASES: list[Case] = [
     *batch_norm(LAST, {"data_layout": "NHWC"}, last=True),
     *batch_norm(LAST, {"data_layout": "NHWC", "is_test": True}, last=True, running=True),
     *batch_norm(f32(5, 3), {}),
+    Case("batch_norm", {**BATCH, "X": np.zeros((0, *BATCH["X"].shape[1:]), np.float32)}, {"is_test": True}, grad=()),
     *batch_norm(f32(5, 3, 4), {}),
     Case("batch_norm", {**BATCH, **HALF}, grad=(), expect=lambda x, *v: batch(x.astype(np.float32), *v)),
     Case("layer_norm", {"X": X3, "Scale": f32(14)}, raises=ShapeError, match="elements of Scale: 14 against 15"),

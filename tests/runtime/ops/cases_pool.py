@@ -91,6 +91,7 @@ CASES: list[Case] = [
     *pool(IMAGE, ksize=[3, 3], strides=[2, 2], paddings=[1, 1], ceil_mode=True, exclusive=False),
     *pool(IMAGE, ksize=[2, 3], strides=[2, 2], padding_algorithm="SAME"),
     *pool(IMAGE, global_pooling=True),
+    *pool(IMAGE[:0], **HALF),
     *pool(IMAGE, adaptive=True, ksize=[3, 2]),
     *pool(IMAGE, adaptive=True, ksize=[1, 1]),
     *pool(LAST, data_format="NHWC", **HALF),
