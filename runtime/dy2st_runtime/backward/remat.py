@@ -111,8 +111,11 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     def can_save(name: str) -> bool:
         return name in original and block.vars[name].kind == "dense"
 
+    # a maximum finds its elements by comparing: computed again, in another kernel, they may be rounded otherwise
+    compared = {n for other in walk if other.type == "equal" for n in reads(other) if can_save(n)}
+
     def cheap(other: Operator) -> bool:
-        return is_cheap(other) and (past.exact or not reads_entries(other))
+        return is_cheap(other) and (past.exact or not reads_entries(other)) and compared.isdisjoint(other.output_names)
 
     needed += [name for name in shapes_only if not can_save(name)]
     again, save = choose(head, needed, can_save, cheap)
