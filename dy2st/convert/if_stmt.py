@@ -100,6 +100,31 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> An
     return value
 
 
+def _identity(x: Any, out: Variable) -> Any:
+    """What makes two values of a side the same: the object, or the value of a Python bool; nothing else."""
+    if shared(x):
+        return id(who(x))
+    if isinstance(x, bool):
+        return x
+    return id(x._value) if isinstance(x, Tensor) and x.dtype == "bool" else id(out)
+
+
+def _use_test(predicate: Variable, sides: list[list[Any] | None]) -> None:
+    """A Python bool that is the test, or that the test is the negation of, is known on both sides: so it is after a branch that sets it
+    where it is not set yet, as the flags of `break` and `return` are."""
+    known = {predicate.name: (True, False)}
+    maker = next((op for op in reversed(predicate.block.ops) if predicate.name in op.output_names), None)
+    if maker is not None and maker.type == "logical_not":
+        known[maker.input("X")[0]] = (False, True)
+    for i, values in enumerate(sides):
+        for j, x in enumerate(values or ()):
+            if isinstance(x, Tensor) and x._weak and x._kinds is None and x.dtype == "bool" and not isinstance(x, MaybeNone):
+                v = x._value
+                if isinstance(v, Variable) and v.name in known:
+                    assert values is not None
+                    values[j] = known[v.name][i]
+
+
 def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: Sequence[str]) -> list[Any]:
     """Appends a `cond` op of two traced branches; returns what their results have become.
 
@@ -133,6 +158,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         None if o is None else [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())]
         for o in outcomes
     ]
+    _use_test(predicate, sides)
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
                     ("the path where the condition is true", "the path where it is false"))  # fmt: skip
     labels = [*names, *(c.name for c in cells.values())]
@@ -167,8 +193,8 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
 
     def make(leaf: Var) -> Any:
         v, parts = next(rest)
-        # two names of one object on both sides are two names of one object
-        key = (leaf, *(id(who(s)) if shared(s) else id(v) for _, s in parts))
+        # two names of one object on both sides are two names of one object, and flags that are set together stay one flag
+        key = (leaf, *(_identity(s, v) for _, s in parts))
         if key not in made:
             made[key] = wrap(tracer, leaf, v), parts
         return made[key][0]

@@ -76,6 +76,15 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
     outcome = tracer.run_in(block, others)
     other = outcome.result
     if (
+        type(other) is bool
+        and value is decided
+        and value._weak
+        and not outcome.changes
+        and not any(has_effect(op) or may_raise(op, block) for op in block.ops)
+    ):
+        # of two Python bools one is known: it decides, or the other one does
+        return other if other is stop_on else value
+    if (
         value is decided
         and not outcome.changes
         and isinstance(other, Tensor)

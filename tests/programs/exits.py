@@ -92,6 +92,22 @@ def undefined(x):
     return y
 
 
+def exit_in_the_last_iteration(x):
+    for i in range(3):
+        x = x * 2
+        if x.sum() > 20 or i == 2:
+            return x, i
+    return []
+
+
+def never_in_the_first_iteration(x):
+    for i in range(3):
+        if i > 0 and x.sum() > 20:
+            break
+        x = x * 2
+    return x, i
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -108,4 +124,6 @@ CASES = [
     (optional, [(P,), (N,)], 1),
     (optional_in_loop, [(P, 3), (P, 0), ([3.0, 1.0], 2)], 1),
     (none_or_value, [(P,), (N,)], 1),
+    (exit_in_the_last_iteration, [([1.0, 2.0],), ([9.0, 2.0],), ([-1.0, 2.0],)], 1),
+    (never_in_the_first_iteration, [([1.0, 2.0],), ([9.0, 2.0],), ([30.0, 2.0],)], 1),
 ]
