@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ..dtype import is_float
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import has_effect, reads
 from ..ops import registry
@@ -17,6 +18,7 @@ CHEAP = frozenset({
     "transpose2", "tril_triu", "unbind", "unstack",
 })  # fmt: skip
 """Ops that cost no more than writing and reading back their result; elementwise ops and views are such too."""
+_ROUNDING = frozenset({"ceil", "elementwise_floordiv", "elementwise_mod", "floor", "round", "sign", "trunc"})
 
 
 def is_cheap(op: Operator) -> bool:
@@ -25,6 +27,14 @@ def is_cheap(op: Operator) -> bool:
     if has_effect(op) or op.blocks:
         return False
     return issubclass(record, Elementwise) or bool(record.view) or op.type in CHEAP
+
+
+def jumps(op: Operator, block: Block) -> bool:
+    """Whether the result depends on the last digit of a float: a comparison, a rounding. Computed again, in another kernel that rounds
+    otherwise, it could be another one: another branch would be taken."""
+    if not any(is_float(block.var(name).dtype) for name in op.input_names):
+        return False
+    return op.type in _ROUNDING or not all(is_float(block.var(name).dtype) for name in op.output_names)
 
 
 def choose(
@@ -115,7 +125,9 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     compared = {n for other in walk if other.type == "equal" for n in reads(other) if can_save(n)}
 
     def cheap(other: Operator) -> bool:
-        return is_cheap(other) and (past.exact or not reads_entries(other)) and compared.isdisjoint(other.output_names)
+        if not is_cheap(other) or not (past.exact or not reads_entries(other)) or jumps(other, block):
+            return False
+        return compared.isdisjoint(other.output_names)
 
     needed += [name for name in shapes_only if not can_save(name)]
     again, save = choose(head, needed, can_save, cheap)
