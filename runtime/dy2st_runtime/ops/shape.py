@@ -112,8 +112,8 @@ def _quotient(source: list[dims.Dim], given: dims.Dim, message: str) -> dims.Dim
 def _native_dims(k: Any, x: Any, wanted: Sequence[int], dynamic: Sequence[n.Expr | None]) -> list[Any]:
     """The same computed by a kernel, with the checks; `dynamic` holds the values that tensors give (else None)."""
     out: list[Any] = []
-    # the elements of the dims that are not kept, those of the given dims that are not kept, the number of -1
-    free, given, rests = n.as_expr(1), n.as_expr(1), n.as_expr(0)
+    # the elements of the dims that are kept and of those that are not, those of the given dims that are not kept, the number of -1
+    kept, free, given, rests = n.as_expr(1), n.as_expr(1), n.as_expr(1), n.as_expr(0)
     for i, (d, e) in enumerate(zip(wanted, dynamic, strict=True)):
         own = n.as_expr(x.shape[i]) if i < x.rank else None
         value = e if e is not None else n.as_expr(d) if d in (0, -1) else k.attr(d)
@@ -123,6 +123,7 @@ def _native_dims(k: Any, x: Any, wanted: Sequence[int], dynamic: Sequence[n.Expr
         k.fail_if((value < -1) | keep if own is None else value < -1)
         if own is not None:
             free = free * n.select(keep, 1, own)
+            kept = kept * n.select(keep, own, 1)
             out.append(k.let(n.select(keep, own, value)))
         else:
             out.append(value)
@@ -131,7 +132,8 @@ def _native_dims(k: Any, x: Any, wanted: Sequence[int], dynamic: Sequence[n.Expr
     free = k.let(free * nests.span(x.shape[len(wanted) :]))
     given, rests = k.let(given), k.let(rests)
     size = k.let(free // n.maximum(given, 1))
-    k.fail_if((rests > 1) | (n.select(rests == 1, size * given, given) != free))
+    # beside a kept dim of no elements the other dims may be any
+    k.fail_if((rests > 1) | ((n.select(rests == 1, size * given, given) != free) & ((kept != 0) | (rests == 1))))
     return [k.let(n.select(d == -1, size, d)) for d in out]
 
 

@@ -40,6 +40,7 @@ VIEWS = [
     one("reshape2", lambda x: x.reshape(2, 1, 3, 4), shape=[0, 1, -1, 4]),
     one("reshape2", lambda x: x.reshape(3, 0, 2), x=EMPTY, shape=[3, -1, 2]),
     one("reshape2", lambda x: x.reshape(0, 12), x=EMPTY, shape=[0, -1]),
+    one("reshape2", lambda x: x.reshape(0, 2, 2), x=f32(0, 5), shape=[0, 2, 2]),
     one("reshape2", lambda x: x.reshape(()), x=f32(1), shape=[]),
     Case("reshape2", {"X": X, "Shape": i64(6, -1)}, expect=lambda x, s: x.reshape(6, 4)),
     Case("reshape2", {"X": X, "Shape": i64(0, 12).astype(np.int32)}, expect=lambda x, s: x.reshape(2, 12)),
