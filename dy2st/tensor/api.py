@@ -219,6 +219,7 @@ METHODS: dict[str, Any] = {
 """What `operators.install` gives to `Tensor`."""
 
 
+@functools.cache  # two names of a function stay two names of one
 def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors, which makes a tensor also of numbers alone; operators on numbers, which share the code, give numbers."""
 
