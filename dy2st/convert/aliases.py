@@ -84,9 +84,7 @@ class Aliases:
                 self._of.setdefault(key, {})[id(me)] = me
 
     def passed(self, op: str, ins: dict[str, Any], outs: Sequence[Any]) -> None:
-        """An op on lists has been traced: what it puts into a list, or takes out of it, is that object itself."""
-        if op not in ON_LISTS:
-            return
+        """One of the ops `ON_LISTS` has been traced: what it puts into a list, or takes out of it, is that object itself."""
         items = who(ins["Array"] if "Array" in ins else ins["X"])
         held = dict(self._elements(items))
         if (x := ins.get("X")) is not None and x is not ins.get("Array") and "Array" in ins and shared(x):

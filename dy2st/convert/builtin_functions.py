@@ -10,7 +10,8 @@ import numpy as np
 from ..errors import DTypeError, ShapeError, StagedValueError
 from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.dispatch import ops
-from ..tensor.kinds import kinds_of, require_one_kind, resolved
+from ..tensor.failures import message_of, raise_if
+from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .if_stmt import truth
@@ -58,9 +59,7 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
         t = ops.op("python_int", X=t)
     else:
         t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype=dtype)
-    t.stop_gradient = True  # a Python number has no gradient
-    t._weak = True
-    return t
+    return as_number(t)
 
 
 def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
@@ -161,10 +160,8 @@ def divmod_(a: Any, b: Any) -> Any:
     numbers = all(x._weak if isinstance(x, Tensor) else isinstance(x, NUMBERS) for x in (a, b))
     if not numbers or not _staged_any(a, b):
         return divmod(a, b)
-    try:
-        divmod(1.0 if "float64" in (weak_dtype(a), weak_dtype(b)) else 1, 0)
-    except ZeroDivisionError as error:
-        ops.op("raise_if", Cond=as_tensor(b) == 0, exception="ZeroDivisionError", parts=[str(error)], specs=[])
+    one = 1.0 if "float64" in (weak_dtype(a), weak_dtype(b)) else 1
+    raise_if(as_tensor(b) == 0, ZeroDivisionError, message_of(ZeroDivisionError, divmod, one, 0))
     return a // b, a % b
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import operator
 import types
 from collections import OrderedDict
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..tensor import Tensor, dispatch
 from .containers import copied, differ, put
+from .names import names_of
 from .undefined import Undefined
 
 
@@ -66,15 +66,11 @@ def place_of(holder: Any, entry: Any) -> tuple:
 def assigned_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | types.CellType]]:
     """The globals and the variables of functions around that a function (or one inside it) assigns."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-        for i in dis.get_instructions(code):
-            if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                yield i.argval, function.__globals__
-            elif i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in code.co_freevars and i.argval in cells:
-                yield i.argval, cells[i.argval]
+    names = names_of(function.__code__)
+    for name in sorted(names.assigned):
+        yield name, function.__globals__
+    for name in sorted(names.rebound & cells.keys()):
+        yield name, cells[name]
 
 
 def read_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | types.CellType]]:

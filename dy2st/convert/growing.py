@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
-from collections.abc import Iterator
-from types import FrameType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
-from ..transpiler import is_generated
 from .cells import OuterVariable, read_outside
 from .frames import Frame, Growth
 from .lists import StagedList, element_type
 from .reach import AttributeVariable
+from .running import assign, frames, is_generated_name, variables
 
 if TYPE_CHECKING:
     from .tracer import Tracer
-
 
 
 def grown(frame: Frame) -> list[Growth]:
@@ -35,7 +31,7 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     Raises:
         StructureError: it has been made such a list before, and something still holds the old one; its entries differ.
     """
-    name = what or next(iter(repr(k) for _, k, v in variables() if v is items and not _is_ours(k)), "a list")
+    name = what or next(iter(repr(k) for _, k, v in variables() if v is items and not is_generated_name(k)), "a list")
     if id(items) in tracer.replaced:
         raise StructureError(
             f"{name} changes its length in a loop or branch that depends on a tensor, and something holds it that cannot be "
@@ -67,38 +63,38 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
         if new is not value:
             if frame is not None:
                 frame.renamed.append((owner, variable, value))
-            _assign(owner, variable, new)
+            assign(owner, variable, new)
     return staged
 
 
 def substituted(value: Any, old: Any, new: Any) -> Any:
     """The value with one object in the place of another, also in tuples."""
-    if value is old:
-        return new
-    if type(value) is not tuple:
-        return value
-    parts = tuple(substituted(v, old, new) for v in value)
-    return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+    return _mapped(value, lambda x: new if x is old else x)
 
 
 def current(tracer: Tracer | None, value: Any) -> Any:
     """The value with lists of dynamic length in the place of those that have become such, also in tuples."""
     if tracer is None or not tracer.replaced:
         return value
-    if isinstance(value, list):
-        return tracer.replaced.get(id(value), (None, value))[1]
-    if type(value) is not tuple:
-        return value
-    parts = tuple(current(tracer, v) for v in value)
+    replaced = tracer.replaced
+    return _mapped(value, lambda x: replaced.get(id(x), (None, x))[1] if isinstance(x, list) else x)
+
+
+def _mapped(value: Any, to: Callable[[Any], Any]) -> Any:
+    """What a value becomes, or a tuple by what becomes of its items; the same tuple if nothing does."""
+    new = to(value)
+    if new is not value or type(value) is not tuple:
+        return new
+    parts = tuple(_mapped(v, to) for v in value)
     return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
 
 
 def take_back(frame: Frame) -> None:
     """Gives the variables their old lists at the end of a branch or loop body."""
-    alive = {id(f) for f in _frames()}
+    alive = {id(f) for f in frames()}
     for owner, variable, value in reversed(frame.renamed):
         if id(owner) in alive:
-            _assign(owner, variable, value)
+            assign(owner, variable, value)
 
 
 def put_back(tracer: Tracer) -> None:
@@ -124,31 +120,3 @@ def _of_class(tracer: Tracer, attributes: dict, name: str, items: list) -> bool:
     return not tracer.root.had(attributes, name) and any(
         isinstance(c, AttributeVariable) and c.name == name and c.get(name) is items for c in tracer.containers
     )
-
-
-def _frames() -> Iterator[FrameType]:
-    """The frames of the functions that are being traced."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if is_generated(frame.f_code.co_filename):
-            yield frame
-        frame = frame.f_back
-
-
-def variables() -> Iterator[tuple[FrameType, str, Any]]:
-    """The variables of the functions that are being traced, with their frames and names."""
-    for frame in _frames():
-        for name, value in list(frame.f_locals.items()):
-            yield frame, name, value
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a name is one of the transpiler's own."""
-    return name.rstrip("0123456789").endswith("_")
-
-
-def _assign(frame: FrameType, name: str, value: Any) -> None:
-    """Assigns to a variable of a function that is running."""
-    frame.f_locals[name] = value
-    if sys.version_info < (3, 13):
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))

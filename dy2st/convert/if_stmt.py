@@ -117,12 +117,14 @@ def _use_test(predicate: Variable, sides: list[list[Any] | None]) -> None:
     if maker is not None and maker.type == "logical_not":
         known[maker.input("X")[0]] = (False, True)
     for i, values in enumerate(sides):
-        for j, x in enumerate(values or ()):
-            if isinstance(x, Tensor) and x._weak and x._kinds is None and x.dtype == "bool" and not isinstance(x, MaybeNone):
-                v = x._value
-                if isinstance(v, Variable) and v.name in known:
-                    assert values is not None
-                    values[j] = known[v.name][i]
+        if values is not None:
+            values[:] = [known[x._value.name][i] if _is_flag(x) and x._value.name in known else x for x in values]
+
+
+def _is_flag(x: Any) -> bool:
+    """Whether a value is a Python bool that only the run knows."""
+    plain = isinstance(x, Tensor) and not isinstance(x, MaybeNone) and x._weak and x._kinds is None
+    return plain and x.dtype == "bool" and isinstance(x._value, Variable)
 
 
 def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: Sequence[str]) -> list[Any]:

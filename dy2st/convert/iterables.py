@@ -8,7 +8,9 @@ from typing import Any
 from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
+from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .lists import StagedList, element_type
@@ -43,12 +45,11 @@ class StagedRange(Staged):
 
     def __init__(self, start: Any, stop: Any, step: Any):
         start, stop, step = (self._bound(b) for b in (start, stop, step))
+        zero = "range() arg 3 must not be zero"
         if not isinstance(step, Tensor) and step == 0:
-            raise ValueError("range() arg 3 must not be zero")
+            raise ValueError(zero)
         if isinstance(step, Tensor):
-            ops.op(
-                "raise_if", Cond=step == 0, exception="ValueError", parts=["range() arg 3 must not be zero"], specs=[]
-            )
+            raise_if(step == 0, ValueError, zero)
         self.start, self.stop, self.step = start, stop, step
         length = stop - start if isinstance(step, int) and step == 1 else -((start - stop) // step)
         plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
@@ -64,9 +65,7 @@ class StagedRange(Staged):
 
 
 def _weak(t: Any) -> Any:
-    if isinstance(t, Tensor):
-        t._weak = True
-    return t
+    return as_number(t) if isinstance(t, Tensor) else t
 
 
 def _index(t: Tensor) -> Tensor:

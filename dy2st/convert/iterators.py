@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
-from .growing import variables
+from .running import variables
 from .tracer import current_tracer
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dy2st_runtime.ir.growth import GROWN, relation
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
-from ..tensor.kinds import Kind, Kinds, kinds_of, meet
+from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, is_weak, weak_dtype
 from .list_indices import bounds, chosen, counted, integer, position, repeated
@@ -114,9 +114,7 @@ class StagedList:
 
     def length(self) -> Tensor:
         """The length as a weak int."""
-        n = ops.op("lod_array_length", X=self._array())
-        n._weak = True
-        return n
+        return as_number(ops.op("lod_array_length", X=self._array()))
 
     def _set(self, array: Tensor, *new: frozenset[Kind]) -> None:
         """The list has changed, and may have got entries of these kinds."""
@@ -230,9 +228,8 @@ class StagedList:
             return NotImplemented
         if adds_in_place(sys._getframe(1)):
             from .growing import promote
-            from .tracer import need_tracer
 
-            return promote(need_tracer("a list"), other, self).__iadd__(self)
+            return promote(_tracer(), other, self).__iadd__(self)
         return self._listed(other) + self
 
     def __iadd__(self, other: Any) -> StagedList:

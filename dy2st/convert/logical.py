@@ -12,7 +12,7 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 from ..errors import StructureError
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
-from ..tensor.kinds import require_one_kind
+from ..tensor.kinds import as_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .if_stmt import if_expr, stage_cond, truth
@@ -75,30 +75,17 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
     block = tracer.sub_block()
     outcome = tracer.run_in(block, others)
     other = outcome.result
-    if (
-        type(other) is bool
-        and value is decided
-        and value._weak
-        and not outcome.changes
-        and not any(has_effect(op) or may_raise(op, block) for op in block.ops)
-    ):
-        # of two Python bools one is known: it decides, or the other one does
-        return other if other is stop_on else value
-    if (
-        value is decided
-        and not outcome.changes
-        and isinstance(other, Tensor)
-        and other.dtype == "bool"
-        and _cheap(block)
-    ):
-        # nothing can fail in it, and it costs less than a branch: no short circuit needed
-        _inline(tracer, block)
-        both = ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=_scalar(other))
-        both._weak = value._weak and other._weak
-        return both
-    both_bool = (
-        isinstance(value, Tensor) and value.dtype == "bool" and isinstance(other, Tensor) and other.dtype == "bool"
-    )
+    both_bool = _is_bool(value) and _is_bool(other)
+    if value is decided and not outcome.changes:
+        if type(other) is bool and value._weak and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
+            # of two Python bools one is known: it decides, or the other one does
+            return other if other is stop_on else value
+        if both_bool and _cheap(block):
+            # nothing can fail in it, and it costs less than a branch: no short circuit needed
+            _inline(tracer, block)
+            both = ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=_scalar(other))
+            both._weak = value._weak and other._weak
+            return both
 
     def first() -> tuple:
         return (_scalar(value) if both_bool else value,)
@@ -110,6 +97,10 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
     branches = (first, second) if stop_on else (second, first)
     (result,) = stage_cond(tracer, decided, *branches, ("the value of 'or'" if stop_on else "the value of 'and'",))
     return result
+
+
+def _is_bool(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.dtype == "bool"
 
 
 def _scalar(t: Tensor) -> Tensor:
@@ -148,8 +139,7 @@ def python_bool(x: Any) -> Any:
     """A truth that is a Python bool in eager mode: a 0-d weak tensor where it is staged."""
     if isinstance(x, Tensor):
         scalar = _scalar(x)
-        x = Tensor.wrap(scalar._value, True)
-        x._weak = True
+        return as_number(Tensor.wrap(scalar._value))  # an object of its own: a tensor stays a tensor
     return x
 
 
@@ -166,10 +156,8 @@ def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
 
         return evaluate
 
-    value: Any = True
     steps = [step(op, operand) for op, operand in pairs]
-    if not is_staged(value):
-        value = steps[0]()
+    value = steps[0]()
     for i, one in enumerate(steps[1:], start=1):
         decided = truth(value)
         if isinstance(decided, Tensor):

@@ -8,30 +8,17 @@ from typing import Any
 
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
+from ..tensor.failures import message_of, raise_if
+from ..tensor.kinds import as_number
 from .tracer import is_staged
 
 _Test = Callable[[Any], Any]
-
-
-def _number(out: Tensor) -> Tensor:
-    out.stop_gradient = True  # a Python number has no gradient
-    out._weak = True
-    return out
 
 
 def _float(x: Any) -> Tensor:
     from .builtin_functions import float_
 
     return float_(x)
-
-
-def _message(plain: Callable[[float], Any], bad: float, error: type[Exception]) -> str:
-    """What this version of Python says of a bad argument."""
-    try:
-        plain(bad)
-    except error as e:
-        return str(e)
-    raise AssertionError(f"{plain.__name__}({bad}) has a result")
 
 
 def _function(plain: Callable[[float], Any], op_type: str, outside: _Test | None = None, bad: float = -2.0,
@@ -43,19 +30,19 @@ def _function(plain: Callable[[float], Any], op_type: str, outside: _Test | None
         outside: whether an argument has no result, as `bad`, an example, has none.
         large: an argument with a result beyond all floats.
     """
-    domain = _message(plain, bad, ValueError) if outside is not None else ""
-    range_ = _message(plain, large, OverflowError) if large is not None else ""
+    domain = message_of(ValueError, plain, bad) if outside is not None else ""
+    range_ = message_of(OverflowError, plain, large) if large is not None else ""
 
     def function(x: Any) -> Any:
         if not is_staged(x):
             return plain(x)
         value = _float(x)
         if outside is not None:
-            ops.op("raise_if", Cond=outside(value), exception="ValueError", parts=[domain], specs=[])
-        out = _number(ops.op(op_type, X=value))
+            raise_if(outside(value), ValueError, domain)
+        out = as_number(ops.op(op_type, X=value))
         if large is not None:
             beyond = ops.op("logical_and", X=ops.op("isinf_v2", X=out), Y=ops.op("isfinite_v2", X=value))
-            ops.op("raise_if", Cond=beyond, exception="OverflowError", parts=[range_], specs=[])
+            raise_if(beyond, OverflowError, range_)
         return out
 
     return function
@@ -63,14 +50,14 @@ def _function(plain: Callable[[float], Any], op_type: str, outside: _Test | None
 
 def _whole(plain: Callable[[float], int], op_type: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
-        return _number(ops.op("python_int", X=ops.op(op_type, X=_float(x)))) if is_staged(x) else plain(x)
+        return as_number(ops.op("python_int", X=ops.op(op_type, X=_float(x)))) if is_staged(x) else plain(x)
 
     return function
 
 
 def _test(plain: Callable[[float], bool], op_type: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
-        return _number(ops.op(op_type, X=_float(x))) if is_staged(x) else plain(x)
+        return as_number(ops.op(op_type, X=_float(x))) if is_staged(x) else plain(x)
 
     return function
 

@@ -12,6 +12,7 @@ from typing import Any
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
 _ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
+_REBINDS = ("STORE_DEREF", "DELETE_DEREF")
 _CHANGES = ("STORE_ATTR", "DELETE_ATTR")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 # methods that change a list, dict, set, deque, Counter or array, and functions that do
@@ -35,6 +36,7 @@ class Names:
     Attributes:
         globals, attributes: variables of the module, and attributes, that are read.
         assigned, changed: those that are assigned or deleted.
+        rebound: variables of a function around that are.
         modules: what is imported.
         looked: the names, and constant keys, that are read for more than appending to what they stand for; None is among them if
             that is so for an item under a key that is not known.
@@ -48,6 +50,7 @@ class Names:
     attributes: frozenset[str]
     assigned: frozenset[str]
     changed: frozenset[str]
+    rebound: frozenset[str]
     modules: frozenset[str]
     looked: frozenset[Any]
     items: bool
@@ -64,6 +67,7 @@ def names_of(code: types.CodeType) -> Names:
     attributes: set[str] = set()
     assigned: set[str] = set()
     changed: set[str] = set()
+    rebound: set[str] = set()
     modules: set[str] = set()
     items = sweeping = comparing = formatting = False
     looked: set[Any] = set()
@@ -81,6 +85,8 @@ def names_of(code: types.CodeType) -> Names:
                 assigned.add(i.argval)
             elif i.opname in _CHANGES:
                 changed.add(i.argval)
+            elif i.opname in _REBINDS and i.argval in part.co_freevars:
+                rebound.add(i.argval)
             elif i.opname == "IMPORT_NAME":
                 modules.add(i.argval)
             items = items or i.opname in _ITEMS or _is_inplace(i)
@@ -91,9 +97,9 @@ def names_of(code: types.CodeType) -> Names:
         attributes.update(c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier())
     seen = variables | attributes
     return Names(
-        frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(modules), frozenset(looked),
-        items or not seen.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING), not variables.isdisjoint(_ASKING),
-        comparing, formatting or not seen.isdisjoint(_TEXTS),
+        frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(rebound), frozenset(modules),
+        frozenset(looked), items or not seen.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING),
+        not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ class MaybeNone(Tensor):
         """The tensor alone."""
         return self.alike(self._value)
 
-    def require(self, text: str, exception: str = "TypeError") -> Tensor:
+    def require(self, text: str, exception: type[Exception] = TypeError) -> Tensor:
         """The tensor alone, where it is not None; there the exception is raised."""
         from .tracer import need_tracer
 
@@ -37,7 +37,7 @@ class MaybeNone(Tensor):
 
     def attribute(self, name: str) -> Tensor:
         """The tensor alone, of which an attribute is wanted."""
-        return self.require(f"'NoneType' object has no attribute {name!r}", "AttributeError")
+        return self.require(f"'NoneType' object has no attribute {name!r}", AttributeError)
 
     @property
     def shape(self) -> Any:  # type: ignore[override]

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.failures import message_of, raise_if
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from .if_stmt import if_expr, truth
@@ -75,11 +76,8 @@ def _require_some(which: str, x: Tensor) -> None:
     """ValueError, in the words of this version of Python, if there are no elements."""
     size = x.shape[0]
     if isinstance(size, Tensor) or size == 0:
-        try:
-            getattr(builtins, which)(())
-        except ValueError as error:
-            empty = size == 0 if isinstance(size, Tensor) else dispatch.constant(True)
-            ops.op("raise_if", Cond=empty, exception="ValueError", parts=[str(error)], specs=[])
+        empty = size == 0 if isinstance(size, Tensor) else dispatch.constant(True)
+        raise_if(empty, ValueError, message_of(ValueError, getattr(builtins, which), ()))
 
 
 def quantifier(which: str) -> Callable:

@@ -15,6 +15,7 @@ from ..errors import LeakError, StagedValueError, StructureError, UndefinedError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
+from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.random import STATE_NAME
@@ -99,7 +100,8 @@ class Tracer(Watcher, ProgramRecorder):
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))
-        self.aliases.passed(op.type, {slot.name: t for slot, t in zip(op.input_slots, ins, strict=True)}, results)
+        if op.type in ON_LISTS:
+            self.aliases.passed(op.type, {slot.name: t for slot, t in zip(op.input_slots, ins, strict=True)}, results)
         return tuple(results)
 
     def _named(self, op: type[OpDef], names: dict[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -176,10 +178,10 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked.append((tensor, spec))
         return StagedText(f"\0{len(self.marked) - 1}\0")
 
-    def require_not_none(self, t: MaybeNone, text: str = "", exception: str = "TypeError") -> None:
+    def require_not_none(self, t: MaybeNone, text: str = "", exception: type[Exception] = TypeError) -> None:
         """Raises at run time, as eager would, if the value is None."""
         text = text or "unsupported operand: the value is None here, an operation on a tensor was expected"
-        self.effect("raise_if", Cond=t.is_none, exception=exception, parts=[text], specs=[])
+        raise_if(t.is_none, exception, text)
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""

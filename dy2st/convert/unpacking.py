@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.dispatch import ops
+from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.tensor import Tensor
 from .lists import StagedList
@@ -26,8 +26,8 @@ def unpacked(value: Any, count: int) -> Any:
         return value
     many = f"too many values to unpack (expected {count})"
     few = f"not enough values to unpack (expected {count}, got "
-    ops.op("raise_if", Cond=size > count, exception="ValueError", parts=[many], specs=[])
-    ops.op("raise_if", Cond=size < count, Data=[size], exception="ValueError", parts=[few, ")"], specs=["="])
+    raise_if(size > count, ValueError, many)
+    raise_if(size < count, ValueError, few, ")", data=(size,))
     return tuple(value[i] if isinstance(value, StagedList) else getitem(value, i) for i in range(count))
 
 

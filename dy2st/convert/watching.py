@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -11,6 +10,7 @@ from .cells import OuterVariable, Snapshot, assigned_outside, place_of
 from .containers import containers_of, is_container, is_plain_object
 from .frames import Frame
 from .reach import Reach
+from .running import variables
 
 
 class Watcher:
@@ -42,11 +42,7 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions hold now."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            if is_generated(frame.f_code.co_filename):
-                self.watch(*(v for v in frame.f_locals.values() if is_container(v) or type(v) is tuple or is_plain_object(v)))
-            frame = frame.f_back  # type: ignore[assignment]
+        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) is tuple or is_plain_object(v)))
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""

@@ -351,13 +351,14 @@ class StaticFunction:
         """The last trace; a new one for the same arguments if what it has read outside has changed since."""
         with self._traces.lock:
             last = self.concrete_program
-            if self._changed(last) is None:
+            reason = self._changed(last)
+            if reason is None:
                 return last
             assert last.key is not None
             leaves = [None if isinstance(k, TensorKey) else k.value for k in last.key.leaves]
             arguments = types.SimpleNamespace(key=last.key, leaves=leaves)
             concrete = self._run_trace(arguments, last.shapes, [v.name for v in last.inputs])
-            return self._keep(concrete, last.key, self._changed(last) or "")
+            return self._keep(concrete, last.key, reason)
 
     def _keep(self, concrete: ConcreteProgram, key: Key, reason: str) -> ConcreteProgram:
         concrete.reason = reason

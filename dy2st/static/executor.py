@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from dy2st_runtime import config, ir
@@ -26,6 +26,8 @@ from .scope import global_scope
 
 _KEPT = 64
 """Executables that an Executor keeps: one for each program, version of it, feeds and fetches."""
+
+_T = TypeVar("_T")
 
 
 class Executor:
@@ -56,10 +58,9 @@ class Executor:
             require_device()
         elif not isinstance(self.place, CPUPlace):
             raise DeviceError(f"{self.place!r} is no place that programs can run on", hint="use CPUPlace()")
-        self._executables: OrderedDict[tuple, Any] = OrderedDict()
-        self._prunings: OrderedDict[tuple, ir.Program] = OrderedDict()
-        self._uses: OrderedDict[tuple[int, int], _Uses] = OrderedDict()
-        self._lock = threading.Lock()
+        self._executables: _Recent[Any] = _Recent()
+        self._prunings: _Recent[ir.Program] = _Recent()
+        self._uses: _Recent[_Uses] = _Recent()
 
     def run(self, program: ir.Program | None = None, feed: Mapping[str, Any] | None = None,
             feed_var_name: str = "feed", fetch_var_name: str = "fetch", fetch_list: Sequence[Any] | None = None,
@@ -126,44 +127,49 @@ class Executor:
 
     def close(self) -> None:
         """Forgets what was compiled."""
-        with self._lock:
-            self._executables.clear()
-            self._prunings.clear()
-            self._uses.clear()
+        for kept in (self._executables, self._prunings, self._uses):
+            kept.clear()
 
     def _pruned(self, program: ir.Program, feeds: Sequence[str], fetches: Sequence[str]) -> ir.Program:
         key = (program.id, program.version, tuple(feeds), tuple(fetches))
-        with self._lock:
-            found = self._prunings.get(key)
-            if found is None:
-                found = self._prunings[key] = prune(program, [n for n in feeds if n in program.global_block().vars], fetches)
-                while len(self._prunings) > _KEPT:
-                    self._prunings.popitem(last=False)
-            return found
+        return self._prunings.get(
+            key, lambda: prune(program, [n for n in feeds if n in program.global_block().vars], fetches)
+        )
 
     def _uses_of(self, program: ir.Program) -> _Uses:
-        key = (program.id, program.version)
-        with self._lock:
-            found = self._uses.get(key)
-            if found is None:
-                found = self._uses[key] = _Uses(program)
-                while len(self._uses) > _KEPT:
-                    self._uses.popitem(last=False)
-            return found
+        return self._uses.get((program.id, program.version), lambda: _Uses(program))
 
     def _executable(self, program: ir.Program, feeds: list[str], fetches: list[str]) -> Any:
         key = (program.id, program.version, tuple(feeds), tuple(fetches), config.NO_JIT.get())
+        place = "cuda" if isinstance(self.place, CUDAPlace) else "cpu"
+        return self._executables.get(key, lambda: make_executable(program, feeds, fetches, place=place))
+
+
+class _Recent(Generic[_T]):
+    """What was made last, by key; safe in several threads, which may make the same thing twice."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[tuple, _T] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple, make: Callable[[], _T]) -> _T:
         with self._lock:
-            found = self._executables.get(key)
-            if found is not None:
-                self._executables.move_to_end(key)
-                return found
-        made = make_executable(program, feeds, fetches, place="cuda" if isinstance(self.place, CUDAPlace) else "cpu")
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        made = make()  # outside of the lock: compiling takes seconds
         with self._lock:
-            self._executables[key] = made
-            while len(self._executables) > _KEPT:
-                self._executables.popitem(last=False)
+            made = self._made.setdefault(key, made)
+            while len(self._made) > _KEPT:
+                self._made.popitem(last=False)
         return made
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._made.clear()
 
 
 class _Uses:

@@ -10,6 +10,7 @@ from dy2st_runtime.ir import Variable
 
 from . import dispatch
 from .dispatch import ops
+from .kinds import as_number
 from .promotion import as_tensor, cast
 from .tensor import Tensor
 
@@ -29,9 +30,7 @@ def dynamic_size(x: Tensor, axis: int) -> Tensor:
     """The size of an axis that is only known at run time, as a weak 0-d int64 tensor."""
     all_sizes = ops.op("shape", Input=x)
     one = ops.op("slice", Input=all_sizes, axes=[0], starts=[axis], ends=[axis + 1], decrease_axis=[0])
-    out = cast(one, "int64")
-    out._weak = True
-    return out
+    return as_number(cast(one, "int64"))
 
 
 def count(x: Tensor) -> Any:

@@ -136,6 +136,13 @@ def divided(kind: bool | Kinds) -> bool | Kinds:
     return Kinds(floats, kind.why) if len(floats) > 1 else next(iter(floats)).weak
 
 
+def as_number(t: Tensor) -> Tensor:
+    """A new tensor with one element, made what stands for a Python number: weak, and without a gradient."""
+    t.stop_gradient = True
+    t._weak = True
+    return t
+
+
 def require_exact(t: Tensor, dtype: str) -> None:
     """DTypeError if a number of t may have been rounded on its way to a wider dtype: t holds it beside a narrower tensor."""
     if t._kinds is None or not _dtype.is_float(dtype) or t.dtype in (dtype, "float64", "bool"):

@@ -11,6 +11,7 @@ from ..errors import AttributeValueError, ShapeError
 from . import dispatch, math, reduction
 from .attribute import dynamic_size
 from .dispatch import ops
+from .failures import raise_if
 from .manipulation import transpose, unsqueeze
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -110,10 +111,8 @@ def cross(x: Any, y: Any, axis: int | None = None, name: str | None = None) -> T
         for earlier in range(axis):
             if sizes[earlier] == -1:  # the first axis of size 3 would be this one then
                 is_3 = ops.op("equal", X=dynamic_size(x, earlier), Y=dispatch.constant(3, "int64"))
-                ops.op(
-                    "raise_if", Cond=is_3, exception="ValueError", specs=[],
-                    parts=[f"cross: axis {earlier}, whose size is open, has size 3 as axis {axis} has; give the axis"],
-                )  # fmt: skip
+                text = f"cross: axis {earlier}, whose size is open, has size 3 as axis {axis} has; give the axis"
+                raise_if(is_3, ValueError, text)
     a, b = math.multiply(x.roll(-1, axis), y.roll(-2, axis)), math.multiply(x.roll(-2, axis), y.roll(-1, axis))
     return math.subtract(a, b)
 

@@ -11,6 +11,7 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import DTypeError
 from . import dispatch
 from .dispatch import ops
+from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
 from .promotion import NUMBERS, as_tensor, cast, mark, operands
 from .tensor import Tensor
@@ -45,24 +46,21 @@ def _number_beside(x: Any, y: Any) -> float | None:
     return None
 
 
-def _require_divisor(number: Any, y: Tensor, message: str) -> None:
-    """Python numbers that a program computes cannot be divided by zero either, as tensors can."""
+def _require_divisor(number: Any, y: Tensor, divide: Callable[[Any, Any], Any], one: int | float) -> None:
+    """Python numbers that a program computes cannot be divided by zero either, as tensors can.
+
+    Args:
+        number, y: the divisor, as it was given and as a tensor.
+        one: an int or a float, as the dividend is.
+    """
     if isinstance(number, Tensor) or number == 0:
-        ops.op("raise_if", Cond=_equal_zero(y), exception="ZeroDivisionError", parts=[message], specs=[])
+        message = message_of(ZeroDivisionError, divide, one, one - one)
+        raise_if(_equal_zero(y), ZeroDivisionError, message)
 
 
 def _equal_zero(y: Tensor) -> Tensor:
     """y == 0 for a number y."""
     return ops.op("equal", X=y, Y=dispatch.constant(0, y.dtype))
-
-
-def _message(divide: Callable[[Any, Any], Any], one: int | float) -> str:
-    """What this version of Python says of a division by zero."""
-    try:
-        divide(one, one - one)
-    except ZeroDivisionError as error:
-        return str(error)
-    raise AssertionError("a division by zero has a result")
 
 
 def _number_like(x: Tensor, kind: bool | Kinds) -> int | float:
@@ -75,7 +73,7 @@ def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> T
     number = y
     x, y, kind = operands(x, y)
     if kind:  # of tensors the op itself checks integers, with a message of its own
-        _require_divisor(number, y, _message(divide, _number_like(x, kind)))
+        _require_divisor(number, y, divide, _number_like(x, kind))
     return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
@@ -137,7 +135,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     number = y
     x, y, kind = operands(x, y)
     if kind is not False:
-        _require_divisor(number, y, _message(operator.truediv, _number_like(x, kind)))
+        _require_divisor(number, y, operator.truediv, _number_like(x, kind))
         kind = divided(kind)
     if kind is True:  # Python's division of two ints is a float64
         x, y = cast(x, "float64"), cast(y, "float64")

@@ -1,0 +1,31 @@
+"""Exceptions of Python's that a Program raises where a value that only the run knows asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .dispatch import ops
+from .tensor import Tensor
+
+
+def raise_if(condition: Tensor, exception: type[Exception], *parts: str, data: tuple[Tensor, ...] = ()) -> None:
+    """Raises where the program runs, if a bool tensor with one element is true.
+
+    Args:
+        parts: the message, in the parts around the values of `data`.
+    """
+    ops.op("raise_if", Cond=condition, Data=[*data], exception=exception.__name__, parts=[*parts], specs=["="] * len(data))
+
+
+def message_of(exception: type[Exception], function: Callable[..., Any], *args: Any) -> str:
+    """What this version of Python says of arguments that a function has no result for: the words differ between versions.
+
+    >>> message_of(ValueError, int, "x")
+    "invalid literal for int() with base 10: 'x'"
+    """
+    try:
+        function(*args)
+    except exception as error:
+        return str(error)
+    raise AssertionError(f"{function} has a result for {args}")
