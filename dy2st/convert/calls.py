@@ -186,6 +186,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return BUILTINS[f]
     if tracer is not None and (f is getattr or f is hasattr):
         return functools.partial(_by_name, tracer, f)
+    if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
+        return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
     if tracer is not None and type(owner) is list:
         return functools.partial(_list_method, owner, f.__name__)
@@ -194,6 +196,13 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None:
         _require_no_random(owner, f.__name__)
     return f
+
+
+def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
+    """An object of a class of the user's: what becomes of it is no matter of the next call."""
+    new = cls(*args, **kwargs)
+    tracer.made[id(new)] = new
+    return new
 
 
 def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:

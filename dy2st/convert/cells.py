@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import types
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 from ..tensor import Tensor, dispatch
@@ -152,6 +152,12 @@ class EntryCell(Cell):
         return type(self.target)
 
 
+def is_variable_of(cell: Cell, own: Sequence[types.CellType]) -> bool:
+    """Whether a cell stands for one of these variables."""
+    holder = getattr(cell.target, "holder", None)
+    return isinstance(cell.target, OuterVariable) and any(holder is variable for variable in own)
+
+
 class ListCell(Cell):
     """The contents of a list."""
 
@@ -252,8 +258,10 @@ class Snapshot:
                     put(container, old)
                 continue
             now = copied(container)
-            if len(now) != len(old) or any(now.get(k, container) is not v for k, v in old.items()):
+            if list(now) != list(old):  # otherwise in their places: a loop may be running over it
                 for entry in now:
                     EntryCell(container, entry).write(Undefined(str(entry)))
-                for entry, value in old.items():
+                now = {}
+            for entry, value in old.items():
+                if now.get(entry, container) is not value:
                     EntryCell(container, entry).write(value)

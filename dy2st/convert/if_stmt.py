@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .aliases import Source, shared, who
-from .cells import Cell, ListCell
+from .cells import Cell, ListCell, is_variable_of
 from .frames import Growth, Outcome
 from .growing import current, promote
 from .lists import StagedList
@@ -83,7 +84,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         return traced
 
     try:
-        values = stage_cond(tracer, decided, branch(body), branch(orelse), names)
+        values = stage_cond(tracer, decided, branch(body), branch(orelse), names, own=get_state.__closure__ or ())
     except BaseException:
         set_state(current(tracer, before))
         raise
@@ -127,11 +128,12 @@ def _is_flag(x: Any) -> bool:
     return plain and x.dtype == "bool" and isinstance(x._value, Variable)
 
 
-def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: Sequence[str]) -> list[Any]:
+def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: Sequence[str], *,
+               own: Sequence[types.CellType] = ()) -> list[Any]:  # fmt: skip
     """Appends a `cond` op of two traced branches; returns what their results have become.
 
     What the branches changed of the outside (tensors modified in place, attributes, lists) becomes the op's results too, and
-    is written back.
+    is written back. `own` are the variables that the results are for.
     """
     location = user_location()
     predicate = tracer.lift(test)
@@ -155,7 +157,9 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
             promote(tracer, items, later)
         if not growing:
             break
-    cells: dict[tuple, Cell] = {key: cell for o in outcomes if o for key, (cell, _) in o.changes.items()}
+    cells: dict[tuple, Cell] = {
+        key: cell for o in outcomes if o for key, (cell, _) in o.changes.items() if not is_variable_of(cell, own)
+    }
     sides = [
         None if o is None else [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())]
         for o in outcomes

@@ -20,8 +20,10 @@ class Watcher:
         frames: the branches and loop bodies that are being traced, from the outside in.
         root: the contents that what is outside of the function had at the begin.
         functions, owners: the functions that were called, and the objects of which methods were called, by id.
+        made: the objects that the functions have made by calling a class of the user's, by id.
         attributes: the ids of the dicts that are the attributes of an object.
         outer_variables: the variables outside of the functions, by place.
+        inner_variables: those of the functions that a function inside one of them assigns, by place.
     """
 
     def __init__(self) -> None:
@@ -29,8 +31,10 @@ class Watcher:
         self.root = Snapshot()
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
+        self.made: dict[int, Any] = {}
         self.attributes: set[int] = set()
         self.outer_variables: dict[tuple, OuterVariable] = {}
+        self.inner_variables: dict[tuple, OuterVariable] = {}
         self.reach = Reach()
         self._containers: dict[int, Any] = {}
 
@@ -48,9 +52,12 @@ class Watcher:
         """A method of this object is called: its attributes are state, also for what is being traced already."""
         if id(owner) in self.owners:
             return
+        if id(owner) in self.made:
+            # its attributes end with the call; what is read of its class counts
+            self._add_inside([c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers])
         self.owners[id(owner)] = owner
         self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
-        self.watch_reached(owner)
+        self.watch_reached(type(owner) if id(owner) in self.made else owner)
 
     def enter(self, function: Any) -> None:
         """A function of the user is called: the variables outside of it that it assigns are state."""
@@ -58,7 +65,12 @@ class Watcher:
             return
         self.functions[id(function)] = function
         if is_generated(function.__code__.co_filename):
-            return  # it is one inside a converted function, whose variables are state already
+            # one inside a converted function: what it assigns there lives as long as the call
+            for name, holder in assigned_outside(function):
+                variable = OuterVariable(name, holder)
+                if self.inner_variables.setdefault(place_of(variable, name), variable) is variable:
+                    self._add_inside([variable])
+            return
         for name, holder in assigned_outside(function):
             self.watch_variable(OuterVariable(name, holder))
         self.watch_reached(function)
@@ -88,9 +100,14 @@ class Watcher:
 
     def _add(self, new: list[Any]) -> None:
         """Watches containers that were not changed yet, also for what is being traced already."""
+        self.root.add(new)
+        self._add_inside(new)
+
+    def _add_inside(self, new: list[Any]) -> None:
+        """`_add` for what no call leaves behind."""
         self._containers.update((id(c), c) for c in new)
-        for snapshot in (self.root, *(f.containers for f in self.frames)):
-            snapshot.add(new)
+        for frame in self.frames:
+            frame.containers.add(new)
 
     @property
     def watched(self) -> Collection[int]:

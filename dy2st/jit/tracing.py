@@ -168,7 +168,8 @@ class Trace:
         """The recipe, with places for what is found outside; where the tensors of the outside are; and what must stay as it is."""
         tracer = self.tracer
         reach = Reach(_replaced(effects))
-        reach.add(*tracer.functions.values(), *tracer.owners.values(), *self._objects())
+        owners = [type(x) if id(x) in tracer.made else x for x in tracer.owners.values()]
+        reach.add(*tracer.functions.values(), *owners, *self._objects())
         reach.add(*tracer.given)
         for owner, name in tracer.asked:
             reach.ask(owner, name)
