@@ -7,10 +7,10 @@ from dy2st_runtime.ir import Block, IRBuilder
 from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 
-from ..errors import Dy2stError, StructureError
+from ..errors import Dy2stError
 from ..transpiler import locate
+from .exceptions import Again, holds_staged
 from .printing import texts
-from .texts import MARK
 from .tracer import Tracer
 from .tries import require_uncaught
 
@@ -27,12 +27,6 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     location = _raised_at(error)
     if location is None:
         raise error
-    obstacle = _obstacle(error)
-    if obstacle is not None:
-        what, hint = obstacle
-        raise StructureError(
-            f"{what} cannot be raised under a condition that depends on a tensor", location=location, hint=hint
-        ) from error
     require_uncaught((type(error),), location)
     _append(tracer, block, error, location)
 
@@ -41,48 +35,37 @@ def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
     """Ends the whole trace with the exception that the user's code raised; False if the caller can as well raise it at once.
 
     What the function prints and checks before comes before it, and its message may be one that only the run knows.
-
-    Raises:
-        StructureError: such a message is of an exception that a Program cannot raise.
     """
     location = _raised_at(error)
     if location is None:
         return False
-    marked = any(isinstance(a, str) and MARK.search(a) for a in error.args)
-    obstacle = _obstacle(error)
-    if obstacle is not None:
-        if not marked:
-            return False
-        what, hint = obstacle
-        raise StructureError(
-            f"the message of what is raised has values of tensors in it, and {what} cannot be raised at run time",
-            location=location, hint=hint,
-        ) from error  # fmt: skip
     block = tracer.block
-    if not marked and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
+    if not holds_staged(error) and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
         return False
     _append(tracer, block, error, location)
     return True
 
 
-def _obstacle(error: Exception) -> tuple[str, str] | None:
-    """What a Program cannot raise of an exception, and a hint; None if it can."""
-    name = type(error).__name__
-    if EXCEPTIONS.get(name) is not type(error):
-        return name, "only Python's built-in exceptions can: raise ValueError or RuntimeError, say"
-    if len(error.args) > 1:
-        return f"{name} with several arguments", "make one message of them"
-    return None
-
-
 def _append(tracer: Tracer, block: Block, error: Exception, location: Location) -> None:
     with tracer.inside(block):
-        text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
-        parts, specs, tensors = texts([text]) if error.args else ([], [], [])
         builder = IRBuilder(block, location)
         always = builder.op("fill_constant", shape=[], dtype="bool", value=1.0)
-        data = [tracer.lift(t) for t in tensors]
-        builder.op("raise_if", Cond=always, Data=data, exception=type(error).__name__, parts=parts, specs=specs)
+        if EXCEPTIONS.get(type(error).__name__) is type(error) and _is_message(error):
+            parts, specs, tensors = texts([str(error.args[0])]) if error.args else ([], [], [])
+            data = [tracer.lift(t) for t in tensors]
+            builder.op("raise_if", Cond=always, Data=data, exception=type(error).__name__, parts=parts, specs=specs)
+            return
+        again = Again(tracer, error, location)
+        parts, specs, tensors = texts([again.text])
+        tracer.raised.append(again)
+        builder.op("raise_object", Cond=always, Data=[tracer.lift(t) for t in tensors], Values=[tracer.lift(t) for t in again.tensors],
+                   number=len(tracer.raised) - 1, parts=parts, specs=specs)  # fmt: skip
+
+
+def _is_message(error: Exception) -> bool:
+    """Whether all that there is of an exception is its message."""
+    plain = not vars(error) and error.__cause__ is None
+    return plain and (not error.args or (len(error.args) == 1 and isinstance(error.args[0], str)))
 
 
 def _raised_at(error: Exception) -> Location | None:

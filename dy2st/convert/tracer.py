@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.errors import Location
@@ -28,6 +28,9 @@ from .texts import StagedText
 from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
 from .watching import Watcher
+
+if TYPE_CHECKING:
+    from .exceptions import Again
 
 Captured = tuple[Tensor, Variable]
 
@@ -65,6 +68,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
         self.marked: list[tuple[Tensor, str]] = []
+        self.raised: list[Again] = []
         self.aliases = Aliases()
         self._open = open_captures or {}
 

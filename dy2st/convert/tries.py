@@ -9,6 +9,7 @@ import linecache
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ops.check import EXCEPTIONS
@@ -25,7 +26,7 @@ def require_uncaught(exceptions: Sequence[type[BaseException]], location: Locati
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         place = locate(frame)
-        if place is not None and _catches(place.file, place.line, tuple(exceptions)):
+        if place is not None and _catches(frame, place, exceptions):
             raise StructureError(
                 "a try statement cannot catch what is raised under a condition on tensors, or by an operation that "
                 "fails because of values, nor print or raise in its `finally` then: only the run knows whether it is raised",
@@ -41,11 +42,10 @@ def exceptions_of(op_type: str, exception: str | None) -> Sequence[type[BaseExce
     return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
 
 
-@functools.lru_cache(maxsize=1024)
-def _catches(file: str, line: int, exceptions: tuple[type[BaseException], ...]) -> bool:
+def _catches(frame: FrameType, place: Location, exceptions: Sequence[type[BaseException]]) -> bool:
     return any(
-        first <= line <= last and any(issubclass(e, _handler(h)) for h in names for e in exceptions)
-        for first, last, names in _tries(file)
+        first <= place.line <= last and any(issubclass(e, _handler(h, frame)) for h in names for e in exceptions)
+        for first, last, names in _tries(place.file)
     )
 
 
@@ -76,11 +76,14 @@ def _shows(block: list[ast.stmt]) -> bool:
     )  # fmt: skip
 
 
-def _handler(name: str) -> type[BaseException]:
-    kind = getattr(builtins, name, None)
-    # a class of the user's own: it catches none of the built-in ones
-    return kind if isinstance(kind, type) and issubclass(kind, BaseException) else _Unknown
-
-
-class _Unknown(BaseException):
-    pass
+def _handler(name: str, frame: FrameType) -> tuple[type[BaseException], ...]:
+    """The classes that a handler names, as far as its frame knows them: any, if it does not."""
+    first, *rest = name.split(".")
+    missing = object()
+    kind: Any = frame.f_locals.get(first, frame.f_globals.get(first, getattr(builtins, first, missing)))
+    for attribute in rest:
+        kind = getattr(kind, attribute, missing)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    if all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
+        return kinds
+    return (BaseException,)

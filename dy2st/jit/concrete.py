@@ -13,6 +13,7 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
+from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.reach import Place
 from ..convert.structure import build
@@ -196,15 +197,17 @@ class ConcreteProgram:
         notes: decisions, for `explain()`.
         numbers: Python numbers that are fed too.
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
+        raised: the exceptions of the user's classes that the program raises, by their numbers.
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
-                 numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None) -> None:  # fmt: skip
+                 numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None, raised: Sequence[Again] = ()) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
         self.leaves = leaves or {}
+        self.raised = raised
         self.shapes = [v.shape for v in inputs]
         self.reason = ""
         self._lock = threading.RLock()

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.errors import with_note
+from dy2st_runtime.ops.check import RaisedError
 from dy2st_runtime.ops.control import ABSENT
 
 from ..convert.cells import Cell
@@ -35,14 +37,13 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     sources = [t for v, t in zip([*concrete.inputs, *(c.variable for c in concrete.captured)], [*inputs, *captured], strict=True)
                if not v.stop_gradient and v.dtype.startswith("float")]  # fmt: skip
     needs_grad = dispatch.is_grad_enabled() and any(not t.stop_gradient for t in sources) and any(concrete.active())
-    if needs_grad:
-        values, pending = _start(concrete, feeds, state)
-    else:
-        session = concrete.forward().start(feeds, state)
-        try:
-            values, pending = session.fetch(concrete.fetches), None
-        finally:
-            session.close()
+    try:
+        values, pending = _start(concrete, feeds, state) if needs_grad else (_forward(concrete, feeds, state), None)
+    except RaisedError as error:
+        new = concrete.raised[error.number].make(error.values)
+        for note in getattr(error, "__notes__", ()):
+            new = with_note(new, note)
+        raise new from new.__cause__
     results: list[Any] = [_tensors(v) for v in values]
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
@@ -118,6 +119,14 @@ class Pending:
     def __del__(self) -> None:
         if self.session is not None:
             self.session.close()
+
+
+def _forward(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray]) -> list[Any]:
+    session = concrete.forward().start(feeds, state)
+    try:
+        return list(session.fetch(concrete.fetches))
+    finally:
+        session.close()
 
 
 def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray]) -> tuple[list[Any], Pending]:

@@ -157,7 +157,7 @@ class Trace:
             print(show_program(self.program), file=sys.stderr)
         leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
-                               guards, list(tracer.notes), self.numbers, leaves)  # fmt: skip
+                               guards, list(tracer.notes), self.numbers, leaves, tracer.raised)  # fmt: skip
 
     def _objects(self) -> list[Any]:
         """The arguments that are no tensors, and the tensors' tree is not looked into."""

@@ -178,7 +178,11 @@ def with_location(error: BaseException, location: Location | None) -> BaseExcept
         return error
     if isinstance(error, Dy2stError):
         return error.at(location)
-    note = location.excerpt()
+    return with_note(error, location.excerpt())
+
+
+def with_note(error: BaseException, note: str) -> BaseException:
+    """Attaches a note to an exception, once."""
     notes = list(getattr(error, "__notes__", ()))
     if note not in notes:
         error.__notes__ = [*notes, note]  # type: ignore[attr-defined]

@@ -126,9 +126,22 @@ def caught_index(x, n):
         return x
 
 
-def several_arguments(x):
+def caught_own_class(x):
+    class Negative(Exception):
+        pass
+
+    try:
+        if x.sum() < 0:
+            raise Negative  # error: a try statement cannot catch what is raised under a condition
+        return x
+    except Negative:
+        return x * 2
+
+
+def raised_list(x, n):
+    items = [x * i for i in range(n)]
     if x.sum() < 0:
-        raise ValueError("negative", 3)  # error: ValueError with several arguments cannot be raised
+        raise ValueError("negative", items)  # error: an exception that is raised when the program runs cannot hold a list
     return x
 
 

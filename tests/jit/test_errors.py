@@ -5,8 +5,9 @@ import linecache
 import traceback
 
 import culprits
+import numpy as np
 import pytest
-from dy2st_runtime import config
+from dy2st_runtime import Predictor, config
 
 import dy2st
 from dy2st import jit
@@ -78,13 +79,22 @@ class Custom(Exception):
 
 def raises_custom(x):
     if x.sum() < 0:
-        raise Custom
+        raise Custom("negative")
     return x
 
 
-def test_an_exception_class_of_the_user_cannot_be_staged():
-    with pytest.raises(Dy2stError, match="Custom cannot be raised under a condition"):
-        jit.to_static(raises_custom)(Tensor([1.0]))
+def test_an_exception_of_the_user_shows_the_line():
+    with pytest.raises(Custom, match="negative") as caught:
+        jit.to_static(raises_custom)(Tensor([-1.0]))
+    assert "in raises_custom" in "".join(caught.value.__notes__)
+
+
+def test_who_loads_a_model_gets_a_runtime_error_for_an_exception_of_the_user(tmp_path):
+    jit.save(jit.to_static(raises_custom), str(tmp_path / "m"), input_spec=[jit.InputSpec([None], "float32", "x")])
+    predictor = Predictor(str(tmp_path / "m"))
+    np.testing.assert_array_equal(predictor.run({"x": np.array([1.0], np.float32)})[0], [1.0])
+    with pytest.raises(RuntimeError, match=r"^Custom: negative$"):
+        predictor.run({"x": np.array([-1.0], np.float32)})
 
 
 def recurses(x):

@@ -7,6 +7,7 @@ from dy2st_runtime import config
 
 from dy2st import jit
 from dy2st.convert.structure import flatten
+from dy2st.errors import Dy2stError
 from dy2st.tensor import Tensor
 
 
@@ -27,7 +28,7 @@ def outcome(function, values):
     try:
         result = function(*args)
     except Exception as error:
-        return type(error), getattr(error, "message", str(error)), None
+        return type(error), getattr(error, "message", str(error)), held(error)
     leaves, tree = flatten(result)
     loss = None
     for i, leaf in enumerate(leaves):
@@ -38,6 +39,14 @@ def outcome(function, values):
         loss.backward()
     grads = [None if not isinstance(a, Tensor) or a.grad is None else a.grad.numpy() for a in args]
     return [x.numpy() if isinstance(x, Tensor) else x for x in leaves], tree, grads
+
+
+def held(error):
+    """What an exception of a user's class holds, as text, and what it was raised from."""
+    if isinstance(error, Dy2stError):
+        return None
+    attributes = {name: str(value) for name, value in vars(error).items() if name != "__notes__"}
+    return [str(x) for x in error.args], attributes, repr(error.__cause__)
 
 
 def check(function, calls, traces):
@@ -57,6 +66,7 @@ def compare(expected, found, values):
     assert found[1] == expected[1], (values, expected, found)
     if isinstance(expected[0], type):
         assert found[0] is expected[0]
+        assert found[2] == expected[2]
         return
     for a, b in zip([*expected[0], *expected[2]], [*found[0], *found[2]], strict=True):
         assert type(a) is type(b), (values, a, b)

@@ -141,6 +141,70 @@ def kinds_of_numbers(x, n):
     return type(k) is int, type(f) is float, round(f * 1.26, 1), round(f), both, x.numel()
 
 
+def nonlocal_in_a_ternary(x):
+    k = x
+
+    def bump(by):
+        nonlocal k
+        k = k + by
+        return k
+
+    y = (bump(2) if x[0] > 0 else bump(3)) if x.sum() > 1 else x
+    return y * k
+
+
+def nonlocal_in_operands(x):
+    calls = 0
+
+    def exceeds(v):
+        nonlocal calls
+        calls += 1
+        return x.sum() > v
+
+    y = x if (exceeds(1) and exceeds(2)) or exceeds(-3) else -x
+    return y * calls
+
+
+def nonlocal_in_a_comprehension(x, n):
+    k = 0
+
+    def bump(i):
+        nonlocal k
+        k = k + i
+        return x * k
+
+    return [bump(i) for i in range(n)], x * k
+
+
+class Counter:
+    def __init__(self):
+        self.n = 0
+
+    def __call__(self):
+        self.n += 1
+        return True
+
+
+def object_in_operands(x):
+    count = Counter()
+    count()
+    y = x * 2 if x.sum() > 0 and count() else x
+    return y * count.n
+
+
+def items_replaced_while_looping(x):
+    d = {"a": x, "b": x * 2, "c": x + 1}
+    s = x * 0
+    for k, v in d.items():
+        if v.sum() > 0:
+            d[k] = v * 2
+        s = s + d[k]
+    for k in d:
+        if x[0] > 0:
+            d[k] = d[k] + s
+    return s * d["c"]
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -160,4 +224,9 @@ CASES = [
     (sum_of_scalar, [(P,), (N,)], 1),
     (kinds_of_numbers, [(P, 3), (N, 0)], 1),
     (shape_arithmetic, [(P,), ([1.0, 2.0],)], 1),
+    (nonlocal_in_a_ternary, [(P,), (N,)], 1),
+    (nonlocal_in_operands, [(P,), (N,)], 1),
+    (nonlocal_in_a_comprehension, [(P, 3), (N, 2), (P, 0)], 1),
+    (object_in_operands, [(P,), (N,), (P,)], 1),
+    (items_replaced_while_looping, [(P,), (N,)], 1),
 ]

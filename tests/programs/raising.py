@@ -42,6 +42,88 @@ def missing_key_after_a_check(x):
     return x * known["b"]
 
 
+class Negative(Exception):
+    pass
+
+
+class Coded(ValueError):
+    def __init__(self, what, code):
+        super().__init__(f"{what}: {code}")
+        self.what, self.code = what, code
+
+
+class Shown(Exception):
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        return f"the value is {self.value}"
+
+
+def own_class(x):
+    if x.sum() < 0:
+        raise Negative("negative")
+    return x * 2
+
+
+def own_class_without_arguments(x):
+    if x.sum() < 0:
+        raise Negative
+    return x * 2
+
+
+def own_class_with_attributes(x, n):
+    for i in range(n):
+        if x[i] < 0:
+            raise Coded(f"entry {i}", {"index": i, "value": x[i]})
+        x = x * 1.5
+    return x
+
+
+def own_class_from_another(x):
+    if x.sum() < 0:
+        raise Negative("negative") from Coded("sum", float(x.sum()))
+    return x * 2
+
+
+def own_class_shown_by_itself(x):
+    if x.sum() < 0:
+        raise Shown(x.mean())
+    return x * 2
+
+
+def several_arguments(x):
+    if x.sum() < 0:
+        raise ValueError("negative", 3, x.mean())
+    return x * 2
+
+
+def missing_file(x):
+    if x.sum() < 0:
+        raise FileNotFoundError(2, "no such file", "weights.npz")
+    return x * 2
+
+
+def require_positive(v):
+    if not (v > 0).all():
+        raise Negative(f"the least is {v.min():.1f}")
+
+
+def raised_by_a_helper(x):
+    require_positive(x)
+    raise Coded("always", len(x))
+
+
+def handler_of_another_class(x):
+    try:
+        if x.sum() < 0:
+            raise Negative("negative")
+        y = x * 2
+    except Shown:
+        y = x * 3
+    return y
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -52,4 +134,13 @@ CASES = [
     (nothing_on_one_path, [(P,), (N,)], 1),
     (step_of_zero_on_one_path, [(P,), (N,)], 1),
     (missing_key_after_a_check, [(P,), (N,)], 1),
+    (own_class, [(P,), (N,)], 1),
+    (own_class_without_arguments, [(P,), (N,)], 1),
+    (own_class_with_attributes, [(P, 3), (N, 2), ([1.0, -1.0], 2), (N, 0)], 1),
+    (own_class_from_another, [(P,), (N,)], 1),
+    (own_class_shown_by_itself, [(P,), (N,)], 1),
+    (several_arguments, [(P,), (N,)], 1),
+    (missing_file, [(P,), (N,)], 1),
+    (raised_by_a_helper, [(P,), (N,)], 1),
+    (handler_of_another_class, [(P,), (N,)], 1),
 ]

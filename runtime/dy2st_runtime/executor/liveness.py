@@ -167,8 +167,8 @@ class Liveness:
 def _names(s: Step) -> list[str]:
     if isinstance(s, Launch):
         # a failing `assert` or `raise_if` is replayed for its message, of which the kernel reads nothing
-        message = s.op.input("Data") if s.op is not None and s.op.type in ("assert", "raise_if") else []
-        return [*s.reads(), *s.writes(), *message]
+        replayed = s.op is not None and s.op.type in ("assert", "raise_if", "raise_object")
+        return [*s.reads(), *s.writes(), *(s.op.input_names if replayed else ())]
     if isinstance(s, Share):
         return [s.target, s.source]
     if isinstance(s, Absent):

@@ -92,6 +92,50 @@ class RaiseIf(OpDef):
         _fail_where(cx, cond, True)
 
 
+class RaisedError(RuntimeError):
+    """What a Program raises for an exception of a class that it does not know: a front end that does makes that of it.
+
+    Attributes:
+        number: which exception of the Program it is.
+        values: the values that the exception holds.
+    """
+
+    def __init__(self, text: str, number: int, values: list[np.ndarray]):
+        super().__init__(text)
+        self.number, self.values = number, values
+
+
+@register
+class RaiseObject(OpDef):
+    """Raises RaisedError if Cond is true, with the values of Values, and the message that `parts` and the Data make."""
+
+    type = "raise_object"
+    inputs = ("Cond", "Data*", "Values*")
+    outputs = ()
+    attrs = {"number": Int(0), "parts": Strs(), "specs": Strs()}
+    effect = True
+    may_raise = True
+    differentiable = False
+
+    @staticmethod
+    def infer(cond: TensorType, data: list, values: list, *, number: int, parts: list[str], specs: list[str]) -> tuple:
+        check_condition(cond, "raise_object")
+        message.check("raise_object", parts, specs, len(data))
+        return ()
+
+    @staticmethod
+    def reference(cond: np.ndarray, data: list[np.ndarray], values: list[np.ndarray], *, number: int, parts: list[str],
+                  specs: list[str]) -> tuple:  # fmt: skip
+        RaiseObject.infer(TensorType.of(cond), [None] * len(data), [], number=number, parts=parts, specs=specs)
+        if scalar_bool(cond, "a tensor"):
+            raise RaisedError(message.compose(parts or [""], specs, data), number, values)
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, cond: Any, data: list, values: list, **_: Any) -> None:
+        _fail_where(cx, cond, True)
+
+
 def _fail_where(cx: Any, cond: Any, value: bool) -> None:
     with cx.kernel([cond], [], shapes=False) as (k, (c,), _):
         truth = one_element(k, c)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.errors import AttributeValueError, DTypeError, ShapeError
 from dy2st_runtime.ops import philox
+from dy2st_runtime.ops.check import RaisedError
 from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.ops.fill import assign_value_attrs
 from op_cases import Case, Missing, TensorArray
@@ -136,5 +137,8 @@ CASES: list[Case] = [
     Case("raise_if", {"Cond": arr(True, "bool"), "Data": [arr(7)]}, {"exception": "KeyError", "parts": ["no ", ""], "specs": ["="]},
          raises=KeyError, match="no 7"),
     Case("raise_if", {"Cond": arr(True, "bool")}, {"exception": "os.system"}, raises=AttributeValueError, match="built-in", static=True),
+    Case("raise_object", {"Cond": arr(False, "bool"), "Values": [X]}),
+    Case("raise_object", {"Cond": arr(True, "bool"), "Data": [arr(7)], "Values": [X]},
+         {"number": 2, "parts": ["MyError: no ", ""], "specs": ["="]}, raises=RaisedError, match="^MyError: no 7$"),
     Case("print", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="]}),
 ]  # fmt: skip

@@ -1,0 +1,127 @@
+"""Exceptions of the user's classes, with arguments and attributes, as objects that each run makes anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ops import message
+
+from ..errors import StagedValueError
+from ..tensor import Tensor
+from ..tensor.kinds import require_one_kind
+from .containers import containers_of, held_by
+from .lists import StagedList
+from .optional import MaybeNone
+from .printing import texts
+from .structure import Tree, flatten, unflatten
+from .texts import MARK
+from .tracer import Tracer, is_staged
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A tensor in an exception: its position among the values, and what it is to the user."""
+
+    position: int
+    number: bool
+    stop_gradient: bool
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text in an exception with the values of tensors in it."""
+
+    parts: list[str]
+    specs: list[str]
+    positions: range
+
+
+class Again:
+    """How to make an exception once more, with the values of a run in the place of tensors.
+
+    Attributes:
+        tensors: those whose values it needs.
+        text: its class and its message, for who does not know the class.
+
+    Raises:
+        StagedValueError: it holds what only the trace knows.
+    """
+
+    def __init__(self, tracer: Tracer, error: BaseException, location: Location | None):
+        self.tracer, self.location = tracer, location
+        self.error = error
+        self.tensors: list[Tensor] = []
+        leaves, self.tree = flatten((_given(error), error.args, vars(error)))
+        if _holds(self.tree, MaybeNone):
+            raise self._refused("a value that may be None")
+        self.leaves = list(map(self._leaf, leaves))
+        cause = error.__cause__
+        self.cause = None if cause is None else Again(tracer, cause, location)
+        self.offset = len(self.tensors)
+        if self.cause is not None:
+            self.tensors += self.cause.tensors
+        name = type(error).__name__
+        said = str(error) if error.args else ""
+        self.text = f"{name}: {said}" if said else name
+
+    def _leaf(self, x: Any) -> Any:
+        if isinstance(x, StagedList):
+            raise self._refused("a list of dynamic length")
+        if is_staged(x):
+            require_one_kind(x, "what the exception holds depends on that")
+            self.tensors.append(x)
+            return _Value(len(self.tensors) - 1, x._weak, x.stop_gradient)
+        if isinstance(x, str) and MARK.search(x):
+            parts, specs, tensors = texts([x])
+            self.tensors += tensors
+            return _Text(parts, specs, range(len(self.tensors) - len(tensors), len(self.tensors)))
+        if any(isinstance(v, StagedList) or is_staged(v) for c in containers_of(x) for v in held_by(c)):
+            raise self._refused(f"a {type(x).__name__} with tensors in it")
+        return x
+
+    def _refused(self, what: str) -> StagedValueError:
+        return StagedValueError(
+            f"an exception that is raised when the program runs cannot hold {what}", location=self.location,
+            hint="give it tensors, numbers and texts, or tuples, lists, dicts and dataclasses of these",
+        )  # fmt: skip
+
+    def make(self, values: Sequence[np.ndarray]) -> BaseException:
+        """The exception, given the values of `tensors`."""
+        given, args, attributes = unflatten(self.tree, [self._now(x, values) for x in self.leaves])
+        cls = type(self.error)
+        new = cls.__new__(cls, *given)  # its own `__init__` may do anything, and has run once
+        new.args = args
+        vars(new).update(attributes)
+        if self.cause is not None:
+            new.__cause__ = self.cause.make(values[self.offset :])
+        return new
+
+    @staticmethod
+    def _now(x: Any, values: Sequence[np.ndarray]) -> Any:
+        if isinstance(x, _Value):
+            return values[x.position].item() if x.number else Tensor(values[x.position], stop_gradient=x.stop_gradient)
+        if isinstance(x, _Text):
+            return message.compose(x.parts, x.specs, [values[i] for i in x.positions])
+        return x
+
+
+def _holds(tree: Tree, kind: type) -> bool:
+    return tree.kind is kind or any(_holds(child, kind) for child in tree.children)
+
+
+def _given(error: BaseException) -> tuple:
+    """What its class makes it of: of an OSError, `args` is only a part of that."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return (*error.args[:2], error.filename, None, error.filename2)
+    return error.args
+
+
+def holds_staged(error: BaseException) -> bool:
+    """Whether values of tensors are in what an exception holds."""
+    leaves, _ = flatten((error.args, vars(error)))
+    own = any(is_staged(x) or (isinstance(x, str) and MARK.search(x)) for x in leaves)
+    return own or (error.__cause__ is not None and holds_staged(error.__cause__))
