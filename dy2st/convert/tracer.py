@@ -11,7 +11,7 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import LeakError, StagedValueError, StructureError, UndefinedError
+from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, UndefinedError
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 Captured = tuple[Tensor, Variable]
 
 
+class TooLongError(Dy2stError):
+    """More ops than a trace may have that unrolls loops over sizes; whoever set the limit catches it."""
+
+
 class Tracer(Watcher, ProgramRecorder):
     """Sends ops to the current block of a Program.
 
@@ -45,6 +49,9 @@ class Tracer(Watcher, ProgramRecorder):
     Args:
         program: what is built.
         open_captures: shapes with open dims of captured tensors whose size has changed between calls, by id.
+
+    Attributes:
+        limit: the number of ops beyond which tracing fails with TooLongError; None: any.
     """
 
     advice = (
@@ -70,10 +77,15 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.aliases = Aliases()
+        self.limit: int | None = None
         self._open = open_captures or {}
+        self._count = 0
 
     # ---- ops ----
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        self._count += 1
+        if self.limit is not None and self._count > self.limit:
+            raise TooLongError(f"a trace of more than {self.limit} ops", location=user_location(3))
         if op.may_raise and op.may_raise_for(tuple(t.dtype for x in ins for t in (x if isinstance(x, list) else [x])
                                                    if t is not None), attrs):  # fmt: skip
             require_uncaught(exceptions_of(op.type, attrs.get("exception")), user_location(3))

@@ -17,6 +17,7 @@ from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.reach import Place
 from ..convert.structure import build
+from ..errors import Dy2stError
 from ..tensor import Tensor
 from .guards import Guards
 from .signature import Key
@@ -198,6 +199,7 @@ class ConcreteProgram:
         numbers: Python numbers that are fed too.
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
         raised: the exceptions of the user's classes that the program raises, by their numbers.
+        fixed: the error of the trace with open sizes, for which this one has fixed ones.
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
@@ -210,6 +212,7 @@ class ConcreteProgram:
         self.raised = raised
         self.shapes = [v.shape for v in inputs]
         self.reason = ""
+        self.fixed: Dy2stError | None = None
         self._lock = threading.RLock()
         self._forward: Any = None
         self._training: Training | None = None

@@ -19,6 +19,8 @@ def explain(function: StaticFunction) -> str:
         inputs = ", ".join(f"{v.name}: {v.type}" for v in concrete.inputs) or "no tensors"
         lines.append(f"trace {i}: {concrete.reason}")
         lines.append(f"  inputs: {inputs}")
+        if concrete.fixed is not None:
+            lines.append(f"  of these sizes only, because with open ones: {concrete.fixed.message} ({concrete.fixed.location})")
         if concrete.captured:
             lines.append(f"  captured: {', '.join(c.variable.name for c in concrete.captured)}")
         for note in concrete.notes:

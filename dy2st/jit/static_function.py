@@ -7,6 +7,7 @@ import inspect
 import operator
 import threading
 import types
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,9 +32,9 @@ from .signature import (
     admits,
     arguments_of_specs,
     check_spec,
-    first_shape,
     widen,
 )  # fmt: skip
+from .sizes import Sizes, choices, first_that_works, fixed_ones
 from .tracing import Trace
 
 _enabled = True
@@ -67,6 +68,7 @@ class _Traces:
         self.order: list[ConcreteProgram] = []
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
         self.counters: dict[tuple, tuple[Any, Any]] = {}
+        self.warned_of_sizes = False
 
     def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
         """A tensor of the outside is to be traced with this shape from now on."""
@@ -217,30 +219,45 @@ class StaticFunction:
         group = self._traces.by_key.get(arguments.key, [])
         reason = self._why(arguments, tensors, group)
         specs = self._specs(tensors)
-        shapes = [first_shape(t) for t in tensors] if specs is None else [s.shape for s in specs]
-        if specs is None:
-            for concrete in group:
-                shapes = [widen(w, t) for w, t in zip(shapes, tensors, strict=True)]
-                shapes = [tuple(d if d == e else -1 for d, e in zip(w, s, strict=True))
-                          for w, s in zip(shapes, concrete.shapes, strict=True)]  # fmt: skip
-                for captured in concrete.captured:
-                    now, v = captured.now(), captured.variable
-                    if isinstance(now, Tensor) and now.ndim == len(v.shape) and not admits(v.shape, now):
-                        self._traces.open_capture(now, widen(v.shape, now))
-        open_captures = self._traces.open_captures()
-        opened = {id(t): t for concrete in group for c in concrete.captured if id(t := c.now()) in open_captures}
         names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        concrete = self._run_trace(arguments, shapes, names, self._counters(group), list(opened.values()))
+        for captured in (c for concrete in group for c in concrete.captured) if specs is None else ():
+            now, v = captured.now(), captured.variable
+            if isinstance(now, Tensor) and now.ndim == len(v.shape) and not admits(v.shape, now):
+                self._traces.open_capture(now, widen(v.shape, now))
+        open_captures = self._traces.open_captures()
+        opened = {id(t): t for concrete in group for c in concrete.captured if id(t := c.now()) in open_captures}
+        counters = self._counters(group)
+
+        def trace(sizes: Sizes) -> ConcreteProgram:
+            outside = list(opened.values()) if sizes.outside else []
+            return self._run_trace(arguments, sizes, names, counters, outside)
+
+        found = choices(tensors, group) if specs is None else [Sizes([tuple(s.shape) for s in specs])]
+        concrete, error = first_that_works(trace, found)
+        concrete.fixed = error
+        if concrete.fixed is not None and any(c.fixed is not None for c in group):
+            self._warn_of_sizes(concrete)
         return self._keep(concrete, arguments.key, reason)
 
-    def _run_trace(self, arguments: Any, shapes: Sequence[Sequence[int]], names: Sequence[str],
+    def _warn_of_sizes(self, concrete: ConcreteProgram) -> None:
+        """Says once that there will be a trace for each size."""
+        if not self._traces.warned_of_sizes:
+            self._traces.warned_of_sizes = True
+            warnings.warn(
+                f"{self.raw.__qualname__} is traced and compiled anew for each size of its tensors (now {fixed_ones(concrete)}), "
+                f"because it cannot be traced for all: {concrete.fixed}",
+                stacklevel=4,
+            )
+
+    def _run_trace(self, arguments: Any, sizes: Sizes, names: Sequence[str],
                    counters: Sequence[tuple[dict, Any]] = (), opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
         def run(counters: Sequence[tuple[dict, Any]]) -> ConcreteProgram:
-            trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, shapes, names,
-                          self._traces.open_captures(), counters, opened)  # fmt: skip
+            trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
+                          self._traces.open_captures() if sizes.outside else {}, counters, opened)  # fmt: skip
+            trace.tracer.limit = sizes.limit
             return trace.run(self.raw.__qualname__)
 
         try:
@@ -344,7 +361,7 @@ class StaticFunction:
             for concrete in self._traces.by_key.get(arguments.key, ()):
                 if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes] and self._changed(concrete) is None:
                     return concrete
-            concrete = self._run_trace(arguments, shapes, names)
+            concrete = self._run_trace(arguments, Sizes(shapes), names)
             return self._keep(concrete, arguments.key, "asked for by input_spec")
 
     def current(self) -> ConcreteProgram:
@@ -357,7 +374,9 @@ class StaticFunction:
             assert last.key is not None
             leaves = [None if isinstance(k, TensorKey) else k.value for k in last.key.leaves]
             arguments = types.SimpleNamespace(key=last.key, leaves=leaves)
-            concrete = self._run_trace(arguments, last.shapes, [v.name for v in last.inputs])
+            sizes = Sizes([tuple(s) for s in last.shapes], outside=last.fixed is None)
+            concrete = self._run_trace(arguments, sizes, [v.name for v in last.inputs])
+            concrete.fixed = last.fixed
             return self._keep(concrete, last.key, reason)
 
     def _keep(self, concrete: ConcreteProgram, key: Key, reason: str) -> ConcreteProgram:

@@ -1,0 +1,85 @@
+"""With which sizes a function is traced: open where that works, as one trace then serves them all; else fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ..convert.tracer import TooLongError
+from ..errors import Dy2stError, LeakError
+from ..tensor import Tensor
+from .concrete import ConcreteProgram
+from .signature import first_shape, widen
+
+_T = TypeVar("_T")
+_FEW = 4
+"""Tensors with open dims up to which it is tried to fix the sizes of one of them only."""
+_MANY_OPS = 20_000
+"""Ops of a trace with fixed sizes, whose loops are unrolled, beyond which the error of the trace with open ones is of more use."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The shapes to trace the fed tensors with (-1 = open).
+
+    Attributes:
+        outside: whether tensors of the outside whose sizes have changed are open too.
+        limit: of the number of ops; None: any.
+    """
+
+    shapes: list[tuple[int, ...]]
+    outside: bool = True
+    limit: int | None = None
+
+
+def choices(tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> list[Sizes]:
+    """What to try, in this order: all dims open in which calls have differed; the first ones only; those of all tensors
+    but one; none.
+
+    Args:
+        group: the traces that there are of the same function for arguments of the same kind.
+    """
+    first = [first_shape(t) for t in tensors]
+    wide = first
+    for concrete in group:
+        wide = [widen(w, t) for w, t in zip(wide, tensors, strict=True)]
+        wide = [tuple(d if d == e else -1 for d, e in zip(w, s, strict=True))
+                for w, s in zip(wide, concrete.shapes, strict=True)]  # fmt: skip
+    fixed = [tuple(t._value.shape) for t in tensors]
+    tried = [wide, first]
+    opened = [i for i, shape in enumerate(wide) if -1 in shape]
+    if 1 < len(opened) <= _FEW:
+        tried += [[fixed[j] if i == j else shape for i, shape in enumerate(wide)] for j in opened]
+    tried.append(fixed)
+    found = [Sizes(wide)]
+    for shapes in tried:
+        if all(shapes != s.shapes for s in found):
+            found.append(Sizes(shapes, outside=False, limit=_MANY_OPS))
+    return found
+
+
+def first_that_works(trace: Callable[[Sizes], _T], found: Sequence[Sizes]) -> tuple[_T, Dy2stError | None]:
+    """The result of the first of these that can be traced, and the error of the one before it.
+
+    Raises:
+        the error of the last one: it is about the code and not about sizes.
+    """
+    previous: Dy2stError | None = None
+    for sizes in found:
+        try:
+            return trace(sizes), previous
+        except LeakError as error:  # of this trace, or of what an earlier one has left where nobody looks
+            raise previous or error from None
+        except TooLongError:
+            continue
+        except Dy2stError as error:
+            previous = error
+    assert previous is not None
+    raise previous
+
+
+def fixed_ones(concrete: ConcreteProgram) -> str:
+    """The inputs of a trace that has fixed sizes, with these, as text."""
+    shapes = [f"{v.name!r} {list(v.shape)}" for v in concrete.inputs if v.shape and -1 not in v.shape]
+    return ", ".join(shapes) or "tensors outside of the function"

@@ -1,0 +1,94 @@
+"""Which sizes a trace serves: all where that can be traced, else only those of the tensors that stand in the way."""
+
+import warnings
+
+import numpy as np
+import pytest
+from dy2st_runtime import config
+
+from dy2st import jit
+from dy2st.errors import StagedValueError
+from dy2st.jit import sizes
+from dy2st.tensor import Tensor
+
+
+@pytest.fixture(autouse=True)
+def interpreted():
+    with config.NO_JIT.override(True):
+        yield
+
+
+def ones(*shape):
+    return Tensor(np.ones(shape, np.float32))
+
+
+def by_key(x, y):
+    """Asks for the sizes of x only."""
+    found = {}
+    for i in range(x.shape[0]):
+        found[i] = x[i] * 2
+    return sum(found.values()) + y.sum()
+
+
+def check(static, function, *args):
+    np.testing.assert_allclose(static(*args).numpy(), function(*args).numpy())
+
+
+def test_one_trace_serves_all_sizes_of_the_other_arguments():
+    static = jit.to_static(by_key)
+    for n in (2, 3, 5):
+        check(static, by_key, ones(3, 2), ones(n))
+    (trace,) = static.concrete_programs
+    assert [v.shape for v in trace.inputs] == [(3, 2), (-1,)]
+    assert "of these sizes only, because with open ones: hash()" in static.explain()
+
+
+def test_a_trace_for_each_size_comes_with_a_warning():
+    static = jit.to_static(by_key)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(static, by_key, ones(3, 2), ones(2))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for n in (4, 5, 3):
+            check(static, by_key, ones(n, 2), ones(2))
+    (warning,) = found
+    assert "anew for each size of its tensors (now 'x' [4, 2])" in str(warning.message)
+    assert "test_sizes.py:" in str(warning.message)
+    assert len(static.concrete_programs) == 3
+
+
+def test_sizes_that_can_be_open_stay_so():
+    def steps(x):
+        parts = {t: x[:, t] for t in range(x.shape[1])}
+        return sum(parts.values())
+
+    static = jit.to_static(steps)
+    for shape in [(2, 3), (4, 3), (4, 2), (5, 2)]:
+        check(static, steps, ones(*shape))
+    assert [v.shape for t in static.concrete_programs for v in t.inputs] == [(-1, 3), (-1, 2)]
+
+
+def test_sizes_that_a_spec_leaves_open_are_not_fixed():
+    static = jit.to_static(by_key, input_spec=[jit.InputSpec([None, 2], "float32"), jit.InputSpec([None], "float32")])
+    with pytest.raises(StagedValueError, match="hash"):
+        static(ones(3, 2), ones(3))
+
+
+def test_a_loop_that_would_be_unrolled_too_often(monkeypatch):
+    monkeypatch.setattr(sizes, "_MANY_OPS", 50)
+    static = jit.to_static(by_key)
+    check(static, by_key, ones(3, 2), ones(1))
+    with pytest.raises(StagedValueError, match="hash"):
+        static(ones(100, 2), ones(1))
+
+
+def test_what_is_no_matter_of_sizes_is_reported_as_it_is():
+    def frozen(x):
+        return x * float(x.numpy().mean())
+
+    with pytest.raises(StagedValueError) as first:
+        jit.to_static(frozen)(ones(1, 2))
+    with pytest.raises(StagedValueError) as second:
+        jit.to_static(frozen)(ones(3, 2))
+    assert first.value.message.replace("[1, 2]", "") == second.value.message.replace("[3, 2]", "")
