@@ -87,3 +87,12 @@ from .pooling import AvgPool1D as AvgPool1D
 from .pooling import AvgPool2D as AvgPool2D
 from .pooling import MaxPool1D as MaxPool1D
 from .pooling import MaxPool2D as MaxPool2D
+from .rnn import GRU as GRU
+from .rnn import LSTM as LSTM
+from .rnn import RNN as RNN
+from .rnn import BiRNN as BiRNN
+from .rnn import SimpleRNN as SimpleRNN
+from .rnn_cells import GRUCell as GRUCell
+from .rnn_cells import LSTMCell as LSTMCell
+from .rnn_cells import RNNCellBase as RNNCellBase
+from .rnn_cells import SimpleRNNCell as SimpleRNNCell

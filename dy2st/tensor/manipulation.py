@@ -221,11 +221,8 @@ def unbind(input: Any, axis: int = 0) -> list[Tensor]:
 
 
 def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Tensor]:
-    """As `unbind`; `num` must be the size of the axis."""
-    parts = unbind(x, axis)
-    if num is not None and num != len(parts):
-        raise ShapeError(f"unstack: the axis has size {len(parts)}, not {num}")
-    return parts
+    """As `unbind`; `num` must be the size of the axis, and is needed where that is only known at run time."""
+    return list(ops.op("unstack", X=as_tensor(x), axis=axis_number(axis), num=num or 0))
 
 
 def expand(x: Any, shape: Any, name: str | None = None) -> Tensor:

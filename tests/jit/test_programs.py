@@ -1,11 +1,11 @@
 """The corpus: eager, native static and interpreted static agree, in results and gradients, with as few traces as expected."""
 
 import pytest
-from corpus import aliases, branches, builtins, exits, lists, loops, matching, numbers, python, raising, texts
+from corpus import aliases, branches, builtins, exits, layers, lists, loops, matching, numbers, python, raising, texts
 from three_ways import check
 
 CASES = [
-    *aliases.CASES, *branches.CASES, *builtins.CASES, *exits.CASES, *lists.CASES, *loops.CASES, *matching.CASES,
+    *aliases.CASES, *branches.CASES, *builtins.CASES, *exits.CASES, *layers.CASES, *lists.CASES, *loops.CASES, *matching.CASES,
     *numbers.CASES, *python.CASES, *raising.CASES, *texts.CASES,
 ]  # fmt: skip
 

@@ -1,0 +1,69 @@
+"""Layers that loop themselves, or call what the user wrote, in branches and loops."""
+
+import dy2st as paddle
+from dy2st import nn
+
+_FIXED = {name: nn.initializer.Constant(v) for name, v in
+          (("weight_ih_attr", 0.3), ("weight_hh_attr", -0.4), ("bias_ih_attr", 0.1), ("bias_hh_attr", 0.05))}  # fmt: skip
+gru = nn.GRU(2, 2, **_FIXED)
+both = nn.LSTM(2, 2, direction="bidirect", **_FIXED)
+
+
+class Pondering(nn.Layer):
+    """A cell that thinks as long as it takes."""
+
+    def forward(self, x, h):
+        for _ in range(5):
+            if h.sum() > x.sum():
+                break
+            h = h * 0.5 + x.abs()
+        return h * 2, h
+
+
+pondering = nn.RNN(Pondering())
+
+
+def recurrent_on_one_path(x):
+    if x.sum() > 0:
+        y, h = gru(x)
+        return y * h.sum()
+    return x * 2
+
+
+def recurrent_until(x):
+    steps = 0
+    while x.norm() > 0.9 and steps < 4:
+        x, _ = gru(x)
+        steps += 1
+    return x, steps
+
+
+def recurrent_for_each(x, n):
+    total = x.sum() * 0
+    for i in range(n):
+        y, (h, c) = both(x * (i + 1))
+        total = total + (y * y).mean() + h[0].sum() * c[1].sum()
+    return total
+
+
+def recurrent_with_lengths(x, n):
+    lengths = paddle.stack([n, n - 1])
+    y, (h, c) = both(x, sequence_length=lengths)
+    return y, h, c
+
+
+def cell_with_a_loop(x):
+    y, h = pondering(x, x[:, 0] * 0)
+    return y, h
+
+
+X = [[[1.0, 2.0], [0.5, -1.0], [0.3, 0.2]], [[-1.0, 0.5], [2.0, 1.0], [0.1, -0.7]]]
+MINUS = [[[-1.0, -2.0], [0.5, -1.0], [0.3, 0.2]]]
+
+CASES = [
+    (recurrent_on_one_path, [(X,), (MINUS,)], 1),
+    (recurrent_until, [(X,), (MINUS,)], 1),
+    (recurrent_for_each, [(X, 2), (X, 0)], 1),
+    (recurrent_with_lengths, [(X, 3), (X, 2)], 1),
+    (cell_with_a_loop, [(X,), (MINUS,)], 1),
+]
