@@ -158,6 +158,12 @@ def different_sizes(x):
     return y.sum() * y
 
 
+def sizes_known_on_each_path(x):
+    y = x * 2
+    z = y[:, :1] if x.sum() > 2 else y
+    return z * z + z
+
+
 def in_place(x):
     y = x * 1
     if x.sum() > 0:
@@ -303,6 +309,7 @@ CASES = [
     (several_outputs, [(P,), (N,)], 1),
     (tuples, [(P,), (N,)], 1),
     (different_sizes, [(P,), (N,)], 1),
+    (sizes_known_on_each_path, [([[1.0, 2.0], [3.0, 4.0]],), ([[1.0, -2.0], [-3.0, -4.0]],)], 1),
     (in_place, [(P,), (N,)], 1),
     (alias, [(P,), (N,)], 1),
     (item_and_casts, [(P,), (N,)], 1),

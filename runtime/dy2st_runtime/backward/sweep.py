@@ -173,7 +173,8 @@ def _fitted(b: Builder, gradient: Variable, value: Variable) -> Variable:
         raise GradientError(
             f"the gradient of {value.name!r} is {gradient.type}, the value {value.type}: its rule is wrong"
         )
-    if gradient.shape != value.shape and gradient.name in b.state.made:
-        # a gradient has the sizes of its value, so what is known of one is known of the other
+    if gradient.shape != value.shape and gradient.name in b.state.made and gradient.block is b.block:
+        # a gradient has the sizes of its value, so what is known of one is known of the other; that of a branch's result is
+        # that of the other branch's too, which may be of another size
         gradient.shape = tuple(g if v == -1 else v for g, v in zip(gradient.shape, value.shape, strict=True))
     return gradient
