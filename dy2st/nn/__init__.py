@@ -28,6 +28,7 @@ from .activation import Swish as Swish
 from .activation import Tanh as Tanh
 from .activation import Tanhshrink as Tanhshrink
 from .activation import ThresholdedReLU as ThresholdedReLU
+from .attention import MultiHeadAttention as MultiHeadAttention
 from .clip import ClipGradByGlobalNorm as ClipGradByGlobalNorm
 from .clip import ClipGradByNorm as ClipGradByNorm
 from .clip import ClipGradByValue as ClipGradByValue
@@ -96,3 +97,8 @@ from .rnn_cells import GRUCell as GRUCell
 from .rnn_cells import LSTMCell as LSTMCell
 from .rnn_cells import RNNCellBase as RNNCellBase
 from .rnn_cells import SimpleRNNCell as SimpleRNNCell
+from .transformer import Transformer as Transformer
+from .transformer import TransformerDecoder as TransformerDecoder
+from .transformer import TransformerDecoderLayer as TransformerDecoderLayer
+from .transformer import TransformerEncoder as TransformerEncoder
+from .transformer import TransformerEncoderLayer as TransformerEncoderLayer

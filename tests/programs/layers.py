@@ -21,6 +21,7 @@ class Pondering(nn.Layer):
 
 
 pondering = nn.RNN(Pondering())
+decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(2, 1, 4, dropout=0.0, weight_attr=nn.initializer.Constant(0.4)), 2)
 
 
 def recurrent_on_one_path(x):
@@ -57,6 +58,18 @@ def cell_with_a_loop(x):
     return y, h
 
 
+def decoded_with_a_cache(memory, n):
+    cache = decoder.gen_cache(memory)
+    word = memory[:, :1]
+    words = []
+    for _ in range(n):
+        word, cache = decoder(word, memory, cache=cache)
+        words.append(word)
+        if word.sum() > 2:
+            break
+    return word, len(words), cache[0][0].k
+
+
 X = [[[1.0, 2.0], [0.5, -1.0], [0.3, 0.2]], [[-1.0, 0.5], [2.0, 1.0], [0.1, -0.7]]]
 MINUS = [[[-1.0, -2.0], [0.5, -1.0], [0.3, 0.2]]]
 
@@ -66,4 +79,5 @@ CASES = [
     (recurrent_for_each, [(X, 2), (X, 0)], 1),
     (recurrent_with_lengths, [(X, 3), (X, 2)], 1),
     (cell_with_a_loop, [(X,), (MINUS,)], 1),
+    (decoded_with_a_cache, [(X, 3), (X, 1)], 1),
 ]

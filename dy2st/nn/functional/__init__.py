@@ -33,6 +33,7 @@ from .activation import swish as swish
 from .activation import tanh as tanh
 from .activation import tanhshrink as tanhshrink
 from .activation import thresholded_relu as thresholded_relu
+from .attention import scaled_dot_product_attention as scaled_dot_product_attention
 from .common import bilinear as bilinear
 from .common import cosine_similarity as cosine_similarity
 from .common import diag_embed as diag_embed
