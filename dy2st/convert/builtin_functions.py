@@ -18,6 +18,7 @@ from .if_stmt import truth
 from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .iterators import fresh, next_
 from .lists import StagedList
+from .logical import not_, python_bool
 from .math_functions import MATH
 from .printing import print_
 from .reductions import extreme, quantifier, sum_
@@ -129,14 +130,19 @@ def _classes(x: Tensor) -> set[type]:
     return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
 
 
-def isinstance_(x: Any, kinds: Any) -> bool:
+def isinstance_(x: Any, kinds: Any) -> Any:
     """A weak scalar counts as the Python number that it stands for.
 
     Raises:
         DTypeError: it depends on the path.
     """
     if isinstance(x, Tensor) and x._weak:
-        answers = {issubclass(c, kinds) or isinstance(x, kinds) for c in _classes(x)}
+        answers = {issubclass(c, kinds) for c in _classes(x)}
+        if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:
+            known = {issubclass(c, kinds) for c in _classes(x) - {Tensor}}
+            if len(known) == 1:
+                number = python_bool(x._kinds.number)
+                return number if known.pop() else not_(number)
         if len(answers) > 1:
             require_one_kind(x, "what isinstance() says depends on that")
         return answers.pop()

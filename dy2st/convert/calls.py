@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS
 from .containers import is_container
@@ -163,6 +164,10 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         _require_no_random(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         owner = owner.attribute(f.__name__)
+        f = types.MethodType(function, owner)
+    if isinstance(owner, Tensor) and owner._kinds is not None:
+        text = f"{owner._kinds.class_name!r} object has no attribute {f.__name__!r}"
+        owner = as_plain_tensor(owner, AttributeError, text)
         f = types.MethodType(function, owner)
     replacement = FUNCTIONS.get(function)
     if replacement is not None:

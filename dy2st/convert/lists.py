@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor, is_weak, weak_dtype
+from ..tensor.promotion import as_plain_tensor, as_tensor, is_weak, weak_dtype
 from .list_indices import bounds, chosen, counted, integer, position, repeated
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class StagedList:
         return value
 
     def _element(self, x: Any) -> Tensor:
+        if isinstance(x, Tensor) and x.ndim and x._kinds is not None:
+            x = as_plain_tensor(x)
         if is_weak(x):
             wanted = meet(as_tensor(x).dtype, self.dtype)
             return as_tensor(x, wanted) if wanted == self.dtype else as_tensor(x)
@@ -304,7 +307,9 @@ def adds_in_place(frame: FrameType) -> bool:
 
 def kinds_of_entry(x: Any) -> frozenset[Kind]:
     """What a tensor or number is as an entry of a list."""
-    return kinds_of(x) if isinstance(x, Tensor) else frozenset((Kind(weak_dtype(x), True),))
+    if isinstance(x, Tensor):
+        return frozenset((Kind(x.dtype, False),)) if x.ndim else kinds_of(x)
+    return frozenset((Kind(weak_dtype(x), True),))
 
 
 def _tracer() -> Tracer:
@@ -326,6 +331,8 @@ def element_type(items: Sequence[Any], what: str) -> LeafType:
                 f"not {type(item).__name__}",
                 location=user_location(2),
             )
+        if t.mixed and t.shape:  # in the list it has to be a tensor
+            t = replace(t, weak=False, kinds=None)
         found = t if found is None else join(found, t, f"an element of {what}")
     assert found is not None
     return found

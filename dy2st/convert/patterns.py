@@ -15,12 +15,14 @@ from dy2st_runtime.ir import Variable
 
 from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.kinds import is_number
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from .growing import substituted
 from .lists import StagedList, element_type
 from .optional import MaybeNone
-from .structure import MaybeObject, build, split
+from .structure import MaybeNumber, MaybeObject, build, node_type, split
 from .tracer import Tracer
 from .types import LeafType, array_of, describe, join, made_at, same, type_of
 from .undefined import Undefined
@@ -89,14 +91,14 @@ class Fitter:
         """The pattern of a value that only one side has, as the other one does not come to an end."""
         t = type_of(value)
         v = getattr(value, "_value", None)
-        if t is not None and not isinstance(value, MaybeNone):
+        if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             inside = isinstance(v, Variable) and not self.tracer.can_read(v)
             return Var(t, self._reason(value)) if inside else Const(value)
         keys, children = split(value)
         if children is None:
             return Const(value)
         parts = tuple(map(self.alone, children))
-        return Const(value) if all(isinstance(p, Const) for p in parts) else Node(type(value), keys, parts)
+        return Const(value) if all(isinstance(p, Const) for p in parts) else Node(node_type(value), keys, parts)
 
     def _widen(self, old: Any, new: Any, name: str) -> Pattern:
         """The narrowest pattern for two values that differ."""
@@ -106,14 +108,17 @@ class Fitter:
             other = new if old is None else old
             t = type_of(other)
             if t is not None and t.kind == "dense":
+                _require_tensor_or_none(t, name)
                 bare = other.bare() if isinstance(other, MaybeNone) else other
                 return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{said(name)} is None there"), Var(_FLAG)))
             raise self._mismatch(old, new, name)
         a, b = type_of(old), type_of(new)
         if a is not None and b is not None:
             if isinstance(old, MaybeNone) or isinstance(new, MaybeNone):
+                for t in (a, b):
+                    _require_tensor_or_none(t, name)
                 return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), Var(_FLAG)))
-            return self._leaf(a, b, old, new, name)
+            return self._number_or_tensor(a, b, old, new, name)
         (keys, olds), (_, news) = split(old), split(new)
         array = self._array(old, new, name)
         if array is not None:
@@ -126,16 +131,24 @@ class Fitter:
     def _partly(self, value: Any, name: str) -> Pattern:
         """The pattern of a value that is there on one path only."""
         t = type_of(value)
-        if t is not None and not isinstance(value, MaybeNone):
+        if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             return Var(t, self.why)
         keys, children = split(value)
         if children is not None:
-            return Node(type(value), keys, tuple(self._partly(c, name) for c in children))
+            return Node(node_type(value), keys, tuple(self._partly(c, name) for c in children))
         return Node(MaybeObject, (), (Const(value), Var(_FLAG, self.why)))
 
-    def _leaf(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var:
+    def _number_or_tensor(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var | Node:
+        """The pattern of two leaves, with a flag where one is a Python number and the other is a tensor."""
+        known = all(not (isinstance(x, Tensor) and is_number(x) is None) for x in (old, new))
+        if not known or "array" in (a.kind, b.kind):
+            return self._leaf(a, b, old, new, name)
+        leaf = self._leaf(a, b, old, new, name, ranked=True)
+        return Node(MaybeNumber, (), (leaf, Var(_FLAG, leaf.why))) if leaf.type.mixed else leaf
+
+    def _leaf(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str, *, ranked: bool = False) -> Var:
         try:
-            joined = join(a, b, f"{said(name)}", place(user_location()))
+            joined = join(a, b, f"{said(name)}", place(user_location()), ranked=ranked)
         except Dy2stError as error:
             places = [f"{side} at {at}" for side, x in zip(self.sides, (old, new), strict=True) if (at := made_at(x))]
             error.message += f"; set on {' and on '.join(places)}" if places else ""
@@ -154,7 +167,14 @@ class Fitter:
             t = array_of(element_type(new, said(name))) if new else p.type
         if t is None:
             raise StructureError(f"{said(name)} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
-        found = self._leaf(p.type, t, None, new, name)
+        if p.type.mixed or t.kind == "array":
+            found: Var | Node = self._leaf(p.type, t, None, new, name)
+        else:
+            found = self._number_or_tensor(p.type, t, None, new, name)
+        if isinstance(found, Node):
+            leaf, flag = variables(found)
+            why = p.why or leaf.why
+            return replace(found, children=(replace(leaf, why=why), replace(flag, why=why)))
         return replace(found, why=p.why or found.why)
 
     def _node(self, p: Node, before: Any, new: Any, name: str) -> Pattern:
@@ -168,6 +188,8 @@ class Fitter:
             bare = new.bare() if isinstance(new, MaybeNone) else new
             widened = self._var(inner, bare, name)
             return Node(MaybeNone, (), (widened, flag))
+        if p.kind is MaybeNumber:
+            return self._maybe_number(p, new, name)
         if p.kind is MaybeObject and not isinstance(new, MaybeObject):
             value = p.children[0]
             assert isinstance(value, Const)
@@ -178,7 +200,7 @@ class Fitter:
         array = self._array(before, new, name)
         if array is not None:
             return array
-        if children is None or type(new) is not p.kind or set(keys) != set(p.keys) or len(children) != len(p.children):
+        if children is None or node_type(new) is not p.kind or set(keys) != set(p.keys) or len(children) != len(p.children):
             raise self._mismatch(before, new, name)
         olds = split(before)[1]
         assert olds is not None
@@ -187,6 +209,20 @@ class Fitter:
             for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)
         ]
         return Node(p.kind, p.keys, tuple(found))
+
+    def _maybe_number(self, p: Node, new: Any, name: str) -> Pattern:
+        leaf, flag = variables(p)
+        t = type_of(new)
+        if t is None or isinstance(new, MaybeNone):
+            if new is None or isinstance(new, MaybeNone):
+                _require_tensor_or_none(leaf.type, name)
+                return self._var(leaf, new, name)
+            raise StructureError(f"{said(name)} is {leaf.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
+        found = self._leaf(leaf.type, t, None, new, name, ranked=True)
+        found = replace(found, why=leaf.why or found.why)
+        if isinstance(new, Tensor) and is_number(new) is None:
+            return found
+        return Node(MaybeNumber, (), (found, replace(flag, why=found.why)))
 
     def _array(self, old: Any, new: Any, name: str) -> Var | None:
         """The pattern of a list whose length varies; None if that is not the case."""
@@ -221,6 +257,12 @@ class Fitter:
         )
 
 
+def _require_tensor_or_none(t: LeafType, name: str) -> None:
+    """StructureError for a value that may be None, a number, and a tensor with dims."""
+    if t.mixed and t.shape:
+        raise StructureError(f"{said(name)} is None on one path, and {t} on others", hint="start with a tensor: paddle.zeros(...)")
+
+
 def said(name: str) -> str:
     """A variable as an error calls it; that of a lowered `return` is the transpiler's own."""
     return "the result" if name.startswith("retval_") else repr(name)
@@ -233,7 +275,7 @@ def _shown(x: Any) -> str:
 
 def steps(p: Node) -> list[str]:
     """How Python writes the way to each child."""
-    if p.kind in (MaybeNone, MaybeObject):
+    if p.kind in (MaybeNone, MaybeNumber, MaybeObject):
         return [""] * len(p.children)
     if issubclass(p.kind, dict):
         return [f"[{k!r}]" for k in p.keys]
@@ -246,6 +288,8 @@ def in_order(p: Node, value: Any) -> list[Any]:
         return [value] * len(p.children)
     if p.kind is MaybeNone and not isinstance(value, MaybeNone):
         return [Undefined("None"), True] if value is None else [value, False]
+    if p.kind is MaybeNumber and node_type(value) is not MaybeNumber:
+        return [value, not isinstance(value, Tensor) or value._weak]
     if p.kind is MaybeObject and not isinstance(value, MaybeObject):
         return [value, True]
     keys, children = split(value)
@@ -315,8 +359,12 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         staged = x if isinstance(x, StagedList) else StagedList.of(x, t.dtype, t.shape)
         return tracer.visible(staged._value)
     if not isinstance(x, Tensor):
-        return tracer.lift(dispatch.constant(np.asarray(x, t.dtype)))
-    return tracer.carry(cast(x, t.dtype))
+        one = (1,) * len(t.shape)  # a number, where a tensor is on another path
+        return tracer.lift(dispatch.constant(np.asarray(x, t.dtype).reshape(one)))
+    x = cast(x, t.dtype)
+    if x.ndim < len(t.shape):
+        x = ops.op("reshape2", X=x, shape=[1] * len(t.shape))
+    return tracer.carry(x)
 
 
 def place(location: Location | None) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..tensor import Tensor
+from ..tensor.kinds import with_number
 from .optional import MaybeNone
 
 
@@ -36,8 +38,8 @@ class Tree:
             return f"[{', '.join(inner)}]"
         if self.kind is tuple:
             return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
-        if self.kind is MaybeNone:
-            return "* or None"
+        if self.kind is MaybeNone or self.kind is MaybeNumber:
+            return "* or None" if self.kind is MaybeNone else "*"
         named = ", ".join(f"{k!r}: {c}" for k, c in zip(self.keys, inner, strict=True))
         return f"{{{named}}}" if issubclass(self.kind, dict) else f"{self.kind.__name__}({named})"
 
@@ -50,6 +52,10 @@ class MaybeObject:
 
     def __init__(self, value: Any, token: Any):
         self.value, self.token = value, token
+
+
+class MaybeNumber:
+    """The kind of node that a tensor is which is a Python number on some path: the value, and whether it is a number."""
 
 
 def flatten(value: Any, *, twins: bool = False) -> tuple[list[Any], Tree]:
@@ -74,18 +80,26 @@ def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: 
     count[0] += 1
     twin = seen.setdefault(id(value), number) if seen is not None and not isinstance(value, tuple) else number
     parts = tuple(_flatten(c, leaves, seen, count) for c in children)
-    return Tree(type(value), keys, parts, -1 if twin == number else twin)
+    return Tree(node_type(value), keys, parts, -1 if twin == number else twin)
+
+
+def node_type(value: Any) -> type:
+    """The type of a node."""
+    known = isinstance(value, Tensor) and value._kinds is not None and value._kinds.number is not None
+    return MaybeNumber if known and type(value) is not MaybeNone else type(value)
 
 
 def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
     """The keys and the children of a node; (), None for a leaf."""
-    kind = type(value)
+    kind = node_type(value)
     if kind is list or kind is tuple:
         return (), value
     if kind is dict or kind is OrderedDict:
         return tuple(value), list(value.values())
     if kind is MaybeNone:
         return (), [value.bare(), value.is_none]
+    if kind is MaybeNumber:
+        return (), [with_number(value, None), value._kinds.number]
     if kind is MaybeObject:
         return (), [value.value, value.token]
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
@@ -120,6 +134,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return tuple(children)
     if kind is MaybeNone:
         return MaybeNone.of(*children)
+    if kind is MaybeNumber:
+        return with_number(*children)
     if kind is MaybeObject:
         return MaybeObject(*children)
     if issubclass(kind, dict):
@@ -140,8 +156,8 @@ def paths(tree: Tree, root: str = "") -> list[str]:
     """
     if tree.kind is None:
         return [root]
-    if tree.kind is MaybeNone:
-        return [root, f"{root} is None"]
+    if tree.kind is MaybeNone or tree.kind is MaybeNumber:
+        return [root, f"{root} is None" if tree.kind is MaybeNone else f"whether {root} is a number"]
     found = []
     for i, child in enumerate(tree.children):
         if issubclass(tree.kind, dict):

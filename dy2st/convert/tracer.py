@@ -18,6 +18,7 @@ from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import user_location
+from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, Snapshot, TensorCell
@@ -145,6 +146,8 @@ class Tracer(Watcher, ProgramRecorder):
             return self.capture(t)
         if isinstance(t, MaybeNone):
             self.require_not_none(t)
+        if t._kinds is not None and t._kinds.number is not None:
+            t = as_plain_tensor(t)
         require_one_kind(t, "what is done with it depends on that")
         return self.visible(super().lift(t))
 
@@ -189,6 +192,7 @@ class Tracer(Watcher, ProgramRecorder):
         raise dispatch.staged_value_error(tensor, what)
 
     def text(self, tensor: Tensor, spec: str) -> str:
+        tensor = as_plain_tensor(tensor)
         require_one_kind(tensor, "its text depends on that")
         # a mark that cannot be part of a text of the user; `printing.texts` puts the tensor in its place
         self.marked.append((tensor, spec))

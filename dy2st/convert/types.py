@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,16 @@ class LeafType:
     def all_kinds(self) -> frozenset[Kind]:
         return self.kinds.all if self.kinds is not None else frozenset((Kind(self.dtype, self.weak),))
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a Python number on all paths."""
+        return all(k.weak for k in self.all_kinds)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it may be a number, and may be a tensor."""
+        return self.kind == "dense" and self.kinds is not None and self.kinds.mixed
+
     def __str__(self) -> str:
         if self.kinds is not None and self.kind == "dense":
             return " or ".join(map(str, sorted(self.kinds.all)))
@@ -55,7 +65,8 @@ class LeafType:
 def type_of(x: Any) -> LeafType | None:
     """The type of a tensor, a number or a staged list; None for anything else."""
     if isinstance(x, Tensor):
-        return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=x._kinds)
+        kinds = None if x._kinds is None else replace(x._kinds, number=None)
+        return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=kinds)
     if isinstance(x, StagedList):
         return array_of(LeafType(x.dtype, x.element_shape), x.kinds)
     if isinstance(x, NUMBERS):
@@ -75,7 +86,9 @@ def same(x: Any, y: Any) -> bool:
     if x is y:
         return True
     if isinstance(x, Tensor) and isinstance(y, Tensor):
-        return type(x) is type(y) and x._value is y._value and x._weak == y._weak and x._kinds == y._kinds
+        flags = [t._kinds.number._value if t._kinds is not None and t._kinds.number is not None else None for t in (x, y)]
+        return (type(x) is type(y) and x._value is y._value and x._weak == y._weak and x._kinds == y._kinds
+                and flags[0] is flags[1])  # fmt: skip
     if isinstance(x, Undefined) and isinstance(y, Undefined):
         return True
     if type(x) is not type(y):
@@ -103,9 +116,9 @@ def describe(x: Any) -> str:
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
 
 
-def join(a: LeafType, b: LeafType, what: str, where: str = "") -> LeafType:
+def join(a: LeafType, b: LeafType, what: str, where: str = "", *, ranked: bool = False) -> LeafType:
     """The type of a value that is `a` on one path and `b` on the other; sizes that differ are open. `where` (" at ...") says
-    which paths these are.
+    which paths these are. `ranked`: a number may be held in the rank of the tensor that is on the other path.
 
     Raises:
         DTypeError, ShapeError, StructureError: there is none.
@@ -124,7 +137,12 @@ def join(a: LeafType, b: LeafType, what: str, where: str = "") -> LeafType:
         both = f"has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})"
         raise DTypeError(f"{what} " + (both if not (a.weak or b.weak) else f"is {a} on one path and {b} on the other"),
                          hint=f"make both of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
-    return LeafType(dtype, _joined_shape(a, b, what), a.weak or b.weak, a.kind, kinds)
+    if ranked and len(a.shape) != len(b.shape) and (a.is_number or b.is_number):
+        sizes = b.shape if a.is_number else a.shape
+        shape = tuple(1 if d == 1 else -1 for d in sizes)
+    else:
+        shape = _joined_shape(a, b, what)
+    return LeafType(dtype, shape, a.weak or b.weak, a.kind, kinds)
 
 
 def _joined_shape(a: LeafType, b: LeafType, what: str) -> tuple[int, ...]:

@@ -39,10 +39,17 @@ class Argument:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A computed value in a result: its position among the fetches. `number`: it is a Python number (or a list of such) to the user."""
+    """A computed value in a result: its position among the fetches.
+
+    Attributes:
+        number: it is a Python number (or a list of such) to the user.
+        flag, cls: the position of what says whether it is a number, of this class; -1: it always is, or never.
+    """
 
     position: int
     number: bool = False
+    flag: int = -1
+    cls: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             made[recipe.mark] = new
         return new
     value = values[recipe.position]
+    if recipe.flag >= 0 and value is not None and values[recipe.flag].item():
+        return {"bool": bool, "int": int, "float": float}[recipe.cls](value.item())
     if recipe.number and value is not None:
         return [x.item() for x in value] if isinstance(value, list) else value.item()
     return value

@@ -6,6 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dy2st_runtime import config
@@ -212,9 +213,13 @@ class Trace:
                 value = value.bare()
             if value._kinds is not None:
                 # a tensor where it may be one; which Python number it is, nobody could tell
-                if all(k.weak for k in value._kinds.all):
-                    raise value._kinds.fail("it cannot be a result")
-                value = resolved(value)
+                kinds, value = value._kinds, resolved(value)
+                numbers = {k.dtype for k in kinds.all if k.weak}
+                if len(numbers) == len(kinds.all) or (len(numbers) > 1 and kinds.number is not None):
+                    raise kinds.fail("it cannot be a result")
+                if kinds.number is not None:
+                    flag = self._fetch(self.tracer.lift(kinds.number))
+                    return replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=kinds.class_name)
             return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
         if isinstance(value, StagedList):
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")

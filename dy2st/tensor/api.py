@@ -149,6 +149,7 @@ from .math import stanh as stanh
 from .math import subtract as subtract
 from .math import tan as tan
 from .math import tanh as tanh
+from .promotion import as_plain_tensor
 from .random import bernoulli as bernoulli
 from .random import gaussian as gaussian
 from .random import get_rng_state as get_rng_state
@@ -226,8 +227,9 @@ def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         out = function(*args, **kwargs)
-        number = isinstance(out, Tensor) and out._weak and out._kinds is None
-        return creation.to_tensor(out) if number else out
+        if not isinstance(out, Tensor) or not out._weak:
+            return out
+        return creation.to_tensor(out) if out._kinds is None else as_plain_tensor(out) if out.ndim else out
 
     return call
 

@@ -11,12 +11,14 @@ from dy2st_runtime.ir import Variable
 from . import dispatch
 from .dispatch import ops
 from .kinds import as_number
-from .promotion import as_tensor, cast
+from .promotion import as_plain_tensor, as_tensor, cast
 from .tensor import Tensor
 
 
 def sizes(x: Tensor) -> list[Any]:
     """The shape as a list: ints; for open dims of a symbolic tensor what the recorder says, weak 0-d tensors or -1."""
+    if x._kinds is not None:
+        x = as_plain_tensor(x, AttributeError, f"{x._kinds.class_name!r} object has no attribute 'shape'")
     v = x._value
     if not isinstance(v, Variable):
         return list(v.shape)

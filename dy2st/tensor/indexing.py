@@ -17,7 +17,7 @@ from . import dispatch
 from .attribute import count, sizes
 from .dispatch import ops
 from .location import user_location
-from .promotion import as_tensor
+from .promotion import as_plain_tensor, as_tensor
 from .tensor import Tensor
 
 FULL = slice(None)
@@ -30,6 +30,8 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         OutOfRangeError: an int or an entry of an index array is out of range.
         DTypeError: an index of another kind.
     """
+    if x._kinds is not None:
+        x = as_plain_tensor(x, TypeError, f"{x._kinds.class_name!r} object is not subscriptable")
     return _read(x, *parse(x, index))
 
 

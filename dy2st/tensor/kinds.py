@@ -7,7 +7,7 @@ dtype, nothing is to be known; where they do not, it is an error: a Program has 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dy2st_runtime import dtype as _dtype
@@ -34,10 +34,26 @@ class Kind:
 
 @dataclass(frozen=True)
 class Kinds:
-    """What a value may be: on one path the one, on another the other. `why` says of which value and where."""
+    """What a value may be: on one path the one, on another the other. `why` says of which value and where.
+
+    `number`: of a value that is a Python number or a tensor, the bool tensor that says whether it is a number. The number is held in
+    the rank of the tensor, with one element.
+    """
 
     all: frozenset[Kind]
     why: str
+    number: Tensor | None = field(default=None, compare=False)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it may be a number, and may be a tensor."""
+        return {k.weak for k in self.all} == {True, False}
+
+    @property
+    def class_name(self) -> str:
+        """The class of Python that it is where it is a number."""
+        found = {k.dtype for k in self.all if k.weak}
+        return "float" if "float64" in found else "int" if "int64" in found else "bool"
 
     def fail(self, use: str) -> DTypeError:
         """The error of a use for which the kind matters."""
@@ -122,7 +138,7 @@ def combine(x: Tensor, y: Tensor) -> tuple[str, bool, Kinds | None]:
 
 def without_bool(kinds: Kinds) -> Kinds:
     """The kinds of `abs(x)` and `-x`: a bool counts as an int there."""
-    return Kinds(frozenset(Kind("int64", True) if k == Kind("bool", True) else k for k in kinds.all), kinds.why)
+    return replace(kinds, all=frozenset(Kind("int64", True) if k == Kind("bool", True) else k for k in kinds.all))
 
 
 def divided(kind: bool | Kinds) -> bool | Kinds:
@@ -133,7 +149,7 @@ def divided(kind: bool | Kinds) -> bool | Kinds:
         Kind("float64" if k.weak else k.dtype if _dtype.is_float(k.dtype) else get_default_dtype(), k.weak)
         for k in kind.all
     )
-    return Kinds(floats, kind.why) if len(floats) > 1 else next(iter(floats)).weak
+    return replace(kind, all=floats) if len(floats) > 1 else next(iter(floats)).weak
 
 
 def as_number(t: Tensor) -> Tensor:
@@ -149,6 +165,21 @@ def require_exact(t: Tensor, dtype: str) -> None:
         return
     if _dtype.is_float(t.dtype) and any(k.weak and k.dtype != "bool" for k in t._kinds.all):
         raise t._kinds.fail(f"as {dtype} the number would have lost digits")
+
+
+def is_number(t: Tensor) -> Tensor | bool | None:
+    """Whether a tensor stands for a Python number; None if only the run would know, and that was not kept."""
+    if t._kinds is None or not t._kinds.mixed:
+        return t._weak
+    return t._kinds.number
+
+
+def with_number(t: Tensor, number: Tensor | None) -> Tensor:
+    """The same value, of which the bool tensor `number` says whether it is a number."""
+    assert t._kinds is not None
+    new = t.alike(t._value)
+    new._kinds = replace(t._kinds, number=number)
+    return new
 
 
 def resolved(t: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from . import dispatch
 from .dispatch import ops
 from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
-from .promotion import NUMBERS, as_tensor, cast, mark, operands
+from .promotion import NUMBERS, as_tensor, cast, logical, mark, operands
 from .tensor import Tensor
 
 
@@ -46,16 +46,20 @@ def _number_beside(x: Any, y: Any) -> float | None:
     return None
 
 
-def _require_divisor(number: Any, y: Tensor, divide: Callable[[Any, Any], Any], one: int | float) -> None:
+def _require_divisor(number: Any, y: Tensor, divide: Callable[[Any, Any], Any], one: int | float, kind: bool | Kinds) -> None:
     """Python numbers that a program computes cannot be divided by zero either, as tensors can.
 
     Args:
         number, y: the divisor, as it was given and as a tensor.
         one: an int or a float, as the dividend is.
+        kind: that of both.
     """
     if isinstance(number, Tensor) or number == 0:
         message = message_of(ZeroDivisionError, divide, one, one - one)
-        raise_if(_equal_zero(y), ZeroDivisionError, message)
+        zero = _equal_zero(y)
+        if isinstance(kind, Kinds) and kind.number is not None:
+            zero = logical("and", kind.number, ops.op("reduce_all", X=zero, reduce_all=True))
+        raise_if(zero, ZeroDivisionError, message)
 
 
 def _equal_zero(y: Tensor) -> Tensor:
@@ -73,7 +77,7 @@ def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> T
     number = y
     x, y, kind = operands(x, y)
     if kind:  # of tensors the op itself checks integers, with a message of its own
-        _require_divisor(number, y, divide, _number_like(x, kind))
+        _require_divisor(number, y, divide, _number_like(x, kind), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
@@ -135,7 +139,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     number = y
     x, y, kind = operands(x, y)
     if kind is not False:
-        _require_divisor(number, y, operator.truediv, _number_like(x, kind))
+        _require_divisor(number, y, operator.truediv, _number_like(x, kind), kind)
         kind = divided(kind)
     if kind is True:  # Python's division of two ints is a float64
         x, y = cast(x, "float64"), cast(y, "float64")

@@ -13,6 +13,7 @@ or `x.shape[0]` is while a function is traced.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from dy2st_runtime.ir import Variable
 from ..errors import DTypeError
 from . import dispatch
 from .dispatch import ops
-from .kinds import Kinds, combine, meet, require_exact, resolved
+from .failures import raise_if
+from .kinds import Kind, Kinds, combine, is_number, meet, require_exact, resolved
 from .tensor import Tensor, to_array
 
 NUMBERS = (bool, int, float, np.generic)
@@ -81,7 +83,8 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
     if (weak_x and isinstance(x, Tensor) and x._kinds) or (weak_y and isinstance(y, Tensor) and y._kinds):
         x, y = as_tensor(x), as_tensor(y)
         dtype, weak, kinds = combine(x, y)
-        return cast(x, dtype), cast(y, dtype), kinds or weak
+        number = _number(x, y)
+        return cast(x, dtype), cast(y, dtype), replace(kinds, number=number) if kinds is not None else weak
     if weak_x and weak_y:
         common = _dtype.promote(weak_dtype(x), weak_dtype(y))
         return as_tensor(x, common), as_tensor(y, common), True
@@ -94,11 +97,48 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
     return as_tensor(x), as_tensor(y), False
 
 
+def _number(x: Tensor, y: Tensor) -> Tensor | None:
+    """Whether both operands are Python numbers, of which one may be a tensor; None if only Python would know.
+
+    A number that may be a tensor is held in the rank of that tensor. Beside one of fewer dims the result has as few where it is a number:
+    that is an error in the runs in which it is.
+    """
+    flags = [is_number(x), is_number(y)]
+    if any(flag is None for flag in flags):
+        return None
+    few, many = sorted(zip((x, y), flags, strict=True), key=lambda pair: pair[0].ndim)
+    if few[0].ndim < many[0].ndim and isinstance(many[1], Tensor) and few[1] is not True:
+        assert many[0]._kinds is not None
+        lower = many[1] if few[1] is False else logical("and", many[1], ops.op("logical_not", X=few[1]))
+        raise_if(lower, RuntimeError, f"{many[0]._kinds.why}; beside a tensor of {few[0].ndim} dims the number would make a result "
+                 f"of {few[0].ndim} dims, and a Program has one rank for each value: start with a tensor")  # fmt: skip
+    known = [flag for flag in flags if isinstance(flag, Tensor)]
+    if not known or any(flag is False for flag in flags):
+        return None
+    return known[0] if len(known) == 1 else logical("and", *known)
+
+
+def logical(which: str, x: Tensor, y: Tensor) -> Tensor:
+    """The `and` or `or` of two flags."""
+    return ops.op(f"logical_{which}", X=x, Y=y)
+
+
+def as_plain_tensor(x: Tensor, exception: type[Exception] = TypeError, message: str = "") -> Tensor:
+    """A value that may be a number, where only a tensor will do: raises in the runs in which it is a number."""
+    kinds = x._kinds
+    if kinds is None or kinds.number is None:
+        return x
+    raise_if(kinds.number, exception, message or f"{kinds.why}; here it is a number, and what is done with it needs a tensor")
+    return resolved(x)
+
+
 def mark(out: Tensor, kind: bool | Kinds) -> Tensor:
     """The result of an op, of the kind that `operands` has found: True for a number, or several kinds."""
     if isinstance(kind, Kinds):
         if out.dtype == "bool":  # a comparison gives a bool whatever it compares
             out._weak = all(k.weak for k in kind.all)
+            if kind.number is not None:
+                out._weak, out._kinds = True, replace(kind, all=frozenset((Kind("bool", True), Kind("bool", False))))
         else:
             out._weak, out._kinds = any(k.weak for k in kind.all), kind
     elif kind:

@@ -48,9 +48,19 @@ def loop_changes_dtype(x):
 
 
 def loop_changes_rank(x):
-    s = 0.0
+    s = x.sum()
     for v in x:  # error: 's' has 0 dims on one path and 1 on the other
         s = s + v.reshape([1])
+    return s
+
+
+def number_none_or_tensor(x, n):
+    s = None
+    for _ in range(n):  # error: 's' is None on one path, and a float32 tensor or a Python int on others
+        if x.sum() > 0:
+            s = x if s is None else s + x
+        else:
+            s = 0
     return s
 
 

@@ -1,13 +1,38 @@
 """The corpus: eager, native static and interpreted static agree, in results and gradients, with as few traces as expected."""
 
 import pytest
-from corpus import aliases, branches, builtins, exits, layers, lists, loops, matching, numbers, python, raising, texts
+from corpus import (
+    accumulators,
+    aliases,
+    branches,
+    builtins,
+    exits,
+    layers,
+    lists,
+    loops,
+    matching,
+    numbers,
+    python,
+    raising,
+    texts,
+)
 from three_ways import check
 
 CASES = [
-    *aliases.CASES, *branches.CASES, *builtins.CASES, *exits.CASES, *layers.CASES, *lists.CASES, *loops.CASES, *matching.CASES,
-    *numbers.CASES, *python.CASES, *raising.CASES, *texts.CASES,
-]  # fmt: skip
+    *accumulators.CASES,
+    *aliases.CASES,
+    *branches.CASES,
+    *builtins.CASES,
+    *exits.CASES,
+    *layers.CASES,
+    *lists.CASES,
+    *loops.CASES,
+    *matching.CASES,
+    *numbers.CASES,
+    *python.CASES,
+    *raising.CASES,
+    *texts.CASES,
+]
 
 
 @pytest.mark.parametrize(("function", "calls", "traces"), CASES, ids=[c[0].__name__ for c in CASES])
