@@ -8,6 +8,7 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 
 from ..errors import Dy2stError
+from ..tensor.location import path_of
 from ..transpiler import locate
 from .exceptions import Again, holds_staged
 from .printing import texts
@@ -48,7 +49,8 @@ def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
 
 def _append(tracer: Tracer, block: Block, error: Exception, location: Location) -> None:
     with tracer.inside(block):
-        builder = IRBuilder(block, location)
+        path = path_of(error)
+        builder = IRBuilder(block, path if path is not None and path[:2] == location[:2] else location)
         always = builder.op("fill_constant", shape=[], dtype="bool", value=1.0)
         if EXCEPTIONS.get(type(error).__name__) is type(error) and _is_message(error):
             parts, specs, tensors = texts([str(error.args[0])]) if error.args else ([], [], [])

@@ -17,7 +17,7 @@ from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
-from ..tensor.location import user_location
+from ..tensor.location import user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .aliases import ON_LISTS, Aliases
@@ -59,6 +59,14 @@ class Tracer(Watcher, ProgramRecorder):
         "use tensor operations on it, or if, while, for, int(), float(), min(), max() and the functions of math in a function "
         "with source code, where they are converted"
     )
+    remedies = {
+        **dict.fromkeys(
+            (".numpy()", ".tolist()", "numpy.asarray()"),
+            "use functions of tensors instead of NumPy's (exp(x), not np.exp(x)), or return the tensor and do it outside",
+        ),
+        "an index": "index a tensor made of the values (to_tensor(values)[n]), or choose with if and elif",
+        "hash() (a lookup in a dict or set)": "choose with if and elif, or with match; or index a tensor made of the values",
+    }
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None):
         ProgramRecorder.__init__(self, program.global_block)
@@ -132,7 +140,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     def builder(self) -> IRBuilder:
         """A builder for the current block, with the user's location."""
-        return IRBuilder(self.block, user_location(2))
+        return IRBuilder(self.block, user_path(2))
 
     # ---- values ----
     def lift(self, t: Tensor) -> Variable:

@@ -75,9 +75,11 @@ def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
 
 
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
-    """Prints more about what is done: 1: the traced Program; 2: also the plan; 3: also the generated kernels."""
-    names = ["program", "plan", "source"]
-    config.DUMP.set(frozenset(config.DUMP.get() - set(names) | set(names[: max(level, 0)])))
+    """Prints more about what is done: 1: new traces, why they were made, and the Program; 2: also the plan; 3: also the generated
+    kernels."""
+    levels = [("traces", "program"), ("plan",), ("source",)]
+    kept = config.DUMP.get().difference(*levels)
+    config.DUMP.set(kept.union(*levels[: max(level, 0)]))
 
 
 def _code_names() -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from dy2st_runtime.formats import load_inference_model, save_inference_model
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_ops, clone_program
 
 from ..convert.tracer import current_tracer
-from ..errors import FetchError, GradientError, ModeError
+from ..errors import DTypeError, FeedError, FetchError, GradientError, ModeError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd, dispatch
 from ..tensor.location import user_location
@@ -51,6 +52,8 @@ def concrete_of(layer: Any, input_spec: Sequence[Any] | None) -> ConcreteProgram
     """The trace to save."""
     function = layer.forward if isinstance(layer, Layer) else layer
     if not isinstance(function, StaticFunction):
+        if not isinstance(function, (types.FunctionType, types.MethodType)):
+            raise DTypeError(f"jit.save takes a Layer, a static function or a function, got {type(layer).__name__}")
         function = StaticFunction(function)
     spec = input_spec if input_spec is not None else function.input_spec
     if spec is not None:
@@ -58,7 +61,8 @@ def concrete_of(layer: Any, input_spec: Sequence[Any] | None) -> ConcreteProgram
             return function.trace(*spec)
     if not function.concrete_programs:
         raise FetchError(
-            f"{function.__qualname__!r} was not called yet, so its inputs are not known", hint="give an input_spec"
+            f"{function.__qualname__!r} was not called yet, so its inputs are not known",
+            hint="call it, or give an input_spec: [InputSpec([None, 784], 'float32')], say",
         )
     with autograd.enable_grad():
         return function.current()
@@ -125,7 +129,10 @@ class TranslatedLayer(Layer):
     def forward(self, *inputs: Any) -> Any:
         self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
-            return static_call.run(self._concrete, Arguments(self._signature, inputs, {}))
+            if len(inputs) != len(self._feeds):
+                takes = ", ".join(map(repr, self._feeds)) or "nothing"
+                raise FeedError(f"the loaded model takes {takes}; got {len(inputs)} arguments", hint="pass a tensor for each")
+            return static_call.run(self._concrete, Arguments(self._signature, inputs, {}, "forward"))
         return self._inline(inputs)
 
     def _require_no_gradient(self, inputs: Sequence[Any]) -> None:

@@ -68,10 +68,16 @@ class Arguments:
         bound: the arguments by parameter, as the caller gave them (with defaults).
         leaves: the flat leaves; arrays are tensors.
         key: the key.
+
+    Raises:
+        TypeError: they do not fit the signature; `name` is what the function is called.
     """
 
-    def __init__(self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]):
-        found = signature.bind(*args, **kwargs)
+    def __init__(self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any], name: str):
+        try:
+            found = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
         found.apply_defaults()
         self.bound = dict(found.arguments)
         leaves, self.tree = flatten(self.bound, twins=True)
@@ -96,10 +102,7 @@ class Arguments:
 
     def names(self) -> list[str]:
         """What the caller calls each leaf: `x`, `state['h'][0]`."""
-        found = []
-        for key, child in zip(self.tree.keys, self.tree.children, strict=True):
-            found += paths(child, key)
-        return found
+        return leaf_names(self.tree)
 
 
 def first_shape(t: Tensor) -> tuple[int, ...]:
@@ -118,9 +121,14 @@ def widen(shape: Sequence[int], t: Tensor) -> tuple[int, ...]:
     return tuple(d if d == n else -1 for d, n in zip(shape, t._value.shape, strict=True))
 
 
-def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> tuple[dict[str, Any], list[InputSpec]]:
-    """The arguments that `input_spec` describes, with InputSpecs as leaves, and these in order."""
-    bound = signature.bind_partial(*specs)
+def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> dict[str, Any]:
+    """The arguments that `input_spec` describes, with InputSpecs as leaves."""
+    try:
+        bound = signature.bind_partial(*specs)
+    except TypeError:
+        count = len(signature.parameters)
+        raise FeedError(f"input_spec has {len(specs)} entries for {count} {'argument' if count == 1 else 'arguments'}",
+                        hint="give one entry for each argument") from None  # fmt: skip
     bound.apply_defaults()
     for name, parameter in signature.parameters.items():
         if name not in bound.arguments and parameter.kind is parameter.VAR_POSITIONAL:
@@ -129,16 +137,51 @@ def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> tu
             bound.arguments[name] = {}
         elif name not in bound.arguments:
             raise FeedError(f"input_spec says nothing of argument {name!r}", hint="add an InputSpec for it")
-    arguments = {name: bound.arguments[name] for name in signature.parameters}
-    leaves, _ = flatten(arguments)
-    return arguments, [x for x in leaves if isinstance(x, InputSpec)]
+    return {name: bound.arguments[name] for name in signature.parameters}
+
+
+def specs_of(signature: inspect.Signature, specs: Sequence[Any], arguments: Arguments) -> list[InputSpec]:
+    """The InputSpec of each tensor that is fed.
+
+    Raises:
+        FeedError: an argument does not fit its entry of `input_spec`.
+    """
+    leaves, tree = flatten(arguments_of_specs(signature, specs))
+    given = dict(zip(leaf_names(tree), leaves, strict=True))
+    found = []
+    for name, leaf, key in zip(arguments.names(), arguments.leaves, arguments.key.leaves, strict=True):
+        spec = given.pop(name, None)
+        if isinstance(leaf, Tensor):
+            if isinstance(spec, Tensor):
+                spec = InputSpec.from_tensor(spec)
+            if not isinstance(spec, InputSpec):
+                raise FeedError(f"argument {name!r} is a tensor, {leaf.dtype}{dims.show(leaf._value.shape)}; input_spec says "
+                                f"{'nothing of it' if spec is None else repr(spec)}", hint="give an InputSpec for it")  # fmt: skip
+            check_spec(spec, leaf, name)
+            if isinstance(key, TensorKey) and key.alias < 0:
+                found.append(spec)
+        elif isinstance(spec, InputSpec):
+            raise FeedError(f"argument {name!r} is {leaf!r}, its InputSpec says {_said(spec)}", hint="pass a tensor")
+    missing = [(name, spec) for name, spec in given.items() if isinstance(spec, InputSpec)]
+    if missing:
+        raise FeedError(f"argument {missing[0][0]!r} is missing, its InputSpec says {_said(missing[0][1])}",
+                        hint="pass arguments that are nested as input_spec is")  # fmt: skip
+    return found
+
+
+def leaf_names(tree: Tree) -> list[str]:
+    """What the caller calls each leaf of the arguments: `x`, `state['h'][0]`."""
+    return [name for key, child in zip(tree.keys, tree.children, strict=True) for name in paths(child, key)]
+
+
+def _said(spec: InputSpec) -> str:
+    return f"{spec.dtype}{dims.show(spec.shape)}"
 
 
 def check_spec(spec: InputSpec, t: Tensor, name: str) -> None:
     """FeedError unless the tensor fits its spec."""
     if t.dtype != spec.dtype or t.ndim != len(spec.shape) or not admits(spec.shape, t):
         raise FeedError(
-            f"argument {name!r} is {t.dtype}{list(t._value.shape)}, its InputSpec says "
-            f"{spec.dtype}{dims.show(dims.from_static(spec.shape))}",
+            f"argument {name!r} is {t.dtype}{list(t._value.shape)}, its InputSpec says {_said(spec)}",
             hint="change the InputSpec, or pass what it says",
         )

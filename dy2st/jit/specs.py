@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..convert.structure import flatten, paths
+from ..convert.structure import flatten
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..tensor import Tensor, dispatch
-from .signature import Constant, InputSpec, Key, TensorKey, arguments_of_specs
+from .signature import Constant, InputSpec, Key, TensorKey, arguments_of_specs, leaf_names
 
 
 @dataclass
@@ -30,9 +30,8 @@ def arguments_from_specs(signature: inspect.Signature, specs: Sequence[Any]
         specs: for each argument an InputSpec, a Tensor that stands for its own shape, or a Python value; nested as the
             argument is.
     """
-    arguments, _ = arguments_of_specs(signature, specs)
-    leaves, tree = flatten(arguments)
-    given = [name for key, child in zip(tree.keys, tree.children, strict=True) for name in paths(child, key)]
+    leaves, tree = flatten(arguments_of_specs(signature, specs))
+    given = leaf_names(tree)
     keys: list[TensorKey | Constant] = []
     shapes: list[tuple[int, ...]] = []
     names: list[str] = []

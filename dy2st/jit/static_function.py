@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 import threading
 import types
 import warnings
@@ -13,11 +14,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dy2st_runtime import config
 from dy2st_runtime.ir import Program
 
 from ..convert.calls import call, convert_function
 from ..convert.cells import EntryCell, place_of
-from ..errors import FetchError, StagedValueError
+from ..errors import FeedError, FetchError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
@@ -26,12 +28,10 @@ from .concrete import ConcreteProgram
 from .pickling import reduced
 from .signature import (
     Arguments,
-    InputSpec,
     Key,
     TensorKey,
     admits,
-    arguments_of_specs,
-    check_spec,
+    specs_of,
     widen,
 )  # fmt: skip
 from .sizes import Sizes, choices, first_that_works, fixed_ones
@@ -119,6 +119,8 @@ class StaticFunction:
                  traces: _Traces | None = None) -> None:  # fmt: skip
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
+        if input_spec is not None and not isinstance(input_spec, (list, tuple)):
+            raise FeedError(f"input_spec must be a list, got {type(input_spec).__name__}", hint="give one entry for each argument")
         self.raw, self.instance, self.input_spec = function, instance, input_spec
         self._traces = _Traces() if traces is None else traces
         self._of_instances = _ByObject()
@@ -166,7 +168,7 @@ class StaticFunction:
         if not dispatch.in_dynamic_mode():
             return call(self.original)(*args, **kwargs)  # inside another trace, or while a program is built by hand
         try:
-            arguments = Arguments(self.signature, args, kwargs)
+            arguments = Arguments(self.signature, args, kwargs, self.__name__)
             concrete = self.find(arguments)
             result = static_call.run(concrete, arguments)
         except Exception as error:
@@ -218,7 +220,7 @@ class StaticFunction:
     def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
         group = self._traces.by_key.get(arguments.key, [])
         reason = self._why(arguments, tensors, group)
-        specs = self._specs(tensors)
+        specs = None if self.input_spec is None else specs_of(self.signature, self.input_spec, arguments)
         names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
@@ -280,16 +282,6 @@ class StaticFunction:
                 ):
                     known[place] = (guard.holder, guard.entry)
         return [(h, e) for h, e in known.values() if type(h.get(e)) in (int, float)]
-
-    def _specs(self, tensors: Sequence[Tensor]) -> list[InputSpec] | None:
-        if self.input_spec is None:
-            return None
-        _, specs = arguments_of_specs(self.signature, self.input_spec)
-        if len(specs) != len(tensors):
-            return None
-        for i, (spec, t) in enumerate(zip(specs, tensors, strict=True)):
-            check_spec(spec, t, spec.name or f"input {i}")
-        return specs
 
     def _why(self, arguments: Arguments, tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> str:
         """Why there is a new trace, for `explain()`."""
@@ -383,6 +375,8 @@ class StaticFunction:
         concrete.reason = reason
         self._traces.by_key.setdefault(key, []).append(concrete)
         self._traces.order.append(concrete)
+        if config.dumping("traces"):
+            print(f"# --- trace {len(self._traces.order)} of {self.raw.__qualname__}: {reason}", file=sys.stderr)
         return concrete
 
     def explain(self) -> str:

@@ -27,6 +27,7 @@ from ..convert.undefined import Undefined
 from ..errors import LeakError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved
+from ..tensor.location import entry
 from ..tensor.random import STATE_NAME
 from .concrete import (
     Argument,
@@ -106,6 +107,7 @@ class Trace:
         v.stop_gradient = True
         return Number(holder, entry, v)
 
+    @entry
     def run(self, name: str) -> ConcreteProgram:
         """Traces.
 

@@ -24,7 +24,8 @@ class _Conv(Layer):
                  bias_attr: Any = None, data_format: str = "NCHW") -> None:  # fmt: skip
         super().__init__()
         if in_channels % groups or out_channels % groups:
-            raise AttributeValueError(f"{in_channels} and {out_channels} channels cannot be split in {groups} groups")
+            raise AttributeValueError(f"{in_channels} and {out_channels} channels cannot be split in {groups} groups",
+                                 hint="both must be divisible by groups")  # fmt: skip
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise AttributeValueError(f"padding_mode {padding_mode!r} is unknown")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ..errors import ShapeError
 from ..tensor import Tensor
 from . import functional as F
@@ -28,7 +30,7 @@ class _BatchNorm(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self.ranks:
-            raise ShapeError(f"{type(self).__name__} takes a tensor of {self.ranks} dims, got {input.ndim}")
+            raise ShapeError(f"{type(self).__name__} takes a tensor of {self.ranks} dims, got shape {dims.show(input._value.shape)}")
         return F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, self.training, self.momentum,
                             self.epsilon, self.data_format, self.use_global_stats)  # fmt: skip
 

@@ -49,12 +49,14 @@ class Optimizer:
 
     def __init__(self, learning_rate: Any = 0.001, parameters: Iterable[Any] | None = None, weight_decay: Any = None,
                  grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
-        if isinstance(parameters, Tensor):
-            raise DTypeError("parameters must be a list of parameters", hint="use layer.parameters()")
+        if isinstance(parameters, Tensor) or not isinstance(parameters, (Iterable, type(None))):
+            raise DTypeError(f"parameters must be a list of parameters, got {type(parameters).__name__}",
+                             hint="use layer.parameters()")  # fmt: skip
         if not isinstance(learning_rate, (int, float, LRScheduler)):
             raise DTypeError(f"learning_rate must be a number or an LRScheduler, got {type(learning_rate).__name__}")
         if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
-            raise DTypeError(f"grad_clip must be a nn.ClipGradBy..., got {type(grad_clip).__name__}")
+            raise DTypeError(f"grad_clip must be a nn.ClipGradBy..., got {type(grad_clip).__name__}",
+                             hint="use nn.ClipGradByGlobalNorm(1.0), say")  # fmt: skip
         self._learning_rate = learning_rate
         self._grad_clip = grad_clip
         self.regularization = self._decay(weight_decay)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import unique_name
-from ..errors import ModeError, ShapeError
+from ..errors import ModeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..nn.param_attr import ParamAttr
 from ..nn.parameter import make_parameter
 from ..tensor import Tensor, creation
 from ..tensor.location import user_location
+from .input_spec import sizes
 from .program import default_main_program, default_startup_program, program_guard
 from .recorder import ProgramRecorder
 
@@ -39,19 +40,16 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
         ...     static.data("x", [None, 784], "float32").shape
         [-1, 784]
     """
-    sizes = [-1 if d is None else int(d) for d in shape]
-    if any(d < -1 for d in sizes):
-        raise ShapeError(f"data {name!r} cannot have the shape {list(shape)}", hint="None stands for any size",
-                         location=user_location())  # fmt: skip
+    found = sizes(shape, f"data {name!r}")
     if lod_level:
         raise ModeError(f"data {name!r}: lod_level {lod_level} is not supported", location=user_location())
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     block = default_main_program().global_block()
     v = block.vars.get(name)
     if v is None:
-        v = block.create_var(name, wanted, sizes, is_data=True, stop_gradient=True)
+        v = block.create_var(name, wanted, found, is_data=True, stop_gradient=True)
         v.info["location"] = user_location()
-    elif not v.is_data or (v.dtype, list(v.shape)) != (wanted, sizes):
+    elif not v.is_data or (v.dtype, list(v.shape)) != (wanted, found):
         raise ModeError(f"the program already has a variable {name!r}: {v.type}", location=user_location(),
                         hint="give it another name, or build in a new Program")  # fmt: skip
     return Tensor.wrap(v)

@@ -7,8 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ShapeError
 from ..framework.dtype import convert_dtype
 from ..tensor import Tensor
+
+
+def sizes(shape: Any, what: str) -> list[int]:
+    """A declared shape as ints, -1 for None.
+
+    Raises:
+        ShapeError: an entry is neither None nor an integer of at least -1.
+    """
+    given = list(shape) if isinstance(shape, (list, tuple)) else [shape]
+    found = [-1 if d is None else d for d in given]
+    if any(isinstance(d, bool) or not isinstance(d, (int, np.integer)) or d < -1 for d in found):
+        raise ShapeError(f"{what} cannot have the shape {shape!r}", hint="give a list of sizes; None stands for any size")
+    return [int(d) for d in found]
 
 
 class InputSpec:
@@ -25,7 +39,7 @@ class InputSpec:
 
     def __init__(self, shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None,
                  stop_gradient: bool = True) -> None:  # fmt: skip
-        self.shape = tuple(-1 if d is None else int(d) for d in shape)
+        self.shape = tuple(sizes(shape, "an InputSpec"))
         self.dtype, self.name, self.stop_gradient = convert_dtype(dtype), name, stop_gradient
 
     @staticmethod

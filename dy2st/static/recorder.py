@@ -15,7 +15,7 @@ from dy2st_runtime.ops.registry import OpDef
 from .. import unique_name
 from ..errors import ModeError, ShapeError
 from ..tensor import dispatch
-from ..tensor.location import user_location
+from ..tensor.location import user_location, user_path
 from ..tensor.tensor import Parameter, Tensor
 
 _EXACT_IN_FLOAT = 1 << 53
@@ -153,7 +153,7 @@ class ProgramRecorder(dispatch.Recorder):
 
     # ---- helpers ----
     def _builder(self) -> IRBuilder:
-        return IRBuilder(self.block, user_location(3))
+        return IRBuilder(self.block, user_path(3))
 
     def _updated(
         self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...]

@@ -4,10 +4,12 @@ from typing import Any as _Any
 
 from . import api as _api
 from . import operators as _operators
+from . import tracebacks as _tracebacks
 from .tensor import Parameter as Parameter
 from .tensor import Tensor as Tensor
 
 _operators.install(_api.METHODS)
+_tracebacks.install()
 
 
 def __getattr__(name: str) -> _Any:

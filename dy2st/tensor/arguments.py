@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AttributeValueError, DTypeError, StagedValueError
+from ..errors import AttributeValueError, DTypeError, ShapeError, StagedValueError
 from . import dispatch
 from .location import user_location
 from .promotion import as_tensor, cast
@@ -78,6 +78,18 @@ def axes(axis: Any) -> list[int]:
     if isinstance(axis, Tensor):
         return [int(a) for a in dispatch.read(axis, "an axis").reshape(-1)]
     return [integer(a, "axis") for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
+
+
+def number(x: Any, what: str) -> float:
+    """A float given as a Python or NumPy number or an eager one-element tensor."""
+    if isinstance(x, (str, bytes)):
+        raise DTypeError(f"{what} must be a number, got {x!r}", location=user_location(3))
+    try:
+        return float(x)
+    except (StagedValueError, ShapeError):
+        raise  # it says itself why it is none, or none yet
+    except (TypeError, ValueError):
+        raise DTypeError(f"{what} must be a number, got {x!r}", location=user_location(3)) from None
 
 
 def axis_number(axis: Any) -> int:

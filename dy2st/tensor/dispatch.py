@@ -13,6 +13,7 @@ from typing import Any
 
 import dy2st_runtime.ops  # noqa: F401  (registers the ops)
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.builder import OpBuilder
@@ -32,6 +33,8 @@ class Recorder:
         "if, while, bool(), int()"
     )
     """What to do where Python asks for a value that only the run knows."""
+    remedies: dict[str, str] = {}
+    """The same for some of what asks (`.numpy()`), where more can be said."""
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """Records an op. `ins`: Tensors in the order of the input slots (a list for a `*` slot, None for an absent
@@ -282,11 +285,12 @@ def read(tensor: Tensor, what: str) -> np.ndarray:
 
 def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
     """What is raised where Python asks for a value that is only known at run time."""
-    about = f"({tensor.dtype}, shape {list(tensor._value.shape)})"
+    about = f"({tensor.dtype}{dims.show(tensor._value.shape)})"
+    recorder = current_recorder() or Recorder
     return StagedValueError(
         f"{what} needs the value of a tensor {about} that is only known when the program runs",
         location=user_location(2),
-        hint=(current_recorder() or Recorder).advice,
+        hint=recorder.remedies.get(what, recorder.advice),
     )
 
 

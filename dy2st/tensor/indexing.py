@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.ops.bounds import TO_THE_END, TO_THE_START
+from dy2st_runtime.ops.bounds import TO_THE_END, TO_THE_START, allowed
 
 from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
@@ -103,8 +103,9 @@ def parse(x: Tensor, index: Any) -> tuple[list[Any], bool]:
     used = sum(_consumed(i) for i in given)
     if used > x.ndim:
         raise OutOfRangeError(
-            f"too many indices: the tensor has {x.ndim} dims, {used} were indexed", location=user_location(3)
-        )
+            f"too many indices: the tensor has {x.ndim} dims, {used} were indexed", location=user_location(3),
+            hint="None adds an axis: x[None]",
+        )  # fmt: skip
     ellipses = [n for n, i in enumerate(given) if i is Ellipsis]
     if len(ellipses) > 1:
         raise OutOfRangeError("an index can have only one ellipsis (...)", location=user_location(3))
@@ -171,7 +172,7 @@ def _known(i: Any, size: Any, axis: int) -> Any:
     if isinstance(i, int) and isinstance(size, int) and size != -1:
         if not -size <= i < size:
             raise OutOfRangeError(
-                f"index {i} is out of range for axis {axis} with size {size}", location=user_location(4)
+                f"index {i} is out of range for axis {axis} with size {size}", location=user_location(4), hint=allowed(size)
             )
         return i + size if i < 0 else i
     if isinstance(i, slice) and isinstance(i.step, int) and i.step == 0:
@@ -186,8 +187,9 @@ def _checked_mask(mask: Tensor, x: Tensor, first: int) -> Tensor:
         open_sizes = open_sizes or -1 in (m, s)
         if -1 not in (m, s) and m != s:
             raise OutOfRangeError(
-                f"the mask has size {m} on its axis {axis}, the tensor has {s} there", location=user_location(4)
-            )
+                f"the mask has size {m} on its axis {axis}, the tensor has {s} there", location=user_location(4),
+                hint="compute the mask from the tensor that it indexes",
+            )  # fmt: skip
     return ops.op("mask_of", Mask=mask, X=x, axis=first) if open_sizes else mask
 
 

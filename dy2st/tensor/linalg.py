@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dy2st_runtime import dims
 from dy2st_runtime import dtype as _dtype
 
 from ..errors import AttributeValueError, ShapeError
@@ -53,7 +54,8 @@ def bmm(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     x, y = as_tensor(x), as_tensor(y)
     if x.ndim != 3 or y.ndim != 3:
-        raise ShapeError(f"bmm takes tensors of 3 dims, got {x.ndim} and {y.ndim}")
+        raise ShapeError(f"bmm takes tensors of 3 dims, got shapes {dims.show(x._value.shape)} and {dims.show(y._value.shape)}",
+                         hint="use matmul")  # fmt: skip
     return matmul(x, y)
 
 

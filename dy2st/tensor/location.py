@@ -1,23 +1,35 @@
-"""Where in the user's source the current op is."""
+"""Where in the user's source the current op is, and by which calls the program got there."""
 
 from __future__ import annotations
 
 import linecache
 import os
 import sys
+from collections.abc import Callable, Iterable
 from itertools import islice
-from types import FrameType
+from types import CodeType, FrameType, TracebackType
+from typing import NamedTuple, TypeVar
 
 import dy2st_runtime
 
 from ..errors import Location
-from ..transpiler import locate
+from ..transpiler import place_of
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(f)), "")
     for f in (os.path.dirname(__file__), dy2st_runtime.__file__)
     if f is not None
 )
+_LIBRARY = os.path.dirname(os.__file__)
+
+F = TypeVar("F", bound=Callable)
+
+
+class Step(NamedTuple):
+    """Where a frame of the user's is. `part`: it is no call of the user's but a part of the function around it, a branch say."""
+
+    location: Location
+    part: bool
 
 
 def user_location(depth: int = 1) -> Location | None:
@@ -28,36 +40,132 @@ def user_location(depth: int = 1) -> Location | None:
     """
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
-        found = locate(frame)  # generated code
-        if found is not None:
-            # the layers of dy2st itself are converted too
-            if not found.file.startswith(_OWN):
-                return found
-        elif not frame.f_code.co_filename.startswith(_OWN):
-            return frame_location(frame)
+        step = _step(frame, frame.f_lasti)
+        if step is not None:
+            return step.location
         frame = frame.f_back
     return None
 
 
-def frame_location(frame: FrameType) -> Location:
+def user_path(depth: int = 1) -> Location | None:
+    """The same with the calls that led there, as far as the function that is traced, as `caller`."""
+    steps: list[Step] = []
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and frame.f_code not in _entries:
+        step = _step(frame, frame.f_lasti)
+        if step is not None and (not steps or not _library(step.location.file)):
+            steps.append(step)
+        frame = frame.f_back
+    return joined(calls(reversed(steps)))
+
+
+def path_of(error: BaseException) -> Location | None:
+    """The innermost place of the user's on the way to an exception that is caught here, with all calls that led there."""
+    path, steps = user_path(2), traceback_steps(error.__traceback__)
+    while path is not None:
+        steps.insert(0, Step(path, False))
+        path = path.caller
+    return joined(calls(steps))
+
+
+_entries: set[CodeType] = set()
+
+
+def entry(function: F) -> F:
+    """Decorator of what calls the function that is traced: what is further out is no part of a `user_path`."""
+    _entries.add(function.__code__)  # type: ignore[attr-defined]
+    return function
+
+
+def traceback_calls(tb: TracebackType | None) -> list[Location]:
+    """The user's places on the way to an exception, outermost first."""
+    return calls(traceback_steps(tb))
+
+
+def traceback_steps(tb: TracebackType | None) -> list[Step]:
+    """The same with the parts of functions apart."""
+    steps: list[Step] = []
+    while tb is not None:
+        step = _step(tb.tb_frame, tb.tb_lasti)
+        if step is not None and not _library(step.location.file) and os.path.exists(tb.tb_frame.f_code.co_filename):
+            steps.append(step)
+        tb = tb.tb_next
+    return steps
+
+
+def calls(steps: Iterable[Step]) -> list[Location]:
+    """One place for each call: the innermost of those that are parts of one function."""
+    found: list[Location] = []
+    for location, part in steps:
+        if part and found and (found[-1].file, found[-1].function) == (location.file, location.function):
+            found.pop()
+        found.append(location)
+    return found
+
+
+def joined(places: Iterable[Location]) -> Location | None:
+    """The last of the places, with those before it as `caller`."""
+    result: Location | None = None
+    for place in places:
+        result = place._replace(caller=result)
+    return result
+
+
+def is_own(file: str) -> bool:
+    """Whether a file is one of dy2st's."""
+    return file.startswith(_OWN)
+
+
+def _library(file: str) -> bool:
+    return file.startswith(_LIBRARY)
+
+
+# The steps of (code, instruction), None for frames of dy2st. The code is kept, so that its identity is not given to another.
+_known: dict[tuple[int, int], tuple[CodeType, Step | None]] = {}
+_MOST = 20_000
+
+
+def _step(frame: FrameType, instruction: int) -> Step | None:
+    key = id(frame.f_code), instruction
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        known = _known[key] = frame.f_code, _located(frame, instruction)
+    return known[1]
+
+
+def _located(frame: FrameType, instruction: int) -> Step | None:
+    code = frame.f_code
+    line = next((n for start, stop, n in code.co_lines() if n and start <= instruction < stop), code.co_firstlineno)
+    found = place_of(code, instruction, line)
+    if found is None:
+        return None if is_own(code.co_filename) else Step(_location(frame, line, instruction), False)
+    if is_own(found.file):  # the layers of dy2st itself are converted too
+        return None
+    name = code.co_name
+    # the lambda around the right side of an `and` stands on the line that it was made of, a lambda of the user's need not
+    return Step(found, name != found.function and name != "<lambda>")
+
+
+def _location(frame: FrameType, line: int, instruction: int) -> Location:
     """The place a frame is at; with columns where Python knows them (3.11 and newer)."""
     code = frame.f_code
-    line = frame.f_lineno or code.co_firstlineno
     text = linecache.getline(code.co_filename, line, frame.f_globals)
-    col, end_col = _columns(frame, line, text)
+    col, end_col = _columns(code, instruction, line, text)
     name = code.co_name
     return Location(code.co_filename, line, col, end_col, "" if name == "<module>" else name, text.rstrip("\n"))
 
 
-def _columns(frame: FrameType, line: int, text: str) -> tuple[int, int | None]:
+def _columns(code: CodeType, instruction: int, line: int, text: str) -> tuple[int, int | None]:
     indent = len(text) - len(text.lstrip())
-    if sys.version_info < (3, 11) or frame.f_lasti < 0:
+    if sys.version_info < (3, 11) or instruction < 0:
         return indent, None
-    first, last, start, stop = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    first, last, start, stop = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     if first != line or start is None:
         return indent, None
     raw = text.encode()
     # positions count bytes of UTF-8
     begin = len(raw[:start].decode(errors="replace"))
-    end = len(raw[:stop].decode(errors="replace")) if last == line and stop is not None else None
+    end = len(raw[:stop].decode(errors="replace")) if last == line and stop is not None else len(text.rstrip("\n"))
     return begin, end

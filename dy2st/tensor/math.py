@@ -10,6 +10,7 @@ from dy2st_runtime import dtype as _dtype
 
 from ..errors import DTypeError
 from . import dispatch
+from .arguments import number
 from .dispatch import ops
 from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
@@ -331,10 +332,10 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> T
             x = minimum(x, cast(max, x.dtype) if isinstance(max, Tensor) and max.size == 1 else max)
         return x
     if not _dtype.is_float(x.dtype):
-        x = x if min is None else maximum(x, int(min))
-        return x if max is None else minimum(x, int(max))
-    low = -float("inf") if min is None else float(min)
-    high = float("inf") if max is None else float(max)
+        x = x if min is None else maximum(x, int(number(min, "min")))
+        return x if max is None else minimum(x, int(number(max, "max")))
+    low = -float("inf") if min is None else number(min, "min")
+    high = float("inf") if max is None else number(max, "max")
     return unary("clip", x, min=low, max=high)
 
 

@@ -103,7 +103,8 @@ def item(self: Tensor, *args: int) -> Any:
     """
     value = dispatch.read(self, ".item()")
     if not args and value.size != 1:
-        raise ShapeError(f"only a tensor with one element can be converted to a number, this one has {value.size}")
+        raise ShapeError(f".item() needs a tensor with one element, got shape {list(value.shape)}",
+                         hint="give an index: x.item(0), or use x.tolist()")  # fmt: skip
     return value.item(*args)
 
 

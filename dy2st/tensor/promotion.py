@@ -58,7 +58,7 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
         return dispatch.constant(x, dtype or weak_dtype(x), weak=dtype is None)
     if isinstance(x, (np.ndarray, list, tuple)):
         return dispatch.constant(to_array(x, dtype))
-    raise DTypeError(f"expected a Tensor, got {type(x).__name__}")
+    raise DTypeError(f"expected a Tensor, got {type(x).__name__}", hint="give a Tensor, an array, a list of numbers or a number")
 
 
 def cast(x: Tensor, dtype: str) -> Tensor:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import AttributeValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
-from .arguments import ints
+from .arguments import integer, ints, number
 from .attribute import sizes
 from .dispatch import ops
 from .promotion import as_tensor, cast
@@ -41,7 +41,7 @@ def seed(seed: int) -> Tensor:
     >>> _ = seed(7); bool((rand([2]).numpy() == a).all())
     True
     """
-    state._value = np.array([int(seed), 0], np.int64)
+    state._value = np.array([integer(seed, "a seed"), 0], np.int64)
     return state
 
 
@@ -70,7 +70,7 @@ def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, 
     """
     attr, slots = ints(shape, "ShapeTensorList")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
-    return _draw("uniform_random", shape=attr, dtype=wanted, min=float(min), max=float(max), seed=seed, **slots)
+    return _draw("uniform_random", shape=attr, dtype=wanted, min=number(min, "min"), max=number(max, "max"), seed=seed, **slots)
 
 
 def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -87,7 +87,7 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
     """Numbers drawn from the normal distribution."""
     attr, slots = ints(shape, "ShapeTensorList")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
-    return _draw("gaussian_random", shape=attr, dtype=wanted, mean=float(mean), std=float(std), seed=seed, **slots)
+    return _draw("gaussian_random", shape=attr, dtype=wanted, mean=number(mean, "mean"), std=number(std, "std"), seed=seed, **slots)
 
 
 def truncated_gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = None) -> Tensor:
@@ -95,7 +95,7 @@ def truncated_gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: in
     attr, slots = ints(shape, "ShapeTensorList")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     return _draw(
-        "truncated_gaussian_random", shape=attr, dtype=wanted, mean=float(mean), std=float(std), seed=seed, **slots
+        "truncated_gaussian_random", shape=attr, dtype=wanted, mean=number(mean, "mean"), std=number(std, "std"), seed=seed, **slots
     )
 
 

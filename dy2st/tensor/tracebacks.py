@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import ast
-import os
 import sys
 import types
-from collections.abc import Iterator
+from typing import Any
 
-import dy2st_runtime
 from dy2st_runtime import config
+from dy2st_runtime import errors as runtime_errors
 
 from ..errors import Dy2stError, Location, with_location
-from ..transpiler import locate
-from .location import frame_location, user_location
-
-_OWN = tuple(
-    os.path.join(os.path.dirname(os.path.abspath(f)), "")
-    for f in (os.path.dirname(__file__), dy2st_runtime.__file__)
-    if f
-)
-
+from .location import is_own, traceback_calls, user_location
 
 _RECURSION = (
     "a function calls itself without end while it is traced; recursion that ends by a condition on a tensor cannot be "
@@ -33,40 +24,62 @@ def for_user(error: BaseException) -> BaseException:
 
     `DY2ST_FULL_TRACEBACK` leaves the traceback as it is.
     """
-    places = list(_places(error.__traceback__))
+    places = traceback_calls(error.__traceback__)
     if places and not _has_location(error):
         with_location(error, places[-1])
     if isinstance(error, RecursionError):
         error.args = (_RECURSION,)
-    where = getattr(error, "location", None)
-    if where is not None and (not places or where[:2] != places[-1][:2]):
-        places.append(where)  # the line of the op that failed, long after it was traced
-    if isinstance(error, Dy2stError):
-        error.at(user_location())  # an argument is at fault, no line of what was called: it is the line of this call
+    # the line of the op that failed, long after it was traced, and the calls that led there
+    path, where = [], runtime_errors.location_of(error)
+    while where is not None:
+        path.append(where)
+        where = where.caller
+    known = {(place.file, place.line, place.function) for place in [*places, user_location()] if place is not None}
+    places += [place for place in reversed(path) if (place.file, place.line, place.function) not in known]
     return error if config.FULL_TRACEBACK.get() else error.with_traceback(_stand_ins(places))
+
+
+def install() -> None:
+    """Lets errors name the line at which they arise, and takes the frames of dy2st out of tracebacks that nobody catches."""
+    if sys.excepthook is not _excepthook:
+        global _next_hook
+        _next_hook = sys.excepthook
+        sys.excepthook = _excepthook
+    runtime_errors.here = user_location
+
+
+_next_hook: Any = None
+
+
+def _excepthook(kind: type[BaseException], error: BaseException, tb: types.TracebackType | None) -> None:
+    shown = tb if config.FULL_TRACEBACK.get() else without_own(error, tb)
+    # Python prints the traceback that the exception has, not the one that the hook is given
+    error.__traceback__ = shown
+    try:
+        _next_hook(kind, error, shown)
+    finally:
+        error.__traceback__ = tb
+
+
+def without_own(error: BaseException, tb: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without the frames of dy2st, if the error is one that the user's code makes and not one of dy2st's."""
+    entries = []
+    while tb is not None:
+        entries.append(tb)
+        tb = tb.tb_next
+    kept = [one for one in entries if not is_own(one.tb_frame.f_code.co_filename)]
+    if not kept or (kept[-1] is not entries[-1] and not isinstance(error, Dy2stError)):
+        kept = entries
+    result: types.TracebackType | None = None
+    for one in reversed(kept):
+        result = types.TracebackType(result, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return result
 
 
 def _has_location(error: BaseException) -> bool:
     if isinstance(error, Dy2stError):
-        return error.location is not None
+        return error.is_located
     return bool(getattr(error, "__notes__", ()))
-
-
-def _places(tb: types.TracebackType | None) -> Iterator[Location]:
-    """The user's places on the way to an exception, outermost first."""
-    while tb is not None:
-        found = locate(tb)
-        file = tb.tb_frame.f_code.co_filename
-        if found is not None:
-            if not found.file.startswith(_OWN):
-                yield found
-        elif not file.startswith(_OWN) and os.path.exists(file) and not _library(file):
-            yield frame_location(tb.tb_frame)._replace(line=tb.tb_lineno)
-        tb = tb.tb_next
-
-
-def _library(file: str) -> bool:
-    return file.startswith(os.path.dirname(os.__file__))
 
 
 def _stand_ins(places: list[Location]) -> types.TracebackType | None:

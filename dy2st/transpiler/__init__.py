@@ -7,4 +7,5 @@ from dy2st.transpiler.conversion import Converted as Converted
 from dy2st.transpiler.conversion import convert as convert
 from dy2st.transpiler.conversion import is_generated as is_generated
 from dy2st.transpiler.conversion import locate as locate
+from dy2st.transpiler.conversion import place_of as place_of
 from dy2st.transpiler.errors import ConversionError as ConversionError

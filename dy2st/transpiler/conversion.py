@@ -116,6 +116,11 @@ def locate(where: types.FrameType | types.TracebackType | str, lineno: int | Non
         code, instruction, line = where.tb_frame.f_code, where.tb_lasti, where.tb_lineno
     else:
         code, instruction, line = where.f_code, where.f_lasti, where.f_lineno
+    return place_of(code, instruction, line)
+
+
+def place_of(code: types.CodeType, instruction: int, line: int) -> Location | None:
+    """The same for the instruction at this offset of a code object, which is on this line."""
     found = loader.map_of(code.co_filename)
     if found is None:
         return None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import re
 import sys
 import tempfile
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gast
-from dy2st_runtime import config
+from dy2st_runtime import cachefiles, config
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes, positions
@@ -138,6 +136,7 @@ def folder() -> Path:
         path = config.cache_folder() / "transformed"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
+        cachefiles.clean(path)
     except (OSError, RuntimeError):  # RuntimeError: a user without a home folder
         path = _private_temporary()
     return path
@@ -167,13 +166,5 @@ def _write(name: str, file: str, text: str) -> str:
 def _put(path: Path, data: bytes) -> Path:
     if path.is_file() and path.read_bytes() == data:
         return path
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    cachefiles.write(path, data)
     return path

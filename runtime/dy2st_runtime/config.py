@@ -7,10 +7,12 @@ overridden for a block of code with ``with FLAG.override(value):``.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -63,15 +65,34 @@ def _bool(text: str) -> bool:
     raise ValueError("expected 0 or 1")
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in text.split(",") if name.strip())
+STAGES = (
+    "ast", "check_unsupported", "super_call", "declarations", "annotations", "match_stmt", "tests", "walrus", "handler_names",
+    "undefined_reads", "early_return", "break_stmt", "continue_stmt", "list_mutation", "subscript_assign", "unpacking", "block_state",
+    "if_stmt", "while_stmt", "for_stmt", "comprehensions", "assert_stmt", "if_expr", "logical", "compare", "texts", "calls", "code",
+    "program", "ssa", "dce", "fold", "simplify", "retarget", "hoist", "cse", "fuse", "loop", "source", "plan", "traces",
+)  # fmt: skip
+"""What `DY2ST_DUMP` can print, in order: the syntax tree, after each pass over it, the code; the Program, after each pass over it;
+loop IR, generated source, the plan; and new traces with their reasons."""
+
+
+def _stages(text: str) -> frozenset[str]:
+    found = frozenset(name.strip() for name in text.split(",") if name.strip())
+    unknown = sorted(found.difference(STAGES, ["all"]))
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is nothing that can be printed{_meant(unknown[0], STAGES)}; known are: all, {', '.join(STAGES)}")
+    return found
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f", did you mean {close[0]!r}?" if close else ""
 
 
 DUMP: Flag[frozenset[str]] = Flag(
     "DY2ST_DUMP",
     frozenset(),
-    _names,
-    "what to print on stderr: ast, code, program, source, plan, or the name of any pass; all = everything",
+    _stages,
+    "what to print on stderr: ast, code, program, loop, source, plan, traces, or the name of any pass; all = everything",
 )
 CHECKS = Flag("DY2ST_CHECKS", False, _bool, "verify the Program after every pass and check bounds in kernels")
 CACHE_DIR = Flag("DY2ST_CACHE_DIR", "", str, "folder of the compile cache; empty: the user's cache folder")
@@ -85,6 +106,16 @@ BLAS_THREADS = Flag(
 )
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
+
+
+_OF_TESTS = "DY2ST_FUZZ"
+
+
+def _warn_of_unknown() -> None:
+    """A warning for each environment variable that looks like a switch and is none."""
+    for name in sorted(os.environ):
+        if name.startswith("DY2ST_") and name not in Flag.table and not name.startswith(_OF_TESTS):
+            warnings.warn(f"environment variable {name} is no switch of dy2st{_meant(name, Flag.table)}", RuntimeWarning, stacklevel=2)
 
 
 def cache_folder() -> Path:
@@ -111,3 +142,6 @@ def describe() -> str:
     """The table of switches with their values, as text."""
     width = max(map(len, Flag.table))
     return "\n".join(f"{f.name:{width}}  {f.get()!r:12}  {f.doc}" for f in Flag.table.values())
+
+
+_warn_of_unknown()

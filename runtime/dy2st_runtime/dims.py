@@ -99,13 +99,13 @@ def require_equal(a: Dim, b: Dim, message: str, hint: str | None = None) -> Dim:
     return b
 
 
-def require_same_shape(a: Sequence[Dim], b: Sequence[Dim], what: str) -> None:
+def require_same_shape(a: Sequence[Dim], b: Sequence[Dim], what: str, hint: str | None = None) -> None:
     """Both shapes must be equal; ShapeError names both."""
     message = f"{what}: shape {show(a)} against {show(b)}"
     if len(a) != len(b):
-        raise ShapeError(message)
+        raise ShapeError(message, hint=hint)
     for p, q in zip(a, b, strict=True):
-        require_equal(p, q, message)
+        require_equal(p, q, message, hint)
 
 
 def require_at_least(a: Dim, minimum: int, message: str, hint: str | None = None) -> None:
@@ -124,14 +124,17 @@ def require_divisible(a: Dim, by: Dim, message: str, hint: str | None = None) ->
         _defer("divisible", a, by)
 
 
-def broadcast_dim(a: Dim, b: Dim, message: str = "operands do not broadcast") -> Dim:
+_BROADCAST = "on each axis, counted from the last, the sizes must be equal, or one of them 1"
+
+
+def broadcast_dim(a: Dim, b: Dim, message: str = "operands do not broadcast", hint: str | None = _BROADCAST) -> Dim:
     """NumPy's rule for one axis."""
     if known(a) and known(b):
         if a == b or b == 1:
             return a
         if a == 1:
             return b
-        raise ShapeError(f"{message}: {a} against {b}")
+        raise ShapeError(f"{message}: {a} against {b}", hint=hint)
     if known(a) and a == 1:
         return b
     if known(b) and b == 1:
@@ -197,5 +200,8 @@ def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:
     from .errors import AttributeValueError
 
     if not -rank <= axis < rank:
-        raise AttributeValueError(f"{what} {axis} is out of range for a tensor with {rank} dims")
+        raise AttributeValueError(
+            f"{what} {axis} is out of range for a tensor with {rank} dims",
+            hint=f"use one from {-rank} to {rank - 1}" if rank else "a tensor with 0 dims has no axis",
+        )
     return axis + rank if axis < 0 else axis

@@ -9,11 +9,12 @@ working after a model is decorated.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class Location(NamedTuple):
-    """A place in the user's source. Lines count from 1, columns from 0."""
+    """A place in the user's source. Lines count from 1, columns from 0. `caller`: the place of the call that led there."""
 
     file: str
     line: int
@@ -21,6 +22,7 @@ class Location(NamedTuple):
     end_col: int | None = None
     function: str = ""
     text: str = ""
+    caller: Location | None = None
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.col + 1}"
@@ -38,13 +40,22 @@ class Location(NamedTuple):
         return f"{where}\n    {stripped}\n    {' ' * start}{'^' * width}"
 
 
+def here(depth: int = 1) -> Location | None:
+    """Where the user's program is; the front end, which knows what is the user's, puts its own function in this place."""
+    return None
+
+
 class Dy2stError(Exception):
     """Base of all errors of dy2st.
 
     Args:
         message: what was wrong, in the user's terms, one sentence.
-        location: the user's source line, if known.
+        location: the user's source line, if known. Else it is where the user's program is now, until `at` says better.
         hint: what to change, one sentence.
+
+    Attributes:
+        is_located: the location is that of the cause, not only of where the program was when the error arose.
+        operands: the inputs of the op that does not take them, as text.
     """
 
     code = "D2S000"
@@ -52,21 +63,31 @@ class Dy2stError(Exception):
     def __init__(self, message: str, *, location: Location | None = None, hint: str | None = None):
         super().__init__(message)
         self.message = message
-        self.location = location
+        self.is_located = location is not None
+        self.location = here(2) if location is None else location
         self.hint = hint
+        self.operands: str | None = None
 
     def __str__(self) -> str:
         parts = [f"[{self.code}] {self.message}"]
         if self.location is not None:
             parts.append(self.location.excerpt())
+        if self.operands:
+            parts.append(f"  operands: {self.operands}")
         if self.hint:
             parts.append(f"  hint: {self.hint}")
         return "\n".join(parts)
 
     def at(self, location: Location | None) -> Dy2stError:
-        """Adds the location unless one is already known; returns self."""
-        if self.location is None:
-            self.location = location
+        """Says where the cause is, unless that is already known; returns self."""
+        if not self.is_located and location is not None:
+            self.location, self.is_located = location, True
+        return self
+
+    def of(self, operands: Sequence[tuple[str, str, str]]) -> Dy2stError:
+        """Says what an op was given, as name, dtype and shape, unless the message or an inner op has said it; returns self."""
+        if self.operands is None and not all(shape in self.message for _, _, shape in operands):
+            self.operands = ", ".join(f"{name} {dtype}{shape}" for name, dtype, shape in operands)
         return self
 
 
@@ -178,6 +199,8 @@ def with_location(error: BaseException, location: Location | None) -> BaseExcept
         return error
     if isinstance(error, Dy2stError):
         return error.at(location)
+    if location_of(error) is None:
+        error._dy2st_location = location  # type: ignore[attr-defined]
     return with_note(error, location.excerpt())
 
 
@@ -187,6 +210,11 @@ def with_note(error: BaseException, note: str) -> BaseException:
     if note not in notes:
         error.__notes__ = [*notes, note]  # type: ignore[attr-defined]
     return error
+
+
+def location_of(error: BaseException) -> Location | None:
+    """The location that `with_location` gave an exception."""
+    return error.location if isinstance(error, Dy2stError) else getattr(error, "_dy2st_location", None)
 
 
 def shorten_path(path: str) -> str:

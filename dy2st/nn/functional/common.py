@@ -199,7 +199,8 @@ def _per_axis(amounts: list[int], rank: int, data_format: str | None) -> list[tu
     if len(amounts) == 2 * rank:
         return pairs
     if len(amounts) % 2 or len(pairs) != rank - 2:
-        raise AttributeValueError(f"pad: {amounts} does not fit a tensor with {rank} dims")
+        raise AttributeValueError(f"pad: {amounts} does not fit a tensor with {rank} dims",
+                             hint="give two numbers for each axis: all axes from the first, or some from the last")  # fmt: skip
     channels_last = data_format is not None and data_format.endswith("C")
     return [(0, 0), *pairs[::-1], (0, 0)] if channels_last else [(0, 0), (0, 0), *pairs[::-1]]
 
@@ -246,6 +247,8 @@ def interpolate(x: Any, size: Any = None, scale_factor: Any = None, mode: str = 
         new = _numbers(size, len(axes))
     else:
         new = [int(n * float(s)) for n, s in zip(old, _numbers(scale_factor, len(axes), float), strict=True)]
+    if min(new, default=1) < 1:
+        raise AttributeValueError(f"interpolate: the sizes must be positive, got {new}", hint="change size or scale_factor")
     mode = mode.lower()
     if mode == "area":
         from .pooling import adaptive_avg_pool2d

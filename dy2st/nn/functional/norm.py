@@ -5,6 +5,8 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ...errors import ShapeError
 from ...tensor import Tensor, creation, manipulation, math
 from ...tensor.dispatch import ops
@@ -54,7 +56,8 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Tensor | None = None, bias
     begin = x.ndim - len(shape)
     own = x.shape[begin:] if begin >= 0 else []
     if begin < 0 or any(isinstance(d, int) and d not in (-1, n) for d, n in zip(own, shape, strict=True)):
-        raise ShapeError(f"layer_norm: the last sizes of {list(x._value.shape)} are not {shape}")
+        raise ShapeError(f"layer_norm: the last sizes of {dims.show(x._value.shape)} are not {shape}",
+                         hint="normalized_shape is that of the axes to normalize over")  # fmt: skip
     flat = [_math.prod(shape)]
     scale = None if weight is None else manipulation.reshape(weight, flat) if weight.ndim != 1 else weight
     shift = None if bias is None else manipulation.reshape(bias, flat) if bias.ndim != 1 else bias

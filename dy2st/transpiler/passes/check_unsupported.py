@@ -18,10 +18,11 @@ class CheckUnsupported(Pass):
 
     >>> manager = PassManager(gast.parse("def f(x):\\n    yield x"))
     >>> manager.tree.body[0].entry = True
-    >>> manager.apply(CheckUnsupported)
+    >>> manager.apply(CheckUnsupported)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     dy2st.transpiler.errors.ConversionError: [D2S020] generator function 'f' cannot be converted
+    ...
       hint: collect the values in a list and return it
     """
 

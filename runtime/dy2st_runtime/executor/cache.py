@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 import warnings
 from pathlib import Path
 
-from .. import config
+from .. import cachefiles, config
 
 _MAGIC = b"dy2st-object-1\n"
 
@@ -39,6 +38,7 @@ class ObjectCache:
             warnings.warn(f"dy2st keeps no compile cache: {error}", RuntimeWarning, stacklevel=2)
             return
         self.folder = wanted
+        cachefiles.clean(wanted)
 
     def get(self, symbol: str) -> bytes | None:
         """The object, or None if there is none that can be trusted."""
@@ -62,14 +62,7 @@ class ObjectCache:
         if self.folder is None:
             return
         try:
-            handle, name = tempfile.mkstemp(dir=self.folder, prefix=".tmp-")
-            try:
-                with os.fdopen(handle, "wb") as f:
-                    f.write(_MAGIC + _digest(symbol, payload) + payload)
-                os.replace(name, self.folder / f"{symbol}.o")
-            except BaseException:
-                os.unlink(name)
-                raise
+            cachefiles.write(self.folder / f"{symbol}.o", _MAGIC + _digest(symbol, payload) + payload)
         except OSError as error:
             warnings.warn(f"dy2st cannot write its compile cache: {error}", RuntimeWarning, stacklevel=2)
 

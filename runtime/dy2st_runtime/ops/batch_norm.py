@@ -78,7 +78,7 @@ class BatchNorm(CheckedOp):
         cls, x: TensorType, scale: TensorType, bias: TensorType, mean: TensorType, variance: TensorType, **attrs: Any
     ) -> tuple:
         params = {"Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
-        check_channels(cls.type, x, params, attrs)
+        check_channels(cls.title, x, params, attrs)
         return x, mean, variance, mean, variance
 
     @staticmethod
@@ -150,8 +150,8 @@ class BatchNormGrad(CheckedOp):
     def infer(
         cls, x: TensorType, scale: TensorType, mean: TensorType, inverse: TensorType, dy: TensorType, **attrs: Any
     ) -> tuple:
-        check_channels(cls.type, x, {"Scale": scale, "SavedMean": mean, "SavedVariance": inverse}, attrs)
-        dims.require_same_shape(dy.shape, x.shape, f"{cls.type}: the gradient does not have the shape of the output")
+        check_channels(cls.title, x, {"Scale": scale, "SavedMean": mean, "SavedVariance": inverse}, attrs)
+        dims.require_same_shape(dy.shape, x.shape, f"{cls.title}: the gradient does not have the shape of the output")
         return x, scale, scale
 
     @staticmethod

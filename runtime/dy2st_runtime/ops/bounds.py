@@ -20,10 +20,16 @@ TO_THE_END = 2**31 - 1
 TO_THE_START = -(2**31)
 
 
+def allowed(size: int) -> str | None:
+    """A hint at the indices that an axis takes."""
+    return f"it takes {-size} to {size - 1}" if size else None
+
+
 def check_index(index: int, axis: int, size: int) -> int:
     """The index as 0 <= index < size; OutOfRangeError otherwise."""
     if not -size <= index < size:
-        raise OutOfRangeError(f"index {index} is out of range for axis {axis} with size {size}")
+        raise OutOfRangeError(f"index {index} is out of range for axis {axis} with size {size}",
+                              hint=allowed(size))  # fmt: skip
     return index + size if index < 0 else index
 
 

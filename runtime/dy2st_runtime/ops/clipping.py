@@ -24,7 +24,7 @@ class SquaredL2Norm(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType) -> TensorType:
-        float_type(cls.type, x)
+        float_type(cls.title, x)
         return x.with_shape((1,))
 
     @staticmethod
@@ -67,7 +67,7 @@ class ClipByNorm(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, *, max_norm: float) -> TensorType:
-        float_type(cls.type, x)
+        float_type(cls.title, x)
         return x
 
     @staticmethod

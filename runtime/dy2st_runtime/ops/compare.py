@@ -238,7 +238,7 @@ class ReplacedValue(Elementwise):
 
     @classmethod
     def reference(cls, x: np.ndarray, value: np.ndarray) -> np.ndarray:  # type: ignore[override]
-        dims.broadcast(x.shape, value.shape, cls.type)
+        dims.broadcast(x.shape, value.shape, cls.title)
         return value.astype(cls.compute_dtype((x.dtype.name, value.dtype.name), {}), copy=False)
 
     @staticmethod

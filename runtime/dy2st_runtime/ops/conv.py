@@ -32,7 +32,7 @@ ATTRS = {
 def check_types(op: str, image: TensorType, other: TensorType) -> None:
     """Both operands have 4 dims and one floating-point dtype."""
     for what, t in (("the image", image), ("the filter", other)):
-        dims.require_equal(t.rank, 4, f"{op}: {what} must have 4 dims")
+        dims.require_equal(t.rank, 4, f"{op}: {what} must have 4 dims", "a single image gets a batch of one: x.unsqueeze(0)")
     if image.dtype != other.dtype or image.dtype not in dtype.FLOATS:
         raise DTypeError(f"{op} takes two tensors of one floating-point dtype, got {image.dtype} and {other.dtype}")
 
@@ -50,8 +50,8 @@ def check_groups(op: str, channels: dims.Dim, filter_shape: Sequence[dims.Dim], 
     """The channels of the image fit the filter and the groups."""
     if groups < 1:
         raise AttributeValueError(f"{op}: groups must be positive, got {groups}")
-    dims.require_equal(channels, filter_shape[1] * groups, f"{op}: the input must have the filter's channels x groups",
-                       "the filter is [out channels, in channels / groups, height, width]")  # fmt: skip
+    dims.require_equal(channels, filter_shape[1] * groups, f"{op}: the channels of the image are not those of the filter",
+                       "images are [batch, channels, height, width], the filter [out channels, in channels / groups, ...]")  # fmt: skip
     dims.require_divisible(filter_shape[0], groups, f"{op}: the number of filters must be divisible by groups")
 
 
@@ -77,14 +77,14 @@ class Convolution(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, f: TensorType, **attrs: Any) -> TensorType:
-        check_types(cls.type, x, f)
+        check_types(cls.title, x, f)
         last = windows.channel_last(attrs["data_format"])
         image = windows.to_first(x.shape, last)
-        check_groups(cls.type, image[1], f.shape, attrs["groups"])
+        check_groups(cls.title, image[1], f.shape, attrs["groups"])
         rows, cols = geometry(image, f.shape[2:], attrs)
         for axis in (rows, cols):
             dims.require_at_least(
-                axis.count, 1, f"{cls.type}: the filter is larger than the padded input, so the output has size"
+                axis.count, 1, f"{cls.title}: the filter is larger than the padded image, so the output has size"
             )
         return x.with_shape(windows.from_first((image[0], f.shape[0], rows.count, cols.count), last))
 
@@ -136,7 +136,7 @@ class Conv2DGradInput(CheckedOp):
     @classmethod
     def infer(cls, f: TensorType, dy: TensorType, x: TensorType, **attrs: Any) -> TensorType:
         y = Conv2D.infer(x, f, **attrs)
-        dims.require_same_shape(dy.shape, y.shape, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, y.shape, f"{cls.title}: the gradient does not have the shape of the output")
         return x
 
     @classmethod
@@ -183,7 +183,7 @@ class Conv2DGradFilter(CheckedOp):
     @classmethod
     def infer(cls, x: TensorType, dy: TensorType, f: TensorType, **attrs: Any) -> TensorType:
         y = Conv2D.infer(x, f, **attrs)
-        dims.require_same_shape(dy.shape, y.shape, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, y.shape, f"{cls.title}: the gradient does not have the shape of the output")
         return f
 
     @classmethod
@@ -227,25 +227,25 @@ class TransposedConvolution(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, f: TensorType, **attrs: Any) -> TensorType:
-        check_types(cls.type, x, f)
+        check_types(cls.title, x, f)
         last = windows.channel_last(attrs["data_format"])
         image = windows.to_first(x.shape, last)
         dims.require_equal(
-            image[1], f.shape[0], f"{cls.type}: the channels of the input must be the filter's first size"
+            image[1], f.shape[0], f"{cls.title}: the channels of the input must be the filter's first size"
         )
         dims.require_divisible(
-            f.shape[0], attrs["groups"], f"{cls.type}: the input's channels must be divisible by groups"
+            f.shape[0], attrs["groups"], f"{cls.title}: the input's channels must be divisible by groups"
         )
-        rows, cols = transposed_geometry(cls.type, image, f.shape[2:], attrs)
+        rows, cols = transposed_geometry(cls.title, image, f.shape[2:], attrs)
         for axis in (rows, cols):
-            dims.require_at_least(axis.size, 1, f"{cls.type}: the output has size")
+            dims.require_at_least(axis.size, 1, f"{cls.title}: the output has size")
         return x.with_shape(windows.from_first((image[0], f.shape[1] * attrs["groups"], rows.size, cols.size), last))
 
     @classmethod
     def reference(cls, x: np.ndarray, f: np.ndarray, **attrs: Any) -> np.ndarray:
         last = windows.channel_last(attrs["data_format"])
         image = windows.array_to_first(x, last)
-        out = scatter(f, image, transposed_geometry(cls.type, image.shape, f.shape[2:], attrs), attrs["groups"])
+        out = scatter(f, image, transposed_geometry(cls.title, image.shape, f.shape[2:], attrs), attrs["groups"])
         return windows.array_from_first(out, last).astype(x.dtype, copy=False)
 
     @staticmethod
@@ -260,9 +260,9 @@ class TransposedConvolution(CheckedOp):
         if attrs["padding_algorithm"] == "SAME":
             image = windows.to_first(x.shape, windows.channel_last(attrs["data_format"]))
             if -1 in (*image[2:], *f.shape[2:]):
-                raise GradientError(f"{cls.type} with padding SAME has no gradient where the input's size is open",
+                raise GradientError(f"{cls.title} with padding SAME has no gradient where the input's size is open",
                                     hint="give the size, or explicit paddings")  # fmt: skip
-            rows, cols = transposed_geometry(cls.type, image, f.shape[2:], attrs)
+            rows, cols = transposed_geometry(cls.title, image, f.shape[2:], attrs)
             kept |= {"padding_algorithm": "EXPLICIT", "paddings": [rows.before, rows.after, cols.before, cols.after],
                      "dilations": [1, 1]}  # fmt: skip
         return lambda: b.conv2d(dy, f, **kept), lambda: b.conv2d_grad_filter(dy, x, f, **kept)

@@ -31,12 +31,14 @@ def check_labels(op: str, x: TensorType, label: TensorType, axis: int, soft: boo
     if soft and label.dtype != x.dtype:
         raise DTypeError(f"{op}: a soft label has the dtype of the input, {x.dtype}; got {label.dtype}")
     if not soft and not dtype.is_int(label.dtype):
-        raise DTypeError(f"{op}: a hard label is an integer, got {label.dtype}", hint="or set soft_label")
+        raise DTypeError(f"{op}: a hard label is an integer, got {label.dtype}",
+                         hint="cast it to int64, or set soft_label=True for probabilities")  # fmt: skip
     dims.require_equal(label.rank, x.rank, f"{op}: the label must have as many dims as the input",
                        "a hard label has size 1 along the axis of the classes")  # fmt: skip
     expected = x.shape if soft else (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     for i, (a, c) in enumerate(zip(label.shape, expected, strict=True)):
-        dims.require_equal(a, c, f"{op}: axis {i} of the label does not fit the input")
+        dims.require_equal(a, c, f"{op}: axis {i} of the label does not fit the input",
+                           "labels have the shape of the input without the axis of the classes, soft ones all of it")  # fmt: skip
     return x.with_shape((*x.shape[:axis], 1, *x.shape[axis + 1 :]))
 
 
@@ -98,6 +100,7 @@ class SoftmaxWithCrossEntropy(CheckedOp):
     """
 
     type = "softmax_with_cross_entropy"
+    title = "cross_entropy"
     inputs = ("Logits", "Label")
     outputs = ("Softmax", "Loss")
     attrs = SOFTMAX_ATTRS
@@ -105,7 +108,7 @@ class SoftmaxWithCrossEntropy(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, label: TensorType, *, soft_label: bool, axis: int, **attrs: Any) -> tuple:
-        return x, check_labels(cls.type, x, label, axis, soft_label)
+        return x, check_labels(cls.title, x, label, axis, soft_label)
 
     @classmethod
     def reference(
@@ -130,7 +133,7 @@ class SoftmaxWithCrossEntropy(CheckedOp):
         if soft_label:
             loss = -(label * log).sum(axis, keepdims=True)
         else:
-            index, counts = checked_labels(cls.type, label, x.shape[axis], ignore_index)
+            index, counts = checked_labels(cls.title, label, x.shape[axis], ignore_index)
             loss = np.where(counts, -np.take_along_axis(log, index, axis), 0)
         return softmax.astype(x.dtype, copy=False), loss.astype(x.dtype, copy=False)
 
@@ -211,9 +214,9 @@ class SoftmaxWithCrossEntropyGrad(CheckedOp):
     def infer(
         cls, label: TensorType, softmax: TensorType, dloss: TensorType, *, soft_label: bool, axis: int, **attrs: Any
     ) -> TensorType:
-        loss = check_labels(cls.type, softmax, label, axis, soft_label)
+        loss = check_labels(cls.title, softmax, label, axis, soft_label)
         dims.require_same_shape(
-            dloss.shape, loss.shape, f"{cls.type}: the gradient does not have the shape of the loss"
+            dloss.shape, loss.shape, f"{cls.title}: the gradient does not have the shape of the loss"
         )
         return softmax
 
@@ -236,7 +239,7 @@ class SoftmaxWithCrossEntropyGrad(CheckedOp):
             target = label.astype(name, copy=False)
             mass = target.sum(axis, keepdims=True)
         else:
-            index, counts = checked_labels(cls.type, label, softmax.shape[axis], ignore_index)
+            index, counts = checked_labels(cls.title, label, softmax.shape[axis], ignore_index)
             target, mass = one_hot(index, axis, y), y.dtype.type(1)
             grad = np.where(counts, grad, 0)
         local = y * mass - target if use_softmax else np.where(target == 0, 0, -target / y)
@@ -322,7 +325,7 @@ class CrossEntropy(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, label: TensorType, *, soft_label: bool, **attrs: Any) -> TensorType:
-        return check_labels(cls.type, x, label, -1, soft_label)
+        return check_labels(cls.title, x, label, -1, soft_label)
 
     @classmethod
     def reference(cls, x: np.ndarray, label: np.ndarray, **attrs: Any) -> np.ndarray:

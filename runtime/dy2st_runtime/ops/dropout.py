@@ -69,13 +69,13 @@ class Dropout(CheckedOp):
         dropout_implementation: str,
         **attrs: Any,
     ) -> tuple:
-        float_type(cls.type, x)
-        check(cls.type, dropout_prob, dropout_implementation)
+        float_type(cls.title, x)
+        check(cls.title, dropout_prob, dropout_implementation)
         if is_test:
             return x, None, None
         if state is None:
             raise AttributeValueError("dropout needs the random state for training", hint='pass "@RNG@" as State')
-        check_state(cls.type, state)
+        check_state(cls.title, state)
         return x, x.with_dtype("uint8"), state
 
     @staticmethod

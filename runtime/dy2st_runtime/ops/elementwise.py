@@ -38,7 +38,7 @@ class Elementwise(OpDef):
         for d in in_dtypes[1:]:
             result = dtype.promote(result, d)
         if result not in cls.accepts:
-            raise DTypeError(f"{cls.type} does not take {' and '.join(in_dtypes)}", hint=f"cast to one of {', '.join(cls.accepts)}")
+            raise DTypeError(f"{cls.title} does not take {' and '.join(in_dtypes)}", hint=f"cast to one of {', '.join(cls.accepts)}")
         return result
 
     @classmethod
@@ -51,13 +51,13 @@ class Elementwise(OpDef):
         compute = cls.compute_dtype(tuple(t.dtype for t in ins), attrs)
         shape = ins[0].shape
         for t in ins[1:]:
-            shape = dims.broadcast(shape, t.shape, cls.type)
+            shape = dims.broadcast(shape, t.shape, cls.title)
         return TensorType(cls.result_dtype(compute, attrs), shape)
 
     @classmethod
     def reference(cls, *ins: np.ndarray, **attrs: Any) -> np.ndarray:
         compute = cls.compute_dtype(tuple(a.dtype.name for a in ins), attrs)
-        check_broadcast(cls.type, *ins)
+        check_broadcast(cls.title, *ins)
         wide = widened(compute)
         result = cls.array(*(a.astype(wide, copy=False) for a in ins), **attrs)
         return np.asarray(result).astype(cls.result_dtype(compute, attrs), copy=False)

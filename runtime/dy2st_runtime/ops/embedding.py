@@ -18,7 +18,8 @@ from .registry import Bool, DType, Int, Long, OpDef, TensorType, register
 def _check_ids(ids: np.ndarray, rows: int, what: str) -> None:
     bad = (ids < 0) | (ids >= rows)
     if bad.any():
-        raise OutOfRangeError(f"index {int(ids[bad][0])} is out of range for {what} of size {rows}")
+        raise OutOfRangeError(f"index {int(ids[bad][0])} is out of range for {what} of size {rows}",
+                              hint=f"it takes 0 to {rows - 1}")  # fmt: skip
 
 
 def _load_id(k: Any, ids: Any, at: Any, rows: Any) -> n.Expr:
@@ -34,7 +35,7 @@ class _Lookup(OpDef):
 
     @staticmethod
     def check(w: TensorType, ids: TensorType) -> None:
-        ix.check_int("lookup_table_v2", ids)
+        ix.check_int("embedding", ids)
         if w.rank != 2:
             raise ShapeError(f"an embedding table must have two dims, got {w}")
 
@@ -50,6 +51,7 @@ class LookupTable(_Lookup):
     """
 
     type = "lookup_table_v2"
+    title = "embedding"
     inputs = ("W", "Ids")
 
     @staticmethod
@@ -59,7 +61,7 @@ class LookupTable(_Lookup):
 
     @staticmethod
     def reference(w: np.ndarray, ids: np.ndarray, *, padding_idx: int, **attrs: Any) -> np.ndarray:
-        ix.check_int("lookup_table_v2", TensorType.of(ids))
+        ix.check_int("embedding", TensorType.of(ids))
         _check_ids(ids, w.shape[0], "an embedding table")
         out = w[ids]
         if padding_idx != -1:

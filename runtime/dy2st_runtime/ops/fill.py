@@ -27,6 +27,7 @@ class FillConstant(OpDef):
     from a tensor of one element, `ValueTensor`."""
 
     type = "fill_constant"
+    title = "full"
     inputs = ("ValueTensor?", *sized.SLOTS)
     attrs = {"shape": Longs(), "dtype": DType("float32"), "value": Float(0.0), "str_value": Str(""),
              "force_cpu": Bool(False), "place_type": Int(-1)}  # fmt: skip
@@ -35,12 +36,12 @@ class FillConstant(OpDef):
     @staticmethod
     def infer(value_in: TensorType | None, shape_in: TensorType | None, sizes_in: list, *, shape: list[int], dtype: str,
               **_: Any) -> TensorType:  # fmt: skip
-        return TensorType(dtype, sized.infer_shape("fill_constant", shape, shape_in, sizes_in))
+        return TensorType(dtype, sized.infer_shape("full", shape, shape_in, sizes_in))
 
     @staticmethod
     def reference(value_in: np.ndarray | None, shape_in: np.ndarray | None, sizes_in: list, *, shape: list[int], dtype: str,
                   value: float, str_value: str, **_: Any) -> np.ndarray:  # fmt: skip
-        target = sized.shape_value("fill_constant", shape, shape_in, sizes_in)
+        target = sized.shape_value("full", shape, shape_in, sizes_in)
         if value_in is not None:
             return np.full(target, value_in.reshape(()), dtype)
         return np.full(target, _parsed(value, str_value, dtype), dtype)

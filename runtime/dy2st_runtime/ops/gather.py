@@ -24,11 +24,11 @@ class _Take(OpDef):
     @classmethod
     def index_shape(cls, index: TensorType) -> tuple[dims.Dim, ...]:
         """What the indexed axis becomes. As in Paddle, an index of shape [n, 1] counts as [n]."""
-        ix.check_int(cls.type, index)
+        ix.check_int(cls.title, index)
         if index.rank == 2:
-            dims.require_equal(index.shape[1], 1, f"{cls.type} takes an index with one dim, got {index}")
+            dims.require_equal(index.shape[1], 1, f"{cls.title} takes an index with one dim, got {index}")
         elif index.rank > 2:
-            raise ShapeError(f"{cls.type} takes an index with one dim, got {index}", hint="use index_get")
+            raise ShapeError(f"{cls.title} takes an index with one dim, got {index}", hint="use index_get")
         return index.shape[:1]
 
     @classmethod

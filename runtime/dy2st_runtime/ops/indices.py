@@ -11,6 +11,7 @@ from .. import dims
 from .. import dtype as dt
 from ..errors import DTypeError, OutOfRangeError, ShapeError
 from ..loopir import nodes as n
+from .bounds import allowed
 from .registry import TensorType
 
 
@@ -33,7 +34,7 @@ def wrapped(index: np.ndarray, axis: int, size: int) -> np.ndarray:
     """Indices with 0 <= index < size; OutOfRangeError names the first that is out of range."""
     bad = (index < -size) | (index >= size)
     if bad.any():
-        raise OutOfRangeError(f"index {int(index[bad][0])} is out of range for axis {axis} with size {size}")
+        raise OutOfRangeError(f"index {int(index[bad][0])} is out of range for axis {axis} with size {size}", hint=allowed(size))
     # unsigned and narrow integers cannot hold what is added
     wide = index.astype(np.int64, copy=False)
     return np.where(wide < 0, wide + size, wide)

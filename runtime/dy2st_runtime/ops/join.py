@@ -32,7 +32,8 @@ def same_types(op: str, xs: Sequence[TensorType]) -> None:
                 f"{op}: all tensors must have one dtype, got {xs[0].dtype} and {x.dtype}", hint="cast them first"
             )
         if x.rank != xs[0].rank:
-            raise ShapeError(f"{op}: all tensors must have the same number of dims, got {xs[0]} and {x}")
+            raise ShapeError(f"{op}: all tensors must have the same number of dims, got {xs[0]} and {x}",
+                             hint="reshape or unsqueeze one side")  # fmt: skip
 
 
 def agreed(op: str, xs: Sequence[TensorType], skip: int = -1) -> list[dims.Dim]:
@@ -41,7 +42,9 @@ def agreed(op: str, xs: Sequence[TensorType], skip: int = -1) -> list[dims.Dim]:
     for x in xs[1:]:
         for a, d in enumerate(x.shape):
             if a != skip:
-                shape[a] = dims.require_equal(shape[a], d, f"{op}: sizes differ on axis {a}, in {xs[0]} and {x}")
+                message = f"{op}: sizes differ on axis {a}, in {xs[0]} and {x}"
+                hint = "only the sizes on the axis that is joined may differ" if skip >= 0 else "all shapes must be equal"
+                shape[a] = dims.require_equal(shape[a], d, message, hint)
     return shape
 
 
@@ -194,14 +197,15 @@ class Split(OpDef):
 def _sections(size: dims.Dim, num: int, sections: Sequence[int]) -> list[dims.Dim]:
     if not sections:
         check_count("split", num)
-        dims.require_divisible(size, num, "split needs equal pieces")
+        dims.require_divisible(size, num, "split needs equal pieces", "give a number that divides the size, or a list of sizes")
         return [size // num] * num
     rest = [i for i, s in enumerate(sections) if s == -1]
     if len(rest) > 1 or any(s < -1 for s in sections):
         raise AttributeValueError(f"split: sections {list(sections)} must be sizes, one of them may be -1")
     given = sum(s for s in sections if s != -1)
     if not rest:
-        dims.require_equal(size, given, f"split: sections {list(sections)} do not add up")
+        dims.require_equal(size, given, f"split: sections {list(sections)} do not add up to the size of the axis",
+                           "-1 in place of one of them stands for what is left")  # fmt: skip
         return list(sections)
     dims.require_at_least(size - given, 0, f"split: sections {list(sections)} exceed the size, what is left")
     return [size - given if s == -1 else s for s in sections]

@@ -25,7 +25,8 @@ class PairLoss(CheckedOp, Elementwise):
     @classmethod
     def infer(cls, *ins: TensorType, **attrs: Any) -> TensorType:
         for t in ins[1:]:
-            dims.require_same_shape(t.shape, ins[0].shape, f"{cls.type}: the label and the input")
+            dims.require_same_shape(t.shape, ins[0].shape, f"{cls.title}: the label and the input",
+                                    "reshape the label to the shape of the input")  # fmt: skip
         return super().infer(*ins, **attrs)
 
 
@@ -42,7 +43,7 @@ class SigmoidCrossEntropyWithLogits(PairLoss):
     @classmethod
     def infer(cls, *ins: TensorType, **attrs: Any) -> TensorType:
         if attrs["normalize"]:
-            raise AttributeValueError(f"{cls.type}: normalize is not supported",
+            raise AttributeValueError(f"{cls.title}: normalize is not supported",
                                       hint="divide the sum of the losses by the number of labels")  # fmt: skip
         return super().infer(*ins, **attrs)
 
@@ -159,8 +160,8 @@ class HuberLoss(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, *, delta: float) -> tuple:
-        float_type(cls.type, x)
-        dims.require_same_shape(x.shape, y.shape, f"{cls.type}: X and Y")
+        float_type(cls.title, x)
+        dims.require_same_shape(x.shape, y.shape, f"{cls.title}: X and Y")
         return x, x
 
     @staticmethod
@@ -210,11 +211,11 @@ class SmoothL1Loss(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, inside: Any, outside: Any, *, sigma: float) -> tuple:
-        float_type(cls.type, x)
-        dims.require_at_least(x.rank, 2, f"{cls.type}: the number of dims of X")
+        float_type(cls.title, x)
+        dims.require_at_least(x.rank, 2, f"{cls.title}: the number of dims of X")
         for what, t in (("Y", y), ("InsideWeight", inside), ("OutsideWeight", outside)):
             if t is not None:
-                dims.require_same_shape(x.shape, t.shape, f"{cls.type}: X and {what}")
+                dims.require_same_shape(x.shape, t.shape, f"{cls.title}: X and {what}")
         return x, x.with_shape((x.shape[0], 1))
 
     @staticmethod

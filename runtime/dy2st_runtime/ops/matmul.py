@@ -63,7 +63,7 @@ class Matmul(OpDef):
         a = (1, x[0]) if len(x) == 1 else swapped(x) if trans_x else tuple(x)
         c = (y[0], 1) if len(y) == 1 else swapped(y) if trans_y else tuple(y)
         what = f"matmul of shapes {dims.show(x)} and {dims.show(y)}{_flags(trans_x, trans_y)}: the inner sizes differ"
-        dims.require_equal(a[-1], c[-2], what)
+        dims.require_equal(a[-1], c[-2], what, "the last size of the left and the first of the right matrix must be equal")
         batch = dims.broadcast(a[:-2], c[:-2], "matmul batches")
         return (*batch, *(() if len(x) == 1 else (a[-2],)), *(() if len(y) == 1 else (c[-1],)))
 

@@ -100,8 +100,9 @@ class Expand(OpDef):
 
 def _expanded(own: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims.Dim, ...]:
     message = f"a tensor of shape {dims.show(own)} cannot be expanded to [{', '.join(map(str, wanted))}]"
+    hint = "only axes of size 1 can be expanded, and axes in front of the first be added"
     if len(wanted) < len(own):
-        raise ShapeError(f"{message}: it has more dims")
+        raise ShapeError(f"{message}: it has more dims", hint=hint)
     out = []
     for d, w in zip((1,) * (len(wanted) - len(own)) + tuple(own), wanted, strict=True):
         if dims.known(w) and w < 0:
@@ -111,9 +112,9 @@ def _expanded(own: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims
         elif dims.known(d) and d == 1:
             out.append(w)
         elif dims.known(d) or isinstance(w, dims.Unknown):
-            out.append(dims.require_equal(d, w, message) if dims.known(d) else w)
+            out.append(dims.require_equal(d, w, message, hint) if dims.known(d) else w)
         else:
-            dims.broadcast_dim(d, w, message)
+            dims.broadcast_dim(d, w, message, hint)
             out.append(w)
     return tuple(out)
 

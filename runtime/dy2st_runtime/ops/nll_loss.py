@@ -63,7 +63,7 @@ class NLLLoss(CheckedOp):
     def infer(
         cls, x: TensorType, label: TensorType, weight: TensorType | None, *, ignore_index: int, reduction: str
     ) -> tuple:
-        check(cls.type, x, label, weight, reduction)
+        check(cls.title, x, label, weight, reduction)
         scalar = x.with_shape(())
         return (x.with_shape(label.shape) if reduction == "none" else scalar), scalar
 
@@ -71,7 +71,7 @@ class NLLLoss(CheckedOp):
     def reference(
         cls, x: np.ndarray, label: np.ndarray, weight: np.ndarray | None, *, ignore_index: int, reduction: str
     ) -> tuple:
-        index, counts = checked_labels(cls.type, label, x.shape[1], ignore_index)
+        index, counts = checked_labels(cls.title, label, x.shape[1], ignore_index)
         name = np.dtype(widened(x.dtype.name))
         weights = label_weights(index, weight, counts, name)
         picked = np.take_along_axis(x, index[:, None], 1)[:, 0].astype(name)
@@ -143,7 +143,7 @@ class NLLLossGrad(CheckedOp):
         ignore_index: int,
         reduction: str,
     ) -> TensorType:
-        check(cls.type, x, label, weight, reduction)
+        check(cls.title, x, label, weight, reduction)
         return x
 
     @classmethod
@@ -158,7 +158,7 @@ class NLLLossGrad(CheckedOp):
         ignore_index: int,
         reduction: str,
     ) -> np.ndarray:
-        index, counts = checked_labels(cls.type, label, x.shape[1], ignore_index)
+        index, counts = checked_labels(cls.title, label, x.shape[1], ignore_index)
         name = np.dtype(widened(x.dtype.name))
         values = -label_weights(index, weight, counts, name) * dout.astype(name)
         if reduction == "mean":

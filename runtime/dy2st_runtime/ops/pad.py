@@ -29,11 +29,11 @@ class _Padding(OpDef):
     def _checked(cls, rank: int, attrs: dict[str, Any]) -> Pairs:
         if attrs.get("mode", "constant") != "constant":
             raise AttributeValueError(
-                f"{cls.type}: mode {attrs['mode']!r} is not supported", hint="use mode='constant'"
+                f"{cls.title}: mode {attrs['mode']!r} is not supported", hint="use mode='constant'"
             )
         pairs = cls.pairs(rank, **attrs)
         if any(p < 0 for pair in pairs for p in pair):
-            raise AttributeValueError(f"{cls.type}: paddings must be at least 0, got {attrs['paddings']}")
+            raise AttributeValueError(f"{cls.title}: paddings must be at least 0, got {attrs['paddings']}")
         return pairs
 
     @classmethod

@@ -139,15 +139,15 @@ class Pool2D(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, **attrs: Any) -> TensorType:
-        float_type(cls.type, x)
-        pooling_type(cls.type, attrs)
-        dims.require_equal(x.rank, 4, f"{cls.type}: the image must have 4 dims")
+        float_type(cls.title, x)
+        pooling_type(cls.title, attrs)
+        dims.require_equal(x.rank, 4, f"{cls.title}: the image must have 4 dims")
         last = windows.channel_last(attrs["data_format"])
         image = windows.to_first(x.shape, last)
         size = counts(image[2:], attrs)
         for count in size:
             dims.require_at_least(
-                count, 1, f"{cls.type}: the window is larger than the padded image, the output has size"
+                count, 1, f"{cls.title}: the window is larger than the padded image, the output has size"
             )
         return x.with_shape(windows.from_first((*image[:2], *size), last))
 
@@ -201,7 +201,7 @@ class Pool2DGrad(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, out: TensorType, dout: TensorType, **attrs: Any) -> TensorType:
-        check_like_output(cls.type, x, dout, attrs)
+        check_like_output(cls.title, x, dout, attrs)
         return x
 
     @classmethod
@@ -244,7 +244,7 @@ class MaxPool2DPick(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, **attrs: Any) -> TensorType:
-        dims.require_same_shape(x.shape, y.shape, f"{cls.type}: the images differ in size")
+        dims.require_same_shape(x.shape, y.shape, f"{cls.title}: the images differ in size")
         return Pool2D.infer(x, **attrs)
 
     @classmethod

@@ -109,18 +109,18 @@ class _Draw(OpDef):
     def check(cls, attrs: dict[str, Any]) -> None:
         """Raises for attributes that make no sense."""
         if attrs["dtype"] not in dtype.FLOATS:
-            raise DTypeError(f"{cls.type} draws floats, not {attrs['dtype']}")
+            raise DTypeError(f"{cls.title} draws floats, not {attrs['dtype']}")
 
     @classmethod
     def infer(cls, state: TensorType, shape_in: TensorType | None, sizes_in: list, *, shape: list[int], **attrs: Any) -> tuple:
-        check_state(cls.type, state)
+        check_state(cls.title, state)
         cls.check(attrs)
-        return TensorType(attrs["dtype"], sized.infer_shape(cls.type, shape, shape_in, sizes_in)), state
+        return TensorType(attrs["dtype"], sized.infer_shape(cls.title, shape, shape_in, sizes_in)), state
 
     @classmethod
     def reference(cls, state: np.ndarray, shape_in: np.ndarray | None, sizes_in: list, *, shape: list[int], **attrs: Any) -> tuple:
         cls.check(attrs)
-        target = sized.shape_value(cls.type, shape, shape_in, sizes_in)
+        target = sized.shape_value(cls.title, shape, shape_in, sizes_in)
         count, seed = math.prod(target), attrs["seed"]
         out = cls.array(draw(state, seed, count), **attrs).astype(attrs["dtype"]).reshape(target)
         return out, advanced(state, seed, count)

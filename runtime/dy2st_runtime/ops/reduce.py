@@ -58,7 +58,7 @@ class Reduction(OpDef):
     @classmethod
     def result_dtype(cls, name: str, out_dtype: str | None) -> str:
         if name not in cls.accepts:
-            raise DTypeError(f"{cls.type} does not take {name}", hint=f"cast to one of {', '.join(cls.accepts)}")
+            raise DTypeError(f"{cls.title} does not take {name}", hint=f"cast to one of {', '.join(cls.accepts)}")
         return out_dtype or name
 
     @classmethod
@@ -71,7 +71,7 @@ class Reduction(OpDef):
     @classmethod
     def check_count(cls, sizes: Sequence[dims.Dim]) -> None:
         if cls.needs_elements:
-            dims.require_at_least(dims.product(sizes), 1, f"{cls.type} of no elements has no value: count")
+            dims.require_at_least(dims.product(sizes), 1, f"{cls.title} of no elements has no value: count")
 
     @classmethod
     def reference(cls, x: np.ndarray, *, dim: list[int], keep_dim: bool, reduce_all: bool, in_dtype: str | None = None,

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dims, dtype
-from ..errors import AttributeValueError, Dy2stError, GradientError, UnknownOpError
+from ..errors import AttributeValueError, DTypeError, Dy2stError, GradientError, ShapeError, UnknownOpError
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,8 @@ class OpDef:
     """Base of all op records. Subclasses are namespaces of static rules; they are never instantiated."""
 
     type: ClassVar[str]
+    title: ClassVar[str]
+    """What users call the op, for errors: `add` for `elementwise_add`. Default: made of the type."""
     inputs: ClassVar[tuple[str, ...]] = ("X",)
     outputs: ClassVar[tuple[str, ...]] = ("Out",)
     attrs: ClassVar[dict[str, Attr]] = {}
@@ -246,15 +248,32 @@ class OpDef:
     @classmethod
     def infer_types(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """`infer` with its result as a tuple, one entry for each output slot."""
-        return _as_tuple(cls.infer(*ins, **attrs))
+        try:
+            return _as_tuple(cls.infer(*ins, **attrs))
+        except (ShapeError, DTypeError, AttributeValueError) as error:
+            raise error.of(cls._operands(ins)) from error.__cause__
 
     @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """`reference` with its result as a tuple, one entry for each output slot. NumPy's warnings about infinity and NaN are
         off, and a NumPy scalar (what NumPy makes of 0-d operands) is an array again."""
-        with np.errstate(all="ignore"):
-            outs = _as_tuple(cls.reference(*ins, **attrs))
+        try:
+            with np.errstate(all="ignore"):
+                outs = _as_tuple(cls.reference(*ins, **attrs))
+        except (ShapeError, DTypeError, AttributeValueError) as error:
+            raise error.of(cls._operands(ins)) from error.__cause__
         return tuple([_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs)
+
+    @classmethod
+    def _operands(cls, ins: tuple[Any, ...]) -> list[tuple[str, str, str]]:
+        """Name, dtype and shape of each input, for errors; of the tensors in a list by number."""
+        found = []
+        for slot, value in zip(cls.input_slots, ins, strict=True):
+            for i, x in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(x, (np.ndarray, TensorType)):
+                    name = f"{slot.name}[{i}]" if slot.many else slot.name
+                    found.append((name, str(x.dtype), dims.show(x.shape)))
+        return found
 
     @classmethod
     def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
@@ -277,6 +296,8 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     """Class decorator: enters an op into the table; a second op of the same name is an error."""
     if cls.type in _table:
         raise ValueError(f"op {cls.type!r} is registered twice: {_table[cls.type].__qualname__}, {cls.__qualname__}")
+    if "title" not in vars(cls):
+        cls.title = cls.type.removeprefix("elementwise_").removeprefix("reduce_").removesuffix("_v2")
     cls.input_slots = tuple(map(Slot.parse, cls.inputs))
     cls.output_slots = tuple(map(Slot.parse, cls.outputs))
     if not hasattr(cls, "grad"):

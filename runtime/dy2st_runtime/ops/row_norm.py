@@ -77,11 +77,11 @@ class RowNorm(CheckedOp):
     @classmethod
     def infer(cls, x: TensorType, scale: TensorType | None, bias: TensorType | None, **attrs: Any) -> tuple:
         if x.dtype not in dtype.FLOATS:
-            raise DTypeError(f"{cls.type} takes floating-point tensors, got {x.dtype}")
+            raise DTypeError(f"{cls.title} takes floating-point tensors, got {x.dtype}")
         view = cls.view_of(windows.to_first(x.shape, cls.last(attrs)), attrs)
         for what, t in (("Scale", scale), ("Bias", bias)):
             if t is not None:
-                dims.require_equal(dims.product(t.shape), view.params, f"{cls.type}: the number of elements of {what}")
+                dims.require_equal(dims.product(t.shape), view.params, f"{cls.title}: the number of elements of {what}")
         stats = TensorType(widened(x.dtype), cls.stat_shape(view))
         return x, stats, stats
 

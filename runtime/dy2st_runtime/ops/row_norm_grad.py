@@ -29,7 +29,7 @@ class RowNormGrad(CheckedOp):
     def infer(
         cls, x: TensorType, scale: Any, bias: Any, mean: Any, variance: Any, dy: TensorType, **attrs: Any
     ) -> tuple:
-        dims.require_same_shape(dy.shape, x.shape, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(dy.shape, x.shape, f"{cls.title}: the gradient does not have the shape of the output")
         return x, scale, bias
 
     @classmethod

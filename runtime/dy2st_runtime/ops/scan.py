@@ -112,12 +112,12 @@ class _ArgExtreme(OpDef):
     @classmethod
     def infer(cls, x: TensorType, *, axis: int, keepdims: bool, flatten: bool, dtype: str) -> TensorType:
         if x.dtype not in NUMBERS or dtype not in ("int32", "int64"):
-            raise DTypeError(f"{cls.type} takes numbers and gives int32 or int64, got {x.dtype} and {dtype}")
+            raise DTypeError(f"{cls.title} takes numbers and gives int32 or int64, got {x.dtype} and {dtype}")
         if flatten or x.rank == 0:
-            dims.require_at_least(dims.product(x.shape), 1, f"{cls.type} of no elements has no value: count")
+            dims.require_at_least(dims.product(x.shape), 1, f"{cls.title} of no elements has no value: count")
             return TensorType(dtype, (1,) * x.rank if keepdims else ())
         axis = dims.normalize_axis(axis, x.rank)
-        dims.require_at_least(x.shape[axis], 1, f"{cls.type} of no elements has no value: count")
+        dims.require_at_least(x.shape[axis], 1, f"{cls.title} of no elements has no value: count")
         return TensorType(dtype, x.shape[:axis] + ((1,) if keepdims else ()) + x.shape[axis + 1 :])
 
     @classmethod

@@ -132,17 +132,18 @@ def with_none(shape: Sequence[Any], none_axes: Sequence[int], what: Any = 1) -> 
 def check_fits(value: Sequence[dims.Dim], target: Sequence[dims.Dim]) -> None:
     """The value must broadcast to the slice, without making it larger; more axes of size 1 in front do not matter."""
     message = f"a value of shape {dims.show(value)} does not fit a slice of shape {dims.show(target)}"
+    hint = "it must have the shape of the slice, or 1 in place of some of its sizes"
     extra = len(value) - len(target)
     for d in value[: max(extra, 0)]:
-        dims.require_equal(d, 1, message)
+        dims.require_equal(d, 1, message, hint)
     for d, t in zip(reversed(value), reversed(target), strict=False):
         if dims.known(d) and d == 1:
             continue
         if dims.known(d) and dims.known(t):
             if d != t:
-                raise ShapeError(message)
+                raise ShapeError(message, hint=hint)
         else:
-            dims.broadcast_dim(d, t, message)
+            dims.broadcast_dim(d, t, message, hint)
 
 
 def numbers(attrs: dict[str, Any]) -> np.ndarray:

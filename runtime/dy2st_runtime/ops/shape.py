@@ -68,6 +68,9 @@ class Reshape(View):
             k.set_shape(out, _native_dims(k, x, shape if len(shape) == out.rank else [-1] * out.rank, dynamic))
 
 
+_FREE = "-1 in place of one size stands for what is left"
+
+
 def _reshaped(old: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims.Dim, ...]:
     """The sizes that `wanted` stands for: ints (0 and -1 as in the op), or UNKNOWN."""
     message = f"a tensor of shape {dims.show(old)} cannot be reshaped to [{', '.join(map(str, wanted))}]"
@@ -86,9 +89,9 @@ def _reshaped(old: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims
             raise ShapeError(f"{message}: {d} is no size")
         out.append(d)
     if len(rest) > 1:
-        raise ShapeError(f"{message}: only one dim can be -1")
+        raise ShapeError(f"{message}: only one dim can be -1", hint="give the other sizes")
     if not rest:
-        dims.require_equal(dims.product(old), dims.product(out), message)
+        dims.require_equal(dims.product(old), dims.product(out), f"{message}: the numbers of elements differ", _FREE)
         return tuple(out)
     # the kept dims cancel, so that [?, 4, 5] under [0, -1] is [?, 20] without a division
     source = [d for i, d in enumerate(old) if i not in kept]
@@ -105,7 +108,7 @@ def _quotient(source: list[dims.Dim], given: dims.Dim, message: str) -> dims.Dim
     if open_ and fixed % given == 0:
         return dims.product([*open_, fixed // given])
     total = dims.product(source)
-    dims.require_divisible(total, given, message)
+    dims.require_divisible(total, given, f"{message}: the number of elements is not divisible")
     return total // given
 
 

@@ -49,8 +49,8 @@ class SoftmaxBase(CheckedOp):
 
     @classmethod
     def infer(cls, x: TensorType, *, axis: int) -> TensorType:
-        float_type(cls.type, x)
-        dims.normalize_axis(axis, max(x.rank, 1), f"{cls.type}: axis")
+        float_type(cls.title, x)
+        dims.normalize_axis(axis, max(x.rank, 1), f"{cls.title}: axis")
         return x
 
     @classmethod
@@ -131,7 +131,7 @@ class LaneGrad(CheckedOp):
 
     @classmethod
     def infer(cls, y: TensorType, dy: TensorType, *, axis: int) -> TensorType:
-        dims.require_same_shape(y.shape, dy.shape, f"{cls.type}: the gradient does not have the shape of the output")
+        dims.require_same_shape(y.shape, dy.shape, f"{cls.title}: the gradient does not have the shape of the output")
         return y
 
 

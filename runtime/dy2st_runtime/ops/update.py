@@ -46,14 +46,14 @@ class Update(CheckedOp):
         assert param is not None
         cls.check(found, attrs)
         if param.dtype not in dtype.FLOATS:
-            raise DTypeError(f"{cls.type} updates floating-point parameters, got {param.dtype}")
+            raise DTypeError(f"{cls.title} updates floating-point parameters, got {param.dtype}")
         for name, t in found.items():
             if t is None:
                 continue
             if name in cls.scalars or name in cls.powers:
-                dims.require_equal(dims.product(t.shape), 1, f"{cls.type}: {name} must have one element")
+                dims.require_equal(dims.product(t.shape), 1, f"{cls.title}: {name} must have one element")
             else:
-                _fits(cls.type, name, t, param)
+                _fits(cls.title, name, t, param)
         return tuple(found[cls.inplace[s.name]] for s in cls.output_slots)
 
     @classmethod

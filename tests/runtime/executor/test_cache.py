@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,7 @@ def test_a_full_or_read_only_disk_is_a_warning(tmp_path: Path, monkeypatch: pyte
     with pytest.warns(RuntimeWarning, match="cannot write its compile cache"):
         cache.put("k_x", b"payload")
     assert cache.folder is not None
-    assert not list(cache.folder.iterdir())
+    assert not [path for path in cache.folder.rglob("*") if path.is_file()]
 
 
 def test_switches(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_many_processes_at_once(tmp_path: Path) -> None:
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(4)]
     assert [p.wait() for p in running] == [0] * 4
-    assert [p.name for p in (tmp_path / "objects").iterdir()] == ["k.o"]
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["k.o"]
 
 
 def test_the_worker_compiles_into_the_cache(tmp_path: Path) -> None:
@@ -159,3 +160,16 @@ def test_a_worker_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python starts with this
     compiler = KernelCompiler(ObjectCache(tmp_path))
     assert len(compiler.addresses([source("sin"), source("cos")])) == 2
+
+
+def test_what_a_killed_process_left_is_removed_after_a_while(tmp_path: Path) -> None:
+    cache = ObjectCache(tmp_path)
+    cache.put("kernel", b"object")
+    assert cache.folder is not None
+    old, new = cache.folder / "partial" / "old", cache.folder / "partial" / "new"
+    for path, age in ((old, 7200), (new, 0)):
+        path.write_bytes(b"half")
+        os.utime(path, (time.time() - age,) * 2)
+    assert ObjectCache(tmp_path).get("kernel") == b"object"
+    assert new.exists()
+    assert not old.exists()
