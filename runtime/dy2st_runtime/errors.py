@@ -199,9 +199,7 @@ def with_location(error: BaseException, location: Location | None) -> BaseExcept
         return error
     if isinstance(error, Dy2stError):
         return error.at(location)
-    if location_of(error) is None:
-        error._dy2st_location = location  # type: ignore[attr-defined]
-    return with_note(error, location.excerpt())
+    return with_note(error, _Place(location))
 
 
 def with_note(error: BaseException, note: str) -> BaseException:
@@ -214,7 +212,20 @@ def with_note(error: BaseException, note: str) -> BaseException:
 
 def location_of(error: BaseException) -> Location | None:
     """The location that `with_location` gave an exception."""
-    return error.location if isinstance(error, Dy2stError) else getattr(error, "_dy2st_location", None)
+    if isinstance(error, Dy2stError):
+        return error.location
+    return next((note.location for note in getattr(error, "__notes__", ()) if isinstance(note, _Place)), None)
+
+
+class _Place(str):
+    """The note that shows a location, and knows it."""
+
+    location: Location
+
+    def __new__(cls, location: Location) -> _Place:
+        note = super().__new__(cls, location.excerpt())
+        note.location = location
+        return note
 
 
 def shorten_path(path: str) -> str:
