@@ -34,9 +34,3 @@ def test_row(row):
         else:
             path = ROOT / "tests" / "programs" / f"{file}.py"
             assert function in run(path), f"{file}.{function}"
-
-
-def test_all_files_of_the_corpus_are_run():
-    imported = (ROOT / "tests" / "jit" / "test_programs.py").read_text(encoding="utf-8")
-    for path in (ROOT / "tests" / "programs").glob("[a-z]*.py"):
-        assert f"*{path.stem}.CASES" in imported, path.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,6 +23,7 @@ from .logical import not_, python_bool
 from .math_functions import MATH
 from .printing import print_
 from .reductions import extreme, quantifier, sum_
+from .special import bound
 from .tracer import is_staged
 
 
@@ -45,7 +47,8 @@ def len_(x: Any) -> Any:
         if x.ndim == 0:
             raise DTypeError("len() of a 0-d tensor", location=user_location(2))
         return x.shape[0]
-    return len(x)
+    own = bound(x, "__len__")
+    return len(x) if own is None else _as_python(own(), _length)
 
 
 def _number(x: Tensor, dtype: str, what: str) -> Tensor:
@@ -63,12 +66,30 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
     return as_number(t)
 
 
+def _as_python(x: Any, check: Callable[[Any], Any]) -> Any:
+    """What a special method of the user's gives; Python checks it, if it is known."""
+    return x if is_staged(x) else check(x)
+
+
+def _length(n: Any) -> int:
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError("__len__() should return >= 0")
+    return n
+
+
 def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
-    return _number(x, "int64", "int()") if is_staged(x) else int(x, *args, **kwargs)
+    if is_staged(x):
+        return _number(x, "int64", "int()")
+    own = None if args or kwargs else bound(x, "__int__")
+    return int(x, *args, **kwargs) if own is None else _as_python(own(), int)
 
 
 def float_(x: Any = 0.0) -> Any:
-    return _number(x, "float64", "float()") if is_staged(x) else float(x)
+    if is_staged(x):
+        return _number(x, "float64", "float()")
+    own = bound(x, "__float__")
+    return float(x) if own is None else _as_python(own(), float)
 
 
 def bool_(x: Any = False) -> Any:

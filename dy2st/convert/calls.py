@@ -193,6 +193,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return BUILTINS[f]
     if tracer is not None and (f is getattr or f is hasattr):
         return functools.partial(_by_name, tracer, f)
+    if tracer is not None and isinstance(f, type) and not is_ignored(f):
+        tracer.special.convert(f)
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
@@ -208,7 +210,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
 def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
     """An object of a class of the user's: what becomes of it is no matter of the next call."""
     new = cls(*args, **kwargs)
-    tracer.made[id(new)] = new
+    tracer.make(new)
     return new
 
 

@@ -22,6 +22,7 @@ from .growing import current, promote
 from .lists import StagedList
 from .optional import MaybeNone
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
+from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
@@ -37,7 +38,8 @@ def truth(x: Any) -> Any:
     if isinstance(x, StagedList):
         return x.length() > 0
     if not is_staged(x):
-        return bool(x)
+        own = bound(x, "__bool__", "__len__")
+        return bool(x) if own is None else truth(own())
     if isinstance(x, MaybeNone):
         bare = x.bare()
         return resolved(if_expr(x.is_none, lambda: False, lambda: truth(bare)))

@@ -18,6 +18,7 @@ from ..tensor.promotion import NUMBERS
 from .if_stmt import if_expr, stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
+from .special import bound
 from .structure import flatten
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 
@@ -249,7 +250,8 @@ def in_(a: Any, b: Any) -> Any:
         return python_bool(or_(*[lambda e=e: True if e is a else a == e for e in b])) if b else False
     if isinstance(b, dict) and is_staged(a):
         return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(a is key for key in b)
-    return a in b
+    own = bound(b, "__contains__")
+    return a in b if own is None else python_bool(truth(own(a)))
 
 
 def not_in(a: Any, b: Any) -> Any:

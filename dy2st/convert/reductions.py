@@ -96,7 +96,7 @@ def quantifier(which: str) -> Callable:
             found = ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
             return python_bool(found)
         values = list(values)
-        if not any(map(is_staged, values)):
+        if not values:
             return plain(values)
         return python_bool(combine(*[lambda v=v: truth(v) for v in values]))
 

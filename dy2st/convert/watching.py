@@ -11,6 +11,7 @@ from .containers import containers_of, is_container, is_plain_object
 from .frames import Frame
 from .reach import Reach
 from .running import variables
+from .special import SpecialMethods
 
 
 class Watcher:
@@ -31,11 +32,13 @@ class Watcher:
         self.root = Snapshot()
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
-        self.made: dict[int, Any] = {}
+        self.made: dict[int, tuple[Any, list[Frame]]] = {}
         self.attributes: set[int] = set()
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.inner_variables: dict[tuple, OuterVariable] = {}
         self.reach = Reach()
+        self.special = SpecialMethods()
+        self._converted: set[int] = set()
         self._containers: dict[int, Any] = {}
 
     def watch(self, *values: Any) -> None:
@@ -54,10 +57,16 @@ class Watcher:
             return
         if id(owner) in self.made:
             # its attributes end with the call; what is read of its class counts
-            self._add_inside([c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers])
+            _, around = self.made[id(owner)]
+            new = [c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers]
+            self._add_inside(new, [f for f in self.frames if all(f is not g for g in around)])
         self.owners[id(owner)] = owner
         self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
         self.watch_reached(type(owner) if id(owner) in self.made else owner)
+
+    def make(self, new: Any) -> None:
+        """An object is made by what is being traced: what becomes of it is no matter of the next call."""
+        self.made.setdefault(id(new), (new, list(self.frames)))
 
     def enter(self, function: Any) -> None:
         """A function of the user is called: the variables outside of it that it assigns are state."""
@@ -78,6 +87,10 @@ class Watcher:
     def watch_reached(self, *values: Any) -> None:
         """What the functions called so far may change of what can be reached from these values is state."""
         self.reach.add(*values)
+        for key in self.reach.objects.keys() - self._converted:
+            x = self.reach.objects[key]
+            self.special.convert(x if isinstance(x, type) else type(x))
+        self._converted.update(self.reach.objects)
         containers, variables = self.reach.state()
         self.attributes.update(self.reach.dicts)
         self._add([c for c in containers if id(c) not in self._containers])
@@ -103,10 +116,10 @@ class Watcher:
         self.root.add(new)
         self._add_inside(new)
 
-    def _add_inside(self, new: list[Any]) -> None:
-        """`_add` for what no call leaves behind."""
+    def _add_inside(self, new: list[Any], frames: Iterable[Frame] | None = None) -> None:
+        """`_add` for what no call leaves behind; `frames`: those that have begun since it is there (all, if not given)."""
         self._containers.update((id(c), c) for c in new)
-        for frame in self.frames:
+        for frame in self.frames if frames is None else frames:
             frame.containers.add(new)
 
     @property

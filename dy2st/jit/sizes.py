@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from dy2st_runtime import dims
+
 from ..convert.tracer import TooLongError
 from ..errors import Dy2stError, LeakError
 from ..tensor import Tensor
@@ -79,7 +81,6 @@ def first_that_works(trace: Callable[[Sizes], _T], found: Sequence[Sizes]) -> tu
     raise previous
 
 
-def fixed_ones(concrete: ConcreteProgram) -> str:
-    """The inputs of a trace that has fixed sizes, with these, as text."""
-    shapes = [f"{v.name!r} {list(v.shape)}" for v in concrete.inputs if v.shape and -1 not in v.shape]
-    return ", ".join(shapes) or "tensors outside of the function"
+def shown(concrete: ConcreteProgram) -> str:
+    """The inputs of a trace with their shapes, as text."""
+    return ", ".join(f"{v.name}: {dims.show(v.shape)}" for v in concrete.inputs)

@@ -34,7 +34,7 @@ from .signature import (
     specs_of,
     widen,
 )  # fmt: skip
-from .sizes import Sizes, choices, first_that_works, fixed_ones
+from .sizes import Sizes, choices, first_that_works, shown
 from .tracing import Trace
 
 _enabled = True
@@ -249,7 +249,7 @@ class StaticFunction:
         if not self._traces.warned_of_sizes:
             self._traces.warned_of_sizes = True
             warnings.warn(
-                f"{self.raw.__qualname__} is traced and compiled anew for each size of its tensors (now {fixed_ones(concrete)}), "
+                f"{self.raw.__qualname__} is traced and compiled anew for each size of its tensors (now {shown(concrete)}), "
                 f"because it cannot be traced for all: {concrete.fixed}",
                 stacklevel=4,
             )

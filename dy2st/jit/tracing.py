@@ -114,6 +114,14 @@ class Trace:
         Raises:
             whatever the function raises; Dy2stError for what cannot be staged. The outside is then as before.
         """
+        try:
+            recipe, effects = self._record()
+        finally:
+            self.tracer.special.restore()
+        return self._made(name, recipe, effects)
+
+    def _record(self) -> tuple[Recipe, Effects]:
+        """Runs the function; what its result is made of, and what it has changed."""
         tracer = self.tracer
         raw = getattr(self.function, "__func__", self.function)
         if raw.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
@@ -151,6 +159,11 @@ class Trace:
                     t._value = array
                 put_back(tracer)
                 tracer.root.restore()
+        return recipe, effects
+
+    def _made(self, name: str, recipe: Recipe, effects: Effects) -> ConcreteProgram:
+        """The trace, when the world is as it was before."""
+        tracer = self.tracer
         recipe, captured, guards = self._read(recipe, effects)
         if config.CHECKS.get():
             verify(self.program)

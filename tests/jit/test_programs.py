@@ -1,38 +1,14 @@
 """The corpus: eager, native static and interpreted static agree, in results and gradients, with as few traces as expected."""
 
+import importlib
+import pkgutil
+
+import corpus
 import pytest
-from corpus import (
-    accumulators,
-    aliases,
-    branches,
-    builtins,
-    exits,
-    layers,
-    lists,
-    loops,
-    matching,
-    numbers,
-    python,
-    raising,
-    texts,
-)
 from three_ways import check
 
-CASES = [
-    *accumulators.CASES,
-    *aliases.CASES,
-    *branches.CASES,
-    *builtins.CASES,
-    *exits.CASES,
-    *layers.CASES,
-    *lists.CASES,
-    *loops.CASES,
-    *matching.CASES,
-    *numbers.CASES,
-    *python.CASES,
-    *raising.CASES,
-    *texts.CASES,
-]
+MODULES = [importlib.import_module(f"corpus.{m.name}") for m in pkgutil.iter_modules(corpus.__path__)]
+CASES = [case for module in MODULES for case in module.CASES]
 
 
 @pytest.mark.parametrize(("function", "calls", "traces"), CASES, ids=[c[0].__name__ for c in CASES])

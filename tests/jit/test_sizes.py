@@ -53,7 +53,7 @@ def test_a_trace_for_each_size_comes_with_a_warning():
         for n in (4, 5, 3):
             check(static, by_key, ones(n, 2), ones(2))
     (warning,) = found
-    assert "anew for each size of its tensors (now 'x' [4, 2])" in str(warning.message)
+    assert "anew for each size of its tensors (now x: [4, 2], y: [?])" in str(warning.message)
     assert "test_sizes.py:" in str(warning.message)
     assert len(static.concrete_programs) == 3
 

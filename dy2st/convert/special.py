@@ -1,0 +1,154 @@
+"""Special methods and properties of the user's classes: Python calls these itself, so that they are converted on the class.
+
+`a + b`, `len(a)` or `a.p` run what stands in the class of `a`. For as long as a trace runs, the classes that it meets have in its
+place a method that runs the converted form in threads that trace, and the user's own in all others.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..tensor import dispatch
+
+# what is about the object as such, and what this package itself would run on its way
+_NEVER = {
+    "__setattr__", "__delattr__", "__getattribute__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
+    "__sizeof__", "__hash__", "__copy__", "__deepcopy__", "__set_name__", "__init_subclass__", "__class_getitem__",
+}  # fmt: skip
+_MISSING = object()
+
+
+class _Replaced:
+    """What stood in classes before, with the number of traces that need the replacement; for all threads."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.entries: dict[tuple[type, str], tuple[Any, int]] = {}
+
+    def enter(self, cls: type) -> list[tuple[type, str]]:
+        """Replaces the methods of a class; returns which."""
+        found = []
+        with self.lock:
+            own = dict(vars(cls))
+            if "__eq__" in own:
+                own.setdefault("__ne__", _MISSING)
+            for name, value in own.items():
+                key = cls, name
+                if key in self.entries:
+                    old, users = self.entries[key]
+                    self.entries[key] = old, users + 1
+                elif (new := _replacement(name, value)) is not None:
+                    self.entries[key] = value, 1
+                    type.__setattr__(cls, name, new)
+                else:
+                    continue
+                found.append(key)
+        return found
+
+    def leave(self, keys: list[tuple[type, str]]) -> None:
+        with self.lock:
+            for key in keys:
+                old, users = self.entries.pop(key)
+                if users > 1:
+                    self.entries[key] = old, users - 1
+                elif old is _MISSING:
+                    type.__delattr__(*key)
+                else:
+                    type.__setattr__(*key, old)
+
+
+_replaced = _Replaced()
+
+
+class SpecialMethods:
+    """Those that one trace has replaced."""
+
+    def __init__(self) -> None:
+        self._classes: set[type] = set()
+        self._keys: list[tuple[type, str]] = []
+
+    def convert(self, cls: type) -> None:
+        """Lets the special methods and properties of a class, and of its bases, be the converted ones."""
+        from .calls import is_foreign
+
+        for c in cls.__mro__:
+            if c not in self._classes:
+                self._classes.add(c)
+                # an exception is made once more, and shown, where the program raises it
+                if not is_foreign(c.__module__) and not issubclass(c, BaseException):
+                    self._keys += _replaced.enter(c)
+
+    def restore(self) -> None:
+        """Gives the classes their own methods again."""
+        _replaced.leave(self._keys)
+        self._keys, self._classes = [], set()
+
+
+def bound(x: Any, *names: str) -> Callable[..., Any] | None:
+    """The first of these special methods that the class of a value has, if it is one of the user's, in its converted form."""
+    if _tracer() is None:
+        return None
+    for name in names:
+        for c in type(x).__mro__:
+            if name in vars(c):
+                return getattr(x, name) if (c, name) in _replaced.entries else None
+    return None
+
+
+def _tracer() -> Any:
+    """The tracer of this thread, if there is one."""
+    recorder = dispatch.current_recorder()
+    return recorder if hasattr(recorder, "special") else None
+
+
+def _replacement(name: str, value: Any) -> Any:
+    """What stands for an entry of a class; None if it stays."""
+    if value is _MISSING:
+        return _not_equal
+    if type(value) is property:
+        parts = [None if f is None else _method(f) for f in (value.fget, value.fset, value.fdel)]
+        return property(parts[0], parts[1], parts[2], value.__doc__)
+    if type(value) is functools.cached_property:
+        new = functools.cached_property(_method(value.func))
+        new.attrname = value.attrname
+        return new
+    if name.startswith("__") and name.endswith("__") and name not in _NEVER:
+        if isinstance(value, types.FunctionType):
+            return _method(value, new=name in ("__init__", "__post_init__"))
+        if isinstance(value, staticmethod) and isinstance(value.__func__, types.FunctionType):
+            return staticmethod(_method(value.__func__, static=True))
+    return None
+
+
+def _not_equal(self: Any, other: Any) -> Any:
+    """`__ne__` of a class that has only `__eq__`: Python itself would ask for the truth of what that gives."""
+    from .logical import not_
+
+    equal = type(self).__eq__(self, other)  # type: ignore[call-arg]
+    return equal if equal is NotImplemented else not_(equal)
+
+
+def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
+    """What runs the converted form of a method while a trace runs; `new`: its object is being made."""
+    if not isinstance(raw, types.FunctionType):
+        return raw
+
+    @functools.wraps(raw)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        tracer = _tracer()
+        if tracer is None:
+            return raw(*args, **kwargs)
+        from .calls import call
+
+        if new:
+            tracer.make(args[0])
+        if new or static:
+            return call(raw)(*args, **kwargs)
+        return call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
+
+    method._dy2st_function = raw  # type: ignore[attr-defined]
+    return method

@@ -1,0 +1,114 @@
+"""Special methods and properties are converted where a trace runs, and nowhere else."""
+
+import threading
+
+import numpy as np
+import pytest
+from dy2st_runtime import config
+
+from dy2st import jit
+from dy2st.errors import StructureError
+from dy2st.tensor import Tensor
+
+
+class Switch:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def sign(self):
+        if self.value.sum() > 0:
+            return 1.0
+        return -1.0
+
+    def __len__(self):
+        return 3 if self.value.sum() > 0 else 2
+
+
+class Traced(Switch):
+    """Waits inside a trace."""
+
+    inside, done = threading.Event(), threading.Event()
+
+    def __len__(self):
+        self.inside.set()
+        assert self.done.wait(30)
+        return super().__len__()
+
+
+@pytest.fixture(autouse=True)
+def interpreted():
+    with config.NO_JIT.override(True):
+        yield
+
+
+def tensor(*values):
+    return Tensor(np.array(values, np.float32))
+
+
+def both(x):
+    it = Switch(x)
+    return x * len(it) * it.sign
+
+
+def test_classes_are_as_before_after_a_trace():
+    before = dict(vars(Switch))
+    static = jit.to_static(both)
+    np.testing.assert_allclose(static(tensor(1.0, 2.0)).numpy(), [3.0, 6.0])
+    np.testing.assert_allclose(static(tensor(-1.0, -2.0)).numpy(), [2.0, 4.0])
+    assert dict(vars(Switch)) == before
+    assert len(static.concrete_programs) == 1
+
+
+def test_classes_are_as_before_after_an_error():
+    before = dict(vars(Switch))
+
+    def fails(x):
+        it = Switch(x)
+        return it if it.sign > 0 else x
+
+    with pytest.raises(StructureError):
+        jit.to_static(fails)(tensor(1.0))
+    assert dict(vars(Switch)) == before
+
+
+def test_other_threads_run_what_the_user_wrote():
+    """Also two traces at a time that meet one class: the one that ends first does not take the methods of the other away."""
+    before = dict(vars(Switch))
+
+    def waits(x):
+        it = Traced(x)
+        n = len(it)
+        return x * n * it.sign
+
+    found = []
+    thread = threading.Thread(target=lambda: found.append(jit.to_static(waits)(tensor(1.0))))
+    thread.start()
+    assert Traced.inside.wait(30)
+    np.testing.assert_allclose(jit.to_static(both)(tensor(-1.0)).numpy(), [2.0])
+    assert Switch(tensor(-1.0)).sign == -1.0
+    assert len(Switch(tensor(-1.0))) == 2
+    Traced.done.set()
+    thread.join()
+    np.testing.assert_allclose(found[0].numpy(), [3.0])
+    assert dict(vars(Switch)) == before
+
+
+def test_a_changed_special_method_is_seen(monkeypatch):
+    static = jit.to_static(both)
+    np.testing.assert_allclose(static(tensor(1.0)).numpy(), [3.0])
+    monkeypatch.setattr(Switch, "__len__", lambda self: 7)
+    np.testing.assert_allclose(static(tensor(1.0)).numpy(), [7.0])
+    monkeypatch.setattr(Switch, "sign", 2.0)
+    np.testing.assert_allclose(static(tensor(1.0)).numpy(), [14.0])
+
+
+def test_length_and_truth_are_checked_as_in_python():
+    class Wrong:
+        def __len__(self):
+            return -1
+
+    with pytest.raises(ValueError, match="should return >= 0"):
+        len(Wrong())
+    with pytest.raises(ValueError, match="should return >= 0"):
+        jit.to_static(lambda x: x * len(Wrong()))(tensor(1.0))
