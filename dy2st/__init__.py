@@ -245,9 +245,10 @@ if _TYPE_CHECKING:
     from . import linalg as linalg
     from . import metric as metric
     from . import static as static
+    from . import vision as vision
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
-_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "static")
+_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "static", "vision")
 _LAZY_NAMES = {"enable_static": "static", "disable_static": "static"}
 
 

@@ -57,6 +57,7 @@ FRONT = {
     "autograd": {"errors", "tensor"},
     "device": {"framework"},
     "nn": {"errors", "framework", "regularizer", "tensor", "unique_name"},
+    "vision": {"errors", "nn", "tensor"},
     "optimizer": {"errors", "nn", "regularizer", "tensor", "unique_name"},
     "static": {"errors", "framework", "nn", "tensor", "unique_name"},
     "convert": {"errors", "static", "tensor", "transpiler"},

@@ -27,11 +27,10 @@ from .optional import MaybeNone
 from .texts import text
 from .tracer import Tracer, current_tracer
 
-# what these modules define runs as it is; the nn modules named below are plain Python over layers, like users' code
+# what these modules define runs as it is; the others are plain Python over layers, like users' code
 _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
-_CONVERTED = {
-    "dy2st.nn.layer", "dy2st.nn.container", "dy2st.nn.rnn", "dy2st.nn.attention", "dy2st.nn.transformer",
-}  # fmt: skip
+_CONVERTED = {*(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "attention", "transformer")),
+              *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
 _ignored_modules: set[str] = set()
 # with the code that was converted: a reloaded function gets another one

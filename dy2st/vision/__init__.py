@@ -1,0 +1,3 @@
+"""Models of images."""
+
+from . import models as models
