@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint fuzz bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -19,6 +19,13 @@ test-all: $(VENV)/.test lint
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8
+SECONDS ?= 60
+SEED ?= 0
+JOBS ?= $(shell nproc)
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.ir import Block, Variable
 
-from ..errors import StructureError
+from ..errors import Dy2stError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
 from .growing import current, grown, promote, substituted
-from .if_stmt import State, truth
+from .if_stmt import State, if_stmt, truth
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, replaced, variables, wrap
 from .tracer import Tracer, current_tracer
@@ -71,6 +71,10 @@ def _unchanged(before: Any, after: Any) -> bool:
     return same(before, after)
 
 
+class _Survived(Exception):
+    """An iteration that was thought to raise has come to its end."""
+
+
 class Loop:
     """One staged loop. The body is traced until it is known which of its variables vary and of what type they are; each
     trace but the last is thrown away."""
@@ -82,6 +86,7 @@ class Loop:
         self.location = user_location()
         self.cells: dict[tuple, Cell] = {}
         self.named: set[tuple] = set()
+        self.raised: Exception | None = None
         self.fitter = Fitter(
             tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
         )
@@ -99,14 +104,29 @@ class Loop:
                     break
             else:
                 raise StructureError("the types of the loop's variables do not settle", location=self.location)
-        except BaseException:
+        except BaseException as error:
             self._leave()
+            if error is self.raised and not isinstance(error, Dy2stError) and self._raises_at_once():
+                return
             raise
         self._leave()
         if self._rotated:
             self._rotate()
         else:
             self._emit()
+
+    def _raises_at_once(self) -> bool:
+        """Whether the first iteration raises; then the loop is an `if` that does."""
+
+        def first() -> None:
+            self.body()
+            raise _Survived
+
+        try:
+            if_stmt(self.test_fn(), first, lambda: None, self.get_state, self.set_state, self.names)
+        except _Survived:
+            return False
+        return True
 
     def _leave(self) -> None:
         self.set_state(tuple(slot.initial for slot in self.slots[: len(self.names)]))
@@ -160,7 +180,11 @@ class Loop:
             modified = self.tracer.aliases.mutations
             before = self._enter(self.body_block)
             starts = self._leaves(before)
-            self.body()
+            try:
+                self.body()
+            except Exception as error:
+                self.raised = error
+                raise
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
             self.outcome = self.tracer.outcome(after, frame)
         self._leave()

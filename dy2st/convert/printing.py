@@ -6,14 +6,17 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import StagedValueError
-from ..tensor import Tensor
+from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
-from .if_stmt import truth
+from .if_stmt import stage_cond, truth
 from .lists import StagedList
+from .optional import MaybeNone
 from .structure import flatten
 from .texts import MARK
-from .tracer import current_tracer, is_staged, need_tracer
+from .tracer import Tracer, current_tracer, is_staged, need_tracer
 
 
 def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
@@ -54,21 +57,50 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
         for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
             tensor, spec = tracer.marked[int(number)]
             shown = "=" if tensor._weak else "" if tensor.stop_gradient else "^"
+            if isinstance(tensor, MaybeNone):
+                specs.append("?")
+                tensors.append(tensor.is_none)
+                parts.append("")
+                tensor = _filled(tensor)
             specs.append(f"{shown}:{spec}" if spec else shown)
             tensors.append(tensor)
             parts.append(piece)
     return parts, specs, tensors
 
 
+def _filled(value: MaybeNone) -> Tensor:
+    """The value, or zeros where it is None, so that what shows it runs."""
+    bare = value.bare()
+    zeros = dispatch.constant(np.zeros([0] * bare.ndim, bare.dtype))
+    return bare.alike(need_tracer("a text").lift(dispatch.ops.op("fill_absent", X=bare, Like=zeros)))
+
+
 def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:
-    """`assert test, message()`; a staged test is checked at run time."""
+    """`assert test, message()`; a staged test is checked at run time. The message is made only where it fails."""
     decided = truth(test)
     if isinstance(decided, Tensor):
-        tracer = current_tracer()
-        assert tracer is not None
-        parts, specs, tensors = ([], [], []) if message is None else texts([message()])
-        tracer.effect("assert", Cond=decided, Data=tensors, parts=parts, specs=specs)
+        tracer = need_tracer("an assertion")
+        if message is None or _is_only_text(tracer, message):
+            _stage_assertion(tracer, decided, message)
+        else:
+            stage_cond(tracer, decided, lambda: (), lambda: _stage_assertion(tracer, decided, message), ())
     elif not decided:
         if message is None:
             raise AssertionError
         raise AssertionError(message())
+
+
+def _stage_assertion(tracer: Tracer, test: Tensor, message: Callable[[], Any] | None) -> tuple:
+    parts, specs, tensors = ([], [], []) if message is None else texts([message()])
+    tracer.effect("assert", Cond=test, Data=tensors, parts=parts, specs=specs)
+    return ()
+
+
+def _is_only_text(tracer: Tracer, message: Callable[[], Any]) -> bool:
+    """Whether making a message neither computes nor raises anything."""
+    block = tracer.sub_block()
+    try:
+        tracer.run_in(block, message)
+    except Exception:
+        return False  # it is raised where the assertion fails
+    return not block.ops

@@ -111,7 +111,10 @@ class BlockState(Pass):
             ]
             state = State(names, _attributes(total, scope, around), [n for n in names if n in scope.globals])
             state.bound = {part: [n for n in names if n in effects.bound()] for part, effects in parts.items()}
-            state.dead = [n for n in names if n in scope.locals and not live.at(graph.exit[node], n)]
+            # `self.h` is written where the statement ends, so `self` is read there
+            written = {s for expression in state.attributes.values() for s in support(expression)}
+            exit_ = graph.exit[node]
+            state.dead = [n for n in names if n in scope.locals and n not in written and not live.at(exit_, n)]
             node.state = state
             self.before[node] = []
             for name in names:

@@ -199,10 +199,15 @@ class ControlReader:
             op.outputs["Out"] = [outs[i] for i in keep]
             for branch in op.blocks:
                 branch.results = [branch.results[i] for i in keep]
-                for inner in [inner for inner in branch.ops if inner.type == "absent"]:
-                    if inner.output("Out")[0] not in branch.results:
-                        branch.ops.remove(inner)
-                        del branch.vars[inner.output("Out")[0]]
+                self._drop_absent(branch)
+
+    def _drop_absent(self, branch: Block) -> None:
+        """Takes absent values off a branch that nobody reads any more."""
+        blocks = self.reader.program.blocks
+        read = {name for block in blocks for name in (*block.results, *(n for op in block.ops for n in op.input_names))}
+        for op in [op for op in branch.ops if op.type == "absent" and op.output("Out")[0] not in read]:
+            branch.ops.remove(op)
+            del branch.vars[op.output("Out")[0]]
 
     # ---- arrays ----
     def extend_array(self, op: PaddleOp, frame: Frame) -> None:

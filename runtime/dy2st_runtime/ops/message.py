@@ -3,7 +3,8 @@
 Attributes: `parts` are the literal parts, one more than there are values; `specs` say how each value is shown. A spec is what an f-string
 has after the expression: an optional conversion (`!r`, `!s`) and an optional format (`:.3f`). A leading `=` marks a value that is a
 Python number to the user (a length, a loop counter) and is shown as one. Other values are tensors; a leading `^` marks one that gradients
-flow to, which eager printing tells (`stop_gradient=False`).
+flow to, which eager printing tells (`stop_gradient=False`). The spec `?` is of a bool that shows nothing itself: where it is true, the
+value after it is None.
 """
 
 from __future__ import annotations
@@ -41,16 +42,24 @@ def compose(parts: Sequence[str], specs: Sequence[str], values: Sequence[np.ndar
 
     >>> compose(["loss ", " after ", " steps"], [":.2f", "="], [np.array(0.123), np.array(7)])
     'loss 0.12 after 7 steps'
+    >>> compose(["best ", "", ""], ["?", "="], [np.array(True), np.array(0)])
+    'best None'
     """
-    shown = [show(v, s) for v, s in zip(values, specs or [""] * len(values), strict=True)]
+    specs = specs or [""] * len(values)
+    none = [i > 0 and specs[i - 1] == "?" and bool(values[i - 1]) for i in range(len(values))]
+    shown = [show(None if n else v, s) for v, s, n in zip(values, specs, none, strict=True)]
     return parts[0] + "".join(text + part for text, part in zip(shown, parts[1:], strict=True))
 
 
-def show(array: np.ndarray, spec: str) -> str:
+def show(array: np.ndarray | None, spec: str) -> str:
     """One value by its spec."""
+    if spec == "?":
+        return ""
     number, gradient = spec.startswith("="), spec.startswith("^")
     rest = spec[1:] if number or gradient else spec
     conversion, _, form = rest.partition(":")
+    if array is None:
+        return format(None if conversion == "" else "None", form)
     if number or (form and array.size == 1):
         value = array.reshape(()).item()
         return format(repr(value) if conversion == "!r" else str(value) if conversion == "!s" else value, form)

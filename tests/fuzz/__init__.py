@@ -1,0 +1,1 @@
+"""Random programs: `python -m tests.fuzz` runs them."""

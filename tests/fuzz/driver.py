@@ -1,0 +1,143 @@
+"""`python -m tests.fuzz --seconds 600 --seed 0 --jobs 2`: random programs in parallel processes; see CONTRIBUTING.md.
+
+Each program is run eagerly and by the interpreter after the passes (gradients, state and exceptions included); each tenth also
+transformed but eager, by the plain interpreter, and saved and read again; each `--native`-th natively. A disagreement is made small and
+printed as a regression test. The last line says which seeds were run: the next run can go on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+from dy2st.transpiler import loader
+
+from .generator import program
+from .reduce import reduced, regression_test
+from .ways import Disagreement, check
+
+CHUNK = 25
+LIMIT = 60
+MEMORY = 8 << 30
+
+
+class OutOfTime(BaseException):
+    """A program does not come to an end (what is made smaller may lose its counter)."""
+
+
+def stop(*_: object) -> None:
+    raise OutOfTime
+
+
+def ways_of(seed: int, native: int) -> list[str]:
+    """In which ways a program is run."""
+    return ["optimized"] + ["converted", "interpreted", "saved"] * (seed % 10 == 0) + ["native"] * (native > 0 and seed % native == 0)
+
+
+def run(seed: int, native: int) -> tuple[str, str]:
+    """What became of one program: "same", "raised", "refused ...", or a disagreement and its report."""
+    source, ways = program(seed), ways_of(seed, native)
+
+    def disagreement(text: str) -> tuple[str, str]:
+        signal.setitimer(signal.ITIMER_REAL, LIMIT if text is source else LIMIT / 6)
+        try:
+            refusal, raised = check(text, ways, seed % 4)
+        except Disagreement as error:
+            return error.kind, str(error)
+        except OutOfTime:
+            return "no end", f"no end within {LIMIT} s"
+        except Exception as error:
+            return f"the harness: {type(error).__name__}", repr(error)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if refusal is None:
+            return "", "raised" if raised else "same"
+        return "", f"refused {refusal.code} {'' if refusal.useful else '(eager raises) '}{refusal.message}"
+
+    kind, what = disagreement(source)
+    if not kind:
+        return what, ""
+    small = source if kind == "no end" else reduced(source, lambda text: disagreement(text)[0] == kind)
+    report = f"seed {seed}, {disagreement(small)[1]}\n\n{regression_test(small, f'fuzzed_{seed}')}\n"
+    return f"DISAGREEMENT {kind}", report
+
+
+def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
+    first, end, native = task
+    signal.signal(signal.SIGALRM, stop)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")
+    # the transformed sources of so many programs are of no use in the user's cache
+    folder = Path(tempfile.mkdtemp(prefix="dy2st-fuzz-"))
+    loader.folder = lambda: folder
+    found: Counter = Counter()
+    reports: list[str] = []
+    try:
+        for seed in range(first, end):
+            what, report = run(seed, native)
+            found[what] += 1
+            if report:
+                reports.append(report)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return first, end, found, reports
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--programs", type=int, default=0, help="stop after so many (0: when the time is over)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--native", type=int, default=200, help="each how many-th program is run natively too (0: none)")
+    parser.add_argument("--refusals", action="store_true", help="list the refusals of what eager mode can")
+    options = parser.parse_args()
+    start, failures = time.time(), 0
+    total: Counter = Counter()
+    end = options.seed + options.programs if options.programs else sys.maxsize
+
+    def tasks():
+        first = options.seed
+        while first < end and time.time() - start < options.seconds:
+            yield first, min(first + CHUNK, end), options.native
+            first += CHUNK
+
+    last = options.seed
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
+        for _, stop, found, reports in bounded(pool, tasks(), options.jobs):
+            total.update(found)
+            last = stop
+            failures += len(reports)
+            for report in reports:
+                print(f"--- {report}", flush=True)
+            if stop // 1000 != (stop - CHUNK) // 1000:
+                print(f"... {stop} after {time.time() - start:.0f} s, {failures} disagreements", flush=True)
+    seconds = time.time() - start
+    for what, number in total.most_common():
+        if not what.startswith("refused") or options.refusals:
+            print(f"{number:7} {what}")
+    refused = sum(n for what, n in total.items() if what.startswith("refused"))
+    print(f"{sum(total.values())} programs, seeds {options.seed} to {last - 1}, in {seconds:.0f} s: "
+          f"{failures} disagreements, {refused} refused")  # fmt: skip
+    return 1 if failures else 0
+
+
+def bounded(pool, tasks, jobs: int):
+    """The results of tasks in order; tasks are taken as they are needed, so that the time can end them."""
+    waiting = []
+    for task in tasks:
+        waiting.append(pool.apply_async(chunk, (task,)))
+        if len(waiting) > 2 * jobs:
+            yield waiting.pop(0).get()
+    for result in waiting:
+        yield result.get()

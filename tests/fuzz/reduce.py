@@ -1,0 +1,121 @@
+"""Makes a program smaller as long as it shows the same: statements go, blocks become their contents, expressions their parts."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+
+_BODIES = ("body", "orelse", "finalbody")
+_SMALL = ("x", "n", "0", "1", "0.5", "True", "None")
+
+
+def reduced(source: str, shows: Callable[[str], bool], budget: int = 600) -> str:
+    """The smallest text found that `shows`; at most `budget` texts are tried."""
+    best = ast.unparse(ast.parse(source))
+    if not shows(best):
+        return source  # it depends on its layout
+    tried: set[str] = {best}
+    improved = True
+    while improved and budget > 0:
+        improved = False
+        for candidate in candidates(ast.parse(best)):
+            text = ast.unparse(ast.fix_missing_locations(candidate))
+            if text in tried or len(text) > len(best):
+                continue
+            tried.add(text)
+            budget -= 1
+            if shows(text):
+                best, improved = text, True
+                break
+            if budget <= 0:
+                break
+    return best
+
+
+def candidates(tree: ast.Module) -> Iterator[ast.Module]:
+    """Smaller programs: whole statements first, from the outside inwards, then expressions."""
+    program = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    owners = [n for n in ast.walk(program) if isinstance(n, (ast.stmt, ast.ExceptHandler, ast.match_case))]
+    places = [(n, name, i) for n in owners for name in _BODIES for i in reversed(range(len(getattr(n, name, []))))]
+    for node, name, i in places:
+        block = getattr(node, name)
+        for new in _without(block, i, keep=name == "body"):
+            setattr(node, name, new)
+            if valid(tree):
+                yield copy.deepcopy(tree)
+            setattr(node, name, block)
+    for node in ast.walk(program):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr) and not isinstance(getattr(value, "ctx", ast.Load()), (ast.Store, ast.Del)):
+                for new in _simpler(value):
+                    setattr(node, name, new)
+                    yield copy.deepcopy(tree)
+                    setattr(node, name, value)
+            elif isinstance(value, list) and value and isinstance(value[0], (ast.expr, ast.comprehension)):
+                for i in range(len(value)):
+                    if len(value) > 1 or isinstance(node, (ast.Return, ast.Call, ast.List)):
+                        setattr(node, name, value[:i] + value[i + 1 :])
+                        yield copy.deepcopy(tree)
+                        setattr(node, name, value)
+                    if isinstance(value[i], ast.expr):
+                        for new in _simpler(value[i]):
+                            setattr(node, name, [*value[:i], new, *value[i + 1 :]])
+                            yield copy.deepcopy(tree)
+                            setattr(node, name, value)
+
+
+def _without(block: list[ast.stmt], i: int, keep: bool) -> Iterator[list[ast.stmt]]:
+    """A block without one statement, or with what is inside of it in its place."""
+    one = block[i]
+    if len(block) > 1 or not keep:
+        yield block[:i] + block[i + 1 :]
+    elif not isinstance(one, ast.Pass):
+        yield [ast.Pass()]
+    inner = [getattr(one, name) for name in _BODIES if isinstance(getattr(one, name, None), list)]
+    inner += [h.body for h in [*getattr(one, "handlers", []), *getattr(one, "cases", [])]]
+    if not isinstance(one, ast.FunctionDef):
+        for body in inner:
+            if body:
+                yield block[:i] + body + block[i + 1 :]
+    if isinstance(one, ast.If) and one.orelse:
+        yield [*block[:i], ast.If(one.test, one.orelse, []), *block[i + 1 :]]
+    if isinstance(one, ast.Match) and len(one.cases) > 1:
+        for case in one.cases:
+            yield [*block[:i], ast.Match(one.subject, [c for c in one.cases if c is not case]), *block[i + 1 :]]
+
+
+def _simpler(node: ast.expr) -> Iterator[ast.expr]:
+    """The parts of an expression, and what is smaller than any."""
+    if isinstance(node, (ast.Name, ast.Constant)):
+        return
+    for child in ast.walk(node):
+        whole = isinstance(child, ast.expr) and not isinstance(child, (ast.Starred, ast.FormattedValue))
+        if child is not node and whole and not isinstance(getattr(child, "ctx", ast.Load()), (ast.Store, ast.Del)):
+            yield child
+    for text in _SMALL:
+        yield ast.parse(text, mode="eval").body
+
+
+def valid(tree: ast.Module) -> bool:
+    """Whether Python compiles it (no `break` outside of a loop, say)."""
+    try:
+        compile(ast.unparse(ast.fix_missing_locations(tree)), "<reduced>", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def regression_test(source: str, name: str) -> str:
+    """The program as a function to paste into `found_once.py`."""
+    tree = ast.parse(source)
+    program = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    program.name = name
+    used = {n.id for n in ast.walk(program) if isinstance(n, ast.Name)}
+    lines = []
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            node.names = [a for a in node.names if (a.asname or a.name) in used]
+            if node.names:
+                lines.append(ast.unparse(node))
+    return "\n".join([*lines, "", "", ast.unparse(program)])

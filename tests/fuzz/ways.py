@@ -1,0 +1,343 @@
+"""The ways to run a program, and what is compared: results, gradients, state, printed text, exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import itertools
+import linecache
+import re
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from dy2st_runtime import config
+from dy2st_runtime.errors import Dy2stError
+from dy2st_runtime.executor.interpreted import InterpretedExecutable
+from dy2st_runtime.formats import program_from_bytes, program_to_bytes
+from dy2st_runtime.ir import clone_program
+from dy2st_runtime.passes.pipeline import optimize
+
+import dy2st
+from dy2st import convert as runtime
+from dy2st import jit, transpiler
+from dy2st.convert.structure import flatten
+from dy2st.jit import concrete as concrete_module
+from dy2st.tensor import Parameter, Tensor
+
+from . import world
+
+# x, n, m, a of the calls, with other sizes, values and signs
+CALLS = [
+    ([1.0, -2.0], 3, [1, 2], [[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]]),
+    ([0.5, 2.0, -0.25], 0, [0, -1, 4], [[-1.0, 0.5, 0.75]]),
+    ([-1.5], 1, [3], [[0.25, -0.5, 1.0], [2.0, 1.0, -1.0], [0.5, 0.5, -2.0]]),
+]
+RNG = "@RNG@"
+_numbers = itertools.count()
+
+
+class Disagreement(Exception):
+    """Two ways gave something else. `kind` is a short name of what, the same for programs that only differ in size."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(f"{kind}\n{text}")
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A program that cannot be converted: the code and message of the error, without names and numbers."""
+
+    code: str
+    message: str
+    useful: bool
+
+    @staticmethod
+    def of(error: Dy2stError, eager_raised: bool) -> Refusal:
+        masked = re.sub(r"'[^']*'", "'…'", error.message.split("\n")[0])
+        return Refusal(error.code, re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "#", masked)[:110], not eager_raised)
+
+
+@dataclass
+class Outcome:
+    """What one call gave.
+
+    Attributes:
+        leaves, tree: the result in parts; None and its exception otherwise.
+        rest: gradients, values of arguments and of the state after the call, by name.
+        shown: what it has printed.
+    """
+
+    leaves: list[Any] | None = None
+    tree: Any = None
+    error: BaseException | None = None
+    rest: dict[str, Any] = field(default_factory=dict)
+    shown: str = ""
+
+
+def compiled(source: str) -> types.FunctionType:
+    """The function of a program's text, whose lines errors and the transpiler find."""
+    name = f"<program {next(_numbers)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    namespace: dict[str, Any] = {"__name__": "random_program"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is left of a program that is made small may look odd
+        exec(compile(source, name, "exec"), namespace)
+    return namespace["program"]
+
+
+class Way:
+    """A function, or a method with an object of its own, that is called one time after the other."""
+
+    def __init__(self, function: Callable, make: Callable[[Any], Any], mode: int):
+        self.net: Any = None
+        self.mode = mode
+        if isinstance(function, types.FunctionType) and function.__code__.co_varnames[:1] == ("self",):
+            self.net = type("Program", (world.Net,), {"forward": function})()
+            if mode & 1:
+                self.net.eval()
+            function = self.net.forward
+        self.call = make(function)
+
+    # ---- the state ----
+    def state(self) -> dict[str, Any]:
+        """The values of all tensors and attributes."""
+        if self.net is None:
+            return {}
+        found: dict[str, Any] = dict(self.net.state_dict())
+        for name in world.Net.PLAIN:
+            leaves, tree = flatten(getattr(self.net, name))
+            found[f"tree {name}"] = tree
+            found |= {f"attribute {name} {i}": leaf for i, leaf in enumerate(leaves)}
+        return {name: value(x) for name, x in found.items()}
+
+    def saved(self) -> Callable[[], None]:
+        """What brings the state back to what it is now."""
+        if self.net is None:
+            return lambda: None
+        tensors = [(t, t._value) for t in [*self.net.state_dict().values(), self.net.h]]
+        plain = {name: copy.copy(x) if isinstance(x := getattr(self.net, name), (list, dict)) else x for name in world.Net.PLAIN}
+
+        def restore() -> None:
+            for t, v in tensors:
+                t._value = v
+            for name, x in plain.items():
+                setattr(self.net, name, x)
+
+        return restore
+
+    def settle(self) -> None:
+        """Cuts what the state holds off from the graph of this call."""
+        if self.net is not None:
+            for name in world.Net.PLAIN:
+                if (x := getattr(self.net, name)) is not (new := cut(x)):
+                    setattr(self.net, name, new)
+            for t in self.net.state_dict().values():
+                t.clear_grad()
+
+    # ---- a call ----
+    def observe(self, values: Sequence[Any]) -> Outcome:
+        x, n, m, a = values
+        leaves = [Tensor(np.array(v, np.float32), stop_gradient=False) for v in (x, a)]
+        # arguments that are computed can be modified in place
+        one, rows = [t * 1 for t in leaves] if self.mode & 2 else leaves
+        args = (one, Tensor(np.array(n)), Tensor(np.array(m)), rows)
+        found, shown = Outcome(), io.StringIO()
+        restore, before = self.saved(), self.state()
+        dy2st.seed(3)
+        with contextlib.redirect_stdout(shown), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                result = self.call(*args)
+            except Exception as error:
+                found.error = error
+                # a static call that fails changes nothing; an eager one is made to
+                if isinstance(self.call, jit.StaticFunction):
+                    same(self.state(), before, "state after an exception")
+                restore()
+            else:
+                found.leaves, found.tree = flatten(result)
+                self.differentiate(found, leaves)
+                found.leaves = [value(leaf) for leaf in found.leaves]
+                found.rest |= {f"argument {name}": value(t) for name, t in zip("xnma", args, strict=True)} | self.state()
+                self.settle()
+        found.shown = shown.getvalue()
+        return found
+
+    def differentiate(self, found: Outcome, arguments: Sequence[Tensor]) -> None:
+        assert found.leaves is not None
+        kept = [] if self.net is None else [t for name in world.Net.PLAIN for t in flatten(getattr(self.net, name))[0]]
+        loss = None
+        for i, t in enumerate([*found.leaves, *kept]):
+            if isinstance(t, Tensor) and not t.stop_gradient and t.dtype.startswith("float"):
+                term = (t * t * (i + 1)).sum()
+                loss = term if loss is None else loss + term
+        if loss is not None:
+            loss.backward()
+        wanted = [("x", arguments[0]), ("a", arguments[1]), *([] if self.net is None else self.net.named_parameters())]
+        found.rest |= {f"gradient of {name}": None if t.grad is None else value(t.grad) for name, t in wanted}
+
+
+def cut(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x if x.stop_gradient or isinstance(x, Parameter) else x.detach()
+    if isinstance(x, list):
+        x[:] = [cut(v) for v in x]
+    elif isinstance(x, dict):
+        x.update({k: cut(v) for k, v in x.items()})
+    return x
+
+
+def value(x: Any) -> Any:
+    return x.numpy() if isinstance(x, Tensor) else x
+
+
+# ---- comparing ----
+def same(a: dict[str, Any], b: dict[str, Any], kind: str, tolerance: float = 0.0) -> None:
+    """Disagreement unless two sets of named values agree."""
+    for name in a | b:
+        if name not in a or name not in b or not equal(a[name], b[name], tolerance):
+            raise Disagreement(f"{kind}: {name}", f"{a.get(name, 'nothing')!r}\n{b.get(name, 'nothing')!r}")
+
+
+def equal(a: Any, b: Any, tolerance: float) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        return np.allclose(a, b, rtol=tolerance, atol=tolerance / 10, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, float):
+        return bool(np.isclose(a, b, rtol=tolerance, atol=tolerance / 10, equal_nan=True))
+    if isinstance(a, (world.Box, world.Record)):
+        return equal(value(a.value), value(b.value), tolerance) and equal(a.count, b.count, tolerance)
+    return type(a).__eq__(a, b) is True
+
+
+def message(error: BaseException) -> str:
+    return error.message if isinstance(error, Dy2stError) else str(error)
+
+
+def compare(wanted: Outcome, found: Outcome, way: str, tolerance: float) -> Refusal | None:
+    """Disagreement unless a call gave what eager mode gives; a Refusal if it is a clear error instead."""
+    if found.error is not None:
+        kinds = type(found.error), type(wanted.error)
+        if kinds[0] is kinds[1] and close_texts(message(found.error), message(wanted.error), tolerance):
+            return None
+        if isinstance(found.error, UnboundLocalError) and isinstance(wanted.error, NameError):
+            return None  # the static message says more
+        if isinstance(found.error, IndexError) and kinds[1] is IndexError and "list" in str(wanted.error):
+            return None  # of a list whose length only the run knows: likewise
+        if not isinstance(found.error, Dy2stError) or isinstance(found.error, (IndexError, ZeroDivisionError)):
+            raise Disagreement(f"{way}: {kinds[0].__name__} for {kinds[1].__name__}",
+                               f"{found.error!r}\n{wanted.error!r} {wanted.leaves}")  # fmt: skip
+        where = found.error.location
+        if where is None or not (where.file.startswith("<program") or where.file == world.__file__):
+            raise Disagreement(f"{way}: a refusal without a line", repr(found.error))
+        return Refusal.of(found.error, wanted.error is not None)
+    if wanted.error is not None:
+        raise Disagreement(f"{way}: no {type(wanted.error).__name__}", f"{wanted.error!r}\n{found.leaves}")
+    if wanted.tree != found.tree:
+        raise Disagreement(f"{way}: structure", f"{wanted.tree}\n{found.tree}")
+    assert wanted.leaves is not None
+    assert found.leaves is not None
+    for i, (a, b) in enumerate(zip(wanted.leaves, found.leaves, strict=True)):
+        if not equal(a, b, tolerance):
+            raise Disagreement(f"{way}: result", f"{i}: {a!r}\n{i}: {b!r}")
+    same(wanted.rest, found.rest, way, tolerance * 5)
+    if not close_texts(found.shown, wanted.shown, tolerance):
+        raise Disagreement(f"{way}: print", f"{wanted.shown!r}\n{found.shown!r}")
+    return None
+
+
+def close_texts(a: str, b: str, tolerance: float) -> bool:
+    """Whether two texts are equal but for rounding, in the native way, of what they show."""
+    if a == b:
+        return True
+    number = r"-?\d+\.\d+(?:e[+-]\d+)?"
+    return tolerance > 1e-5 and re.sub(number, "#", a) == re.sub(number, "#", b) and all(
+        abs(float(p) - float(q)) <= 0.011 + tolerance * abs(float(p))
+        for p, q in zip(re.findall(number, a), re.findall(number, b), strict=True)
+    )
+
+
+# ---- ways ----
+class OptimizedExecutable(InterpretedExecutable):
+    """The reference interpreter of what the passes make of a program."""
+
+    def __init__(self, program: Any, feed_names: Sequence[str], fetch_names: Sequence[str], *, absent_feeds: Sequence[str] = ()):
+        made, self.updates, _ = optimize(clone_program(program), feed_names, fetch_names, absent_feeds)
+        super().__init__(made, feed_names, [*fetch_names, *self.updates.values()])
+
+    def start(self, feeds: Any, state: dict[str, np.ndarray]) -> Any:
+        session = super().start(feeds, state)
+        session.state_names = []
+        if session.finished:
+            state.update((name, session.env[new]) for name, new in self.updates.items())
+        return session
+
+
+class SavedExecutable(InterpretedExecutable):
+    """The reference interpreter of a program that was written to bytes and read again."""
+
+    def __init__(self, program: Any, feed_names: Sequence[str], fetch_names: Sequence[str], *, absent_feeds: Sequence[str] = ()):
+        if RNG not in fetch_names:  # a file implies the state of the generator
+            program = program_from_bytes(program_to_bytes(program, list(feed_names), list(fetch_names))).program
+        super().__init__(program, feed_names, fetch_names, absent_feeds=absent_feeds)
+
+
+@contextlib.contextmanager
+def executables(kind: Any):
+    """Programs of static functions are run by this kind of executable."""
+    before = concrete_module.make_executable
+    concrete_module.make_executable = kind
+    try:
+        with config.NO_JIT.override(True):
+            yield
+    finally:
+        concrete_module.make_executable = before
+
+
+def converted(function: Any) -> Any:
+    return transpiler.convert(function, runtime).fn
+
+
+WAYS: dict[str, tuple[Callable, Any, float]] = {
+    "converted": (converted, contextlib.nullcontext, 0.0),
+    "interpreted": (jit.to_static, lambda: executables(InterpretedExecutable), 2e-5),
+    "optimized": (jit.to_static, lambda: executables(OptimizedExecutable), 1e-4),
+    "saved": (jit.to_static, lambda: executables(SavedExecutable), 2e-5),
+    "native": (jit.to_static, contextlib.nullcontext, 3e-4),
+}
+
+
+def check(program: str | Callable, ways: Sequence[str], mode: int = 0, calls: Sequence[Any] = CALLS) -> tuple[Refusal | None, int]:
+    """Runs a program, given by its text or as a function, in some ways, and compares each with eager mode.
+
+    Args:
+        mode: 1: a method runs in eval mode; 2: the arguments are no leaves; 3: both.
+
+    Returns:
+        why it was refused, if it was; and how many calls raised in eager mode.
+
+    Raises:
+        Disagreement: two ways gave something else.
+    """
+    function = compiled(program) if isinstance(program, str) else program
+    eager = Way(function, lambda f: f, mode)
+    wanted = [eager.observe(values) for values in calls]
+    raised = sum(o.error is not None for o in wanted)
+    for name in ways:
+        make, surroundings, tolerance = WAYS[name]
+        with surroundings():
+            way = Way(function, make, mode)
+            for values, outcome in zip(calls, wanted, strict=True):
+                refusal = compare(outcome, way.observe(values), name, tolerance)
+                if refusal is not None:
+                    return refusal, raised
+    return None, raised
