@@ -11,6 +11,7 @@ from .calls import call as call
 from .comprehensions import list_comp as list_comp
 from .comprehensions import list_join as list_join
 from .for_stmt import for_stmt as for_stmt
+from .generators import generator as generator
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
 from .logical import and_ as and_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,14 +16,15 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
+from .generators import generator
 from .if_stmt import truth
-from .iterables import Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
+from .iterables import Lazy, Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .iterators import fresh, next_
 from .lists import StagedList
 from .logical import not_, python_bool
 from .math_functions import MATH
 from .printing import print_
-from .reductions import extreme, quantifier, sum_
+from .reductions import combined, extreme, quantifier, sum_
 from .special import bound
 from .tracer import is_staged
 
@@ -115,34 +117,43 @@ def enumerate_(x: Iterable, start: Any = 0) -> Any:
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
-    return staged_zip(xs) if any(staged(fresh(x)) is not None for x in xs) else zip(*xs, strict=strict)
+    overs = [staged(fresh(x)) for x in xs]  # which uses up a generator
+    if all(over is None for over in overs):
+        return zip(*xs, strict=strict)
+    return staged_zip([x if over is None else over for x, over in zip(xs, overs, strict=True)], strict)
 
 
 def reversed_(x: Any) -> Any:
-    over = staged(x)
+    over = None if isinstance(x, Lazy) else staged(x)
     return reversed(x) if over is None else staged_reversed(over)
 
 
 def map_(f: Callable, *xs: Any) -> Any:
     from .calls import call
 
-    over = staged(xs[0]) if len(xs) == 1 else None
-    return map(call(f), *map(fresh, xs)) if over is None else staged_map(call(f), over)
+    overs = [staged(fresh(x)) for x in xs]
+    if all(over is None for over in overs):
+        return map(call(f), *xs)
+    return staged_map(call(f), staged_zip([x if over is None else over for x, over in zip(xs, overs, strict=True)]))
 
 
 def filter_(f: Callable | None, xs: Iterable) -> Any:
     from .calls import call
 
-    def keep(x: Any) -> Any:
-        kept = x if f is None else call(f)(x)
-        if is_staged(kept):
-            raise StagedValueError(
-                "filter() by a condition on tensors would give a list of unknown length", location=user_location(3),
-                hint="loop with for and append what is to be kept",
-            )  # fmt: skip
-        return kept
+    return generator(xs, _itself, _itself if f is None else call(f))
 
-    return filter(keep, xs)
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def reduce_(f: Callable, xs: Any, *start: Any) -> Any:
+    """`functools.reduce`."""
+    from .calls import call
+
+    if isinstance(xs, (Lazy, Staged, StagedList)) or is_staged(xs):
+        return combined(call(f), xs, *start)
+    return functools.reduce(call(f), fresh(xs), *start)
 
 
 def _classes(x: Tensor) -> set[type]:
@@ -225,6 +236,16 @@ def list_(*args: Any) -> Any:
     return list_(*map(fresh, args))
 
 
+def tuple_(*args: Any) -> Any:
+    items = list_(*args)
+    if isinstance(items, StagedList):
+        raise StagedValueError(
+            "tuple() of something whose length only the run knows is not supported", location=user_location(2),
+            hint="use list(): a list may have a length that depends on tensors",
+        )  # fmt: skip
+    return tuple(items)
+
+
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
     return x.stack(axis) if isinstance(x, StagedList) else manipulation.stack(x, axis, name)
 
@@ -237,6 +258,8 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    next: next_, round: round_, print: print_, list: list_, type: type_, Tensor: tensor_,
+    next: next_, round: round_, print: print_, list: list_, tuple: tuple_, type: type_, Tensor: tensor_,
 }  # fmt: skip
-FUNCTIONS: dict[Any, Callable] = {**MATH, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat}
+FUNCTIONS: dict[Any, Callable] = {
+    **MATH, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
+}  # fmt: skip

@@ -10,7 +10,7 @@ from ..tensor import Tensor
 from .for_stmt import for_stmt
 from .growing import current
 from .if_stmt import if_stmt, truth
-from .iterables import staged
+from .iterables import Lazy, staged
 from .lists import StagedList
 from .mutation import list_append, list_extend
 from .tracer import current_tracer
@@ -43,9 +43,10 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
         elif decided:
             put(x)
 
-    over = staged(current(tracer, xs))
-    if over is not None and isinstance(over.length, Tensor):
-        for_stmt(over, body, None, get_state, set_state, _NAMES)
+    xs = current(tracer, xs)
+    over = None if isinstance(xs, Lazy) else staged(xs)
+    if isinstance(xs, Lazy) or (over is not None and isinstance(over.length, Tensor)):
+        for_stmt(xs, body, None, get_state, set_state, _NAMES)
     else:
         for x in xs if over is None else map(over.item, range(over.length)):
             body(x)

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
+from .generators import Generator
 from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Staged, staged
@@ -28,6 +29,8 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     """
     tracer = current_tracer()
     iterable = fresh(current(tracer, iterable))
+    if isinstance(iterable, Generator):
+        iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
     over = staged(iterable)
     if over is not None:
         _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)

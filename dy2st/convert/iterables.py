@@ -30,6 +30,8 @@ class Staged:
         self.length, self.item, self.what = length, item, what
 
     def __iter__(self) -> Iterator[Any]:
+        if not isinstance(self.length, Tensor):
+            return map(self.item, range(self.length))
         raise StagedValueError(
             f"{self.what} has a length that is only known at run time; it can be the iterable of a for loop, "
             "but not be used here",
@@ -38,6 +40,18 @@ class Staged:
 
     def __len__(self) -> int:
         raise StagedValueError(f"len() of {self.what} is only known at run time", location=user_location(2))
+
+
+class Lazy(Iterator):
+    """An iterator that Python, or a loop of the Program, can use up."""
+
+    def staged(self) -> Staged | None:
+        """How to loop over it in the Program; None if Python has to iterate over it."""
+        raise NotImplementedError
+
+    def first(self, *default: Any) -> Any:
+        """`next(self, *default)`."""
+        raise NotImplementedError
 
 
 class StagedRange(Staged):
@@ -87,6 +101,8 @@ def staged(x: Any) -> Staged | None:
     """
     if isinstance(x, Staged):
         return x
+    if isinstance(x, Lazy):
+        return x.staged()
     if isinstance(x, StagedList):
         length = x.length()
         return Staged(length, lambda i: x[i], "a list of dynamic length")
@@ -117,11 +133,14 @@ def indexed(x: Any, what: str) -> Staged:
     return Staged(len(items), lambda i: array[i], what)
 
 
-def staged_zip(xs: Sequence[Any]) -> Staged:
-    """`zip` of iterables of which at least one is staged."""
+def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
+    """`zip` of iterables of which at least one is staged; with `strict` it is a ValueError at the begin if their lengths differ."""
     parts = [indexed(x, "an argument of zip()") for x in xs]
     length = parts[0].length
-    for p in parts[1:]:
+    for i, p in enumerate(parts[1:], start=1):
+        for word, differs in (("shorter", p.length < length), ("longer", p.length > length)) if strict else ():
+            others = "argument 1" if i == 1 else f"arguments 1-{i}"
+            raise_if(as_tensor(differs), ValueError, f"zip() argument {i + 1} is {word} than {others}")
         length = minimum(length, p.length)
     return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()")
 
@@ -135,7 +154,8 @@ def staged_reversed(x: Staged) -> Staged:
 
 
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
-    return Staged(x.length, lambda i: f(x.item(i)), "map()")
+    """`map` over what `staged_zip` gives."""
+    return Staged(x.length, lambda i: f(*x.item(i)), "map()")
 
 
 def minimum(a: Any, b: Any) -> Any:

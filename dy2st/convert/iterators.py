@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from .iterables import Lazy
 from .running import variables
 from .tracer import current_tracer
 
@@ -20,7 +21,7 @@ _MODULES = {"builtins", "itertools", "collections", "_io", "_collections", "_ran
 
 def is_iterator(x: Any) -> bool:
     """Whether a value has a position that `next` advances."""
-    return isinstance(x, types.GeneratorType) or (isinstance(x, Iterator) and type(x).__module__ in _MODULES)
+    return isinstance(x, (types.GeneratorType, Lazy)) or (isinstance(x, Iterator) and type(x).__module__ in _MODULES)
 
 
 def iterators_around() -> dict[int, Any]:
@@ -37,7 +38,8 @@ def fresh(iterable: Any) -> Any:
 
 
 def next_(iterator: Any, *default: Any) -> Any:
-    return next(fresh(iterator), *default)
+    iterator = fresh(iterator)
+    return iterator.first(*default) if isinstance(iterator, Lazy) else next(iterator, *default)
 
 
 def _require_fresh(tracer: Tracer, iterator: Any) -> None:

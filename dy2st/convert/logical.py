@@ -15,7 +15,9 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import as_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
+from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
+from .iterables import Lazy, Staged
 from .lists import StagedList
 from .optional import MaybeNone
 from .special import bound
@@ -241,6 +243,10 @@ def in_(a: Any, b: Any) -> Any:
     """`a in b`."""
     if is_staged(b):
         return python_bool(ops.op("reduce_any", X=b == a, reduce_all=True))
+    if isinstance(b, (Lazy, Staged)):
+        from .builtin_functions import BUILTINS
+
+        return BUILTINS[any](generator(b, lambda e: True if e is a else compare("==", a, e)))
     if isinstance(b, StagedList):
         b.require_scalars("'in'")
         return python_bool(if_expr(b.length() > 0, lambda: in_(a, b.stack()), lambda: False))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,11 +16,13 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.location import user_location
-from ..tensor.promotion import cast
+from ..tensor.promotion import as_tensor, cast
 from .if_stmt import if_expr, truth
+from .iterables import Lazy, Staged
 from .lists import StagedList
-from .logical import and_, or_, python_bool
+from .logical import and_, not_, or_, python_bool
 from .tracer import is_staged
+from .undefined import Undefined
 
 
 def _value(x: Any) -> Any:
@@ -33,6 +37,11 @@ def extreme(which: str) -> Callable:
         from .calls import call
 
         values: Any = args if len(args) > 1 else args[0]
+        if isinstance(values, (Lazy, Staged)):
+            from .comprehensions import list_
+
+            values = list_(values)
+            args = (values,)
         if isinstance(values, StagedList) and key is None:
             values.require_scalars(f"{which}()")
             return values[_place(which, ops.op("reshape2", X=values.stack(), shape=[-1]))]
@@ -85,6 +94,8 @@ def quantifier(which: str) -> Callable:
     plain, combine = getattr(builtins, which), and_ if which == "all" else or_
 
     def test(values: Any) -> Any:
+        if isinstance(values, (Lazy, Staged)):
+            return _until(values, which == "any")
         if isinstance(values, StagedList):
             values = values.stack()
         if is_staged(values):
@@ -103,11 +114,47 @@ def quantifier(which: str) -> Callable:
     return test
 
 
+def _until(items: Any, stop_on: bool) -> Any:
+    """Whether an item has the truth `stop_on`; those behind the first one that has it are not asked for."""
+    from .for_stmt import for_stmt
+
+    stopped: list[Any] = [False]
+
+    def body(x: Any) -> None:
+        decided = truth(x)
+        stopped[0] = python_bool(decided if stop_on else not_(decided)) if isinstance(decided, Tensor) else decided is stop_on
+
+    def set_state(values: tuple) -> None:
+        stopped[0] = values[0]
+
+    for_stmt(items, body, lambda: not_(stopped[0]), lambda: (stopped[0],), set_state, ("the truth of an item",))
+    return stopped[0] if stop_on else not_(stopped[0])
+
+
+def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
+    """What `functools.reduce` makes of what a `for` loop can run over."""
+    from .for_stmt import for_stmt
+
+    total = [*(start or (Undefined("the first item"),)), bool(start)]
+
+    def body(x: Any) -> None:
+        total[0] = if_expr(total[1], lambda: f(total[0], x), lambda: x)
+        total[1] = True
+
+    def set_state(values: tuple) -> None:
+        total[:] = values
+
+    for_stmt(items, body, None, lambda: tuple(total), set_state, ("the result", "whether there is an item"))
+    if not start:
+        raise_if(as_tensor(not_(total[1])), TypeError, message_of(TypeError, functools.reduce, f, []))
+    return total[0]
+
+
 def sum_(values: Any, start: Any = 0) -> Any:
     """`sum`."""
+    if isinstance(values, (Lazy, Staged)):
+        return combined(operator.add, values, start)
     if isinstance(values, StagedList):
-        if values.element_shape:  # where the list is empty there is nothing of that shape
-            return _total(values.stack()) + start
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)
     return _total(values) + start if is_staged(values) else sum(values, start)
 

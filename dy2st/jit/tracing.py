@@ -16,6 +16,7 @@ from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.containers import containers_of, held_by
 from ..convert.growing import put_back
+from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
 from ..convert.optional import MaybeNone
 from ..convert.raising import stage_last_raise
@@ -280,7 +281,7 @@ class Trace:
                     for x in held_by(c)]  # fmt: skip
             if isinstance(value, frozenset):
                 held += value
-        suspended = isinstance(value, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType))
+        suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
         if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
             raise StagedValueError(
                 f"a {type(value).__name__} with tensors in it cannot be the result of a static function, or be kept by it",

@@ -386,3 +386,12 @@ def printed_in_finally(x, n):
     finally:
         print("done")
     return x
+
+
+def generator_advanced_by_a_tensor(x):
+    g = (v for v in [x, x * 2, x * 3] if v.sum() > 4)
+    return next(g) + next(g)  # error: how far a generator has come depends on a tensor
+
+
+def tuple_of_dynamic_length(x, n):
+    return tuple(x * i for i in range(n))  # error: tuple() of something whose length only the run knows is not supported

@@ -58,6 +58,11 @@ class PyRuntime:
         found = [element(x) for x in xs if test is None or test(x)]
         return [x for part in found for x in part] if flat else found
 
+    def generator(self, xs, element, test=None, flat=False):
+        items = iter(xs)
+        found = (element(x) for x in items if test is None or test(x))
+        return (x for part in found for x in part) if flat else found
+
     def list_join(self, *parts):
         return [x for part in parts for x in part]
 

@@ -1,4 +1,4 @@
-"""List comprehensions, generators that are used up where they stand, and lists with `*`."""
+"""List comprehensions, generator expressions, and lists with `*`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import gast
 from dy2st.transpiler import nodes
 from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.templates import expression
-
-# functions that take all items of a generator at once
-_EAGER = {"sum", "list", "max", "min"}
 
 
 class Comprehensions(Pass):
@@ -27,21 +24,18 @@ class Comprehensions(Pass):
     def f(xs, n):
         a = _dy.list_comp(xs, lambda x: x * n, lambda x: x > 0)
         b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
-        return _dy.list_join([n], b, [sum(_dy.list_comp(b, lambda x: _dy.list_comp(a, lambda y: x + y), None, True))])
+        return _dy.list_join([n], b, [sum(_dy.generator(b, lambda x: _dy.generator(a, lambda y: x + y), None, True))])
 
     Those that make functions stay as they are: these see the last item of all.
     """
 
     def visit_ListComp(self, node: gast.ListComp) -> Any:
         self.generic_visit(node)
-        return self._call(node, node.generators, node.elt) if _convertible(node) else node
+        return self._call("list_comp", node, node.generators, node.elt) if _convertible(node) else node
 
-    def visit_Call(self, node: gast.Call) -> Any:
+    def visit_GeneratorExp(self, node: gast.GeneratorExp) -> Any:
         self.generic_visit(node)
-        if (isinstance(node.func, gast.Name) and node.func.id in _EAGER and node.args
-                and isinstance(node.args[0], gast.GeneratorExp) and _convertible(node.args[0])):  # fmt: skip
-            node.args[0] = self._call(node.args[0], node.args[0].generators, node.args[0].elt)
-        return node
+        return self._call("generator", node, node.generators, node.elt) if _convertible(node) else node
 
     def visit_List(self, node: gast.List) -> Any:
         self.generic_visit(node)
@@ -59,10 +53,10 @@ class Comprehensions(Pass):
         self.changed = True
         return call
 
-    def _call(self, at: gast.AST, generators: list[gast.comprehension], element: gast.AST) -> gast.AST:
+    def _call(self, function: str, at: gast.AST, generators: list[gast.comprehension], element: gast.AST) -> gast.AST:
         first, *others = generators
-        call = expression("_dy.list_comp()", at=at)
-        inner = self._call(at, others, element) if others else element
+        call = expression(f"_dy.{function}()", at=at)
+        inner = self._call(function, at, others, element) if others else element
         call.args = [first.iter, self._function(first.target, inner)]
         if first.ifs:
             test = first.ifs[0] if len(first.ifs) == 1 else gast.BoolOp(gast.And(), first.ifs)

@@ -1,0 +1,155 @@
+"""Generator expressions: `(f(x) for x in xs if c(x))` is `_dy.generator(xs, lambda x: f(x), lambda x: c(x))`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..errors import StagedValueError
+from ..tensor import Tensor
+from ..tensor.failures import raise_if
+from ..tensor.location import user_location
+from ..tensor.promotion import as_tensor
+from .growing import current
+from .if_stmt import State, if_stmt, truth
+from .iterables import Lazy, Staged, staged
+from .tracer import current_tracer
+from .undefined import Undefined
+
+
+def generator(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None = None, flat: bool = False) -> Any:
+    """The generator of `element(x)` for all x for which `test(x)` holds; with `flat` of the items of the generators that these are."""
+    if current_tracer() is None:
+        return _items(xs, element, test, flat)
+    return Generator(xs, element, test, flat)
+
+
+def _items(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None, flat: bool) -> Iterator[Any]:
+    return _of_iterator(iter(xs), element, test, flat)
+
+
+def _of_iterator(xs: Iterator, element: Callable[[Any], Any], test: Callable[[Any], Any] | None, flat: bool) -> Iterator[Any]:
+    for x in xs:
+        if test is None or test(x):
+            if flat:
+                yield from element(x)
+            else:
+                yield element(x)
+
+
+class Generator(Lazy):
+    """A generator expression while tracing: Python iterates over it as long as all that it decides is known to Python.
+
+    Where its iterable has a length, or its condition a truth, that only the run knows, a `for` loop and the functions that take all
+    items (`sum`, `any`, `list`, ...) can use it up.
+    """
+
+    def __init__(self, xs: Any, element: Callable[[Any], Any], test: Callable[[Any], Any] | None, flat: bool):
+        from .iterators import fresh
+
+        xs = fresh(current(current_tracer(), xs))
+        over = staged(xs)
+        if over is not None and not isinstance(over.length, Tensor):
+            xs, over = map(over.item, range(over.length)), None
+        self.over: Staged | None = over
+        self.source: Any = over
+        self.element, self.test, self.flat = element, test, flat
+        self._python: Iterator[Any] | None = None
+        if over is None:
+            self.source = iter(xs)
+            self._python = _of_iterator(self.source, element, self._known, flat)
+
+    def _known(self, x: Any) -> bool:
+        kept = True if self.test is None else truth(self.test(x))
+        if isinstance(kept, Tensor):
+            raise StagedValueError(
+                "which items a generator gives depends on a tensor, so that Python cannot iterate over it",
+                location=user_location(2), hint="use list(...) of it, or a for loop",
+            )  # fmt: skip
+        return kept
+
+    def __next__(self) -> Any:
+        return next(iter(self.source) if self._python is None else self._python)
+
+    def staged(self) -> Staged | None:
+        """How to loop over it in the Program; None if Python has to iterate over it."""
+        if self.over is None:
+            return None
+        over, element = self._taken(), self.element
+        if self.test is None and not self.flat:
+            return Staged(over.length, lambda i: element(over.item(i)), "a generator")
+        from .comprehensions import list_comp
+
+        return staged(list_comp(over, element, self.test, self.flat))
+
+    def _taken(self) -> Any:
+        """What it iterates over; there is nothing left in it then."""
+        source, self.source = self.source, iter(())
+        self.over, self._python = None, iter(())
+        return source
+
+    def first(self, *default: Any) -> Any:
+        """`next(self, *default)`: where the run decides which item that is, nothing can be said of the others."""
+        if self.over is None and not self.flat:
+            for x in self.source:
+                kept = True if self.test is None else truth(self.test(x))
+                if isinstance(kept, Tensor):
+                    self.source = itertools.chain((x,), self.source)
+                    break
+                if kept:
+                    return self.element(x)
+            else:
+                return next(iter(()), *default)
+        found = first(self, *default)
+        self.source = self._python = _Spent()
+        return found
+
+    def looped(self, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
+               set_state: Callable[[tuple], None], names: tuple[str, ...]) -> tuple[Any, Callable[[Any], None]]:  # fmt: skip
+        """What a `for` loop over it iterates over instead, and its body then."""
+        from .for_stmt import for_stmt
+
+        element, test, flat = self.element, self.test, self.flat
+
+        def item(x: Any) -> None:
+            if flat:
+                for_stmt(element(x), body, extra_test, get_state, set_state, names)
+            else:
+                body(element(x))
+
+        def filtered(x: Any) -> None:
+            assert test is not None
+            if_stmt(test(x), lambda: item(x), _nothing, get_state, set_state, names)
+
+        return self._taken(), item if test is None else filtered
+
+
+class _Spent(Iterator):
+    def __next__(self) -> Any:
+        raise StagedValueError(
+            "how far a generator has come depends on a tensor", location=user_location(2), hint="make another one",
+        )  # fmt: skip
+
+
+def first(items: Any, *default: Any) -> Any:
+    """The first item of what a `for` loop can run over."""
+    from .for_stmt import for_stmt
+    from .logical import not_
+
+    state: list[Any] = [False, *(default or (Undefined("the next item"),))]
+
+    def body(x: Any) -> None:
+        state[:] = True, x
+
+    def set_state(values: tuple) -> None:
+        state[:] = values
+
+    for_stmt(items, body, lambda: not_(state[0]), lambda: tuple(state), set_state, ("whether there is an item", "the next item"))
+    if not default:
+        raise_if(as_tensor(not_(state[0])), StopIteration)
+    return state[1]
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,301 @@
+# ruff: noqa: B905, C400, C402, C417, RUF015 (generators where lists would do)
+"""Generator expressions, and the functions that take all their items."""
+
+import functools
+import itertools
+
+import dy2st as paddle
+from dy2st import nn
+
+
+def sum_of_rows(x):
+    return sum(v * 2 for v in x)
+
+
+def sum_with_start(x, n):
+    return sum((x * i for i in range(n)), x)
+
+
+def sum_of_filtered(x):
+    return sum(v for v in x if v > 1)
+
+
+def sum_nested(x, n):
+    return sum(v * i for i in range(n) for v in x if v > i)
+
+
+def any_row(x):
+    return x if any(v > 2 for v in x) else -x
+
+
+def all_rows(x):
+    return x if all(v > -2 for v in x) else -x
+
+
+def any_short(x, n):
+    return x if any(x[i] > 1.5 for i in range(n + 1)) else -x
+
+
+def all_short(x, n):
+    return all(x[i] > 0 for i in range(n))
+
+
+def any_python(x):
+    return x if any(v.sum() > 3 for v in [x, x * 2]) else -x
+
+
+def any_infinite(x):
+    return x * sum(1 for _ in range(3)) if any(k > 5 for k in itertools.count()) else x
+
+
+def any_nested(x, n):
+    return any(x[i] * x[j] > 5 for i in range(n) for j in range(i))
+
+
+def list_filtered(x):
+    return list(v * 2 for v in x if v > 1)
+
+
+def tuple_of(x):
+    return tuple(v * 2 for v in [x, x + 1])
+
+
+def looped(x, n):
+    s = 0
+    for v in (x * i for i in range(n) if x[0] * i < 2):
+        s = s + v
+    return s
+
+
+def looped_break(x, n):
+    s = x * 0
+    for v in (x * i for i in range(n) if x[0] * i < 2):
+        if v.sum() > 5:
+            break
+        s = s + v
+    return s
+
+
+def looped_nested(x, n):
+    s = x * 0
+    for a, b in ((i, j) for i in range(n) for j in range(i) if x[0] > j):
+        s = s + a * x - b
+    return s
+
+
+def used_twice(x):
+    g = (v for v in x)
+    return sum(g), sum(g)
+
+
+def next_of(x):
+    return next(v for v in [x, x * 2, x * 3] if v.sum() > 7)
+
+
+def next_default(x):
+    return next((v for v in [x, x * 2] if v.sum() > 7), x * 0)
+
+
+def next_rows(x):
+    return next((v for v in x if v > 1), paddle.to_tensor(-1.0))
+
+
+def next_rows_or_stop(x):
+    return next(v for v in x if v > 1)
+
+
+def next_python(x):
+    g = (k for k in range(5) if k % 2)
+    return x * next(g) + next(g) * 10
+
+
+def next_flat(x):
+    return next(a * b for a in [x, x * 2] for b in (1, 2) if (a * b).sum() > 7)
+
+
+def zipped(x, n):
+    s = 0
+    for a, b in zip((v * 2 for v in x), x):
+        s = s + a * b
+    for i, a in enumerate(v * 2 for v in x):
+        s = s + i * a
+    return s
+
+
+def extremes(x, n):
+    return max(v * v for v in x), min((v * i for i, v in enumerate(x) if v > -3), key=None)
+
+
+def sorted_py(x):
+    return sum(sorted(i * 2 for i in [3, 1, 2])) * x
+
+
+def dict_gen(x):
+    return dict((k, x * k) for k in (1, 2))[2]
+
+
+def dict_comp(x):
+    return {i: v * i for i, v in enumerate(x)}[1]
+
+
+def set_comp(x):
+    return len({v > 3 for v in range(5)}) * x
+
+
+def in_a_list(x):
+    return paddle.concat([*(v.reshape([1]) for v in x)])
+
+
+def in_a_call(x):
+    def f(a, b):
+        return a * b
+    return f(*(v for v in [x, x + 1]))
+
+
+def filtered(x):
+    return sum(filter(lambda v: v > 1, x), paddle.to_tensor(0.0))
+
+
+def filtered_none(x, n):
+    return list(filter(None, [i % 2 for i in range(n)])), x
+
+
+def filtered_py(x):
+    return list(filter(lambda k: k > 1, range(4))), x
+
+
+def reduced(x):
+    return functools.reduce(lambda a, b: a * b if a > 0 else b, x)
+
+
+def reduced_start(x, n):
+    return functools.reduce(lambda a, i: a * x + i, range(n), x)
+
+
+def reduced_empty(x, n):
+    return functools.reduce(lambda a, b: a + b, (x * i for i in range(n)))
+
+
+def mapped(x):
+    return sum(map(lambda v: v * 2 if v > 1 else v, x)) + list(map(lambda a, b: a * b, x, x))[0]
+
+
+def stacked(x):
+    return paddle.stack(list(v * v for v in x))
+
+
+def enclosing(x, n):
+    k = 2
+    g = (x * k * i for i in range(n))
+    k = 3
+    return sum(g)
+
+
+def with_nonlocal(x, n):
+    k = 0
+    def f(v):
+        nonlocal k
+        k = k + 1
+        return v > 1
+    return any(f(v) for v in x), k
+
+
+def joined_texts(x):
+    return x, ", ".join(str(k) for k in range(3))
+
+
+def contained(x):
+    return x if 6.0 in (v.sum() for v in [x, x * 2]) else -x
+
+
+def of_a_generator(x):
+    g = (v * 2 for v in x)
+    h = (v + 1 for v in g if v > 2)
+    return sum(h)
+
+
+def counted(x):
+    return sum(1 for v in x if v > 1)
+
+
+def count_bool(x):
+    return sum(v > 1 for v in x)
+
+def zipped_strictly(x, n):
+    s = 0
+    for i, v in zip(range(n), x, strict=True):
+        s = s + i * v
+    return s
+
+
+class Sum(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.LayerList([nn.Linear(3, 3) for _ in range(3)])
+        for i, layer in enumerate(self.layers):
+            layer.weight.set_value(paddle.eye(3) * (i + 1))
+
+    def forward(self, x):
+        return sum(layer(x) for layer in self.layers if x.sum() > 0), any(layer(x).sum() > 12 for layer in self.layers)
+
+
+LAYER = Sum()
+
+
+def of_layers(x):
+    return LAYER(x.reshape([1, 3]))
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
+
+CASES = [
+    (sum_of_rows, [(P,), (N,)], 1),
+    (sum_with_start, RUNS, 1),
+    (sum_of_filtered, [(P,), (N,)], 1),
+    (sum_nested, RUNS, 1),
+    (any_row, [(P,), (N,)], 1),
+    (all_rows, [(P,), (N,)], 1),
+    (any_short, RUNS, 1),
+    (all_short, RUNS, 1),
+    (any_python, [(P,), (N,)], 1),
+    (any_infinite, [(P,), (N,)], 1),
+    (any_nested, RUNS, 1),
+    (list_filtered, [(P,), (N,)], 1),
+    (tuple_of, [(P,), (N,)], 1),
+    (looped, RUNS, 1),
+    (looped_break, RUNS, 1),
+    (looped_nested, RUNS, 1),
+    (used_twice, [(P,), (N,)], 1),
+    (next_of, [(P,), (N,)], 1),
+    (next_default, [(P,), (N,)], 1),
+    (next_rows, [(P,), (N,)], 1),
+    (next_rows_or_stop, [(P,), (N,)], 1),
+    (next_python, [(P,), (N,)], 1),
+    (next_flat, [(P,), (N,)], 1),
+    (zipped, RUNS, 1),
+    (extremes, RUNS, 1),
+    (sorted_py, [(P,), (N,)], 1),
+    (dict_gen, [(P,), (N,)], 1),
+    (dict_comp, [(P,), (N,)], 1),
+    (set_comp, [(P,), (N,)], 1),
+    (in_a_list, [(P,), (N,)], 1),
+    (in_a_call, [(P,), (N,)], 1),
+    (filtered, [(P,), (N,)], 1),
+    (filtered_none, RUNS, 1),
+    (filtered_py, [(P,), (N,)], 1),
+    (reduced, [(P,), (N,)], 1),
+    (reduced_start, RUNS, 1),
+    (reduced_empty, RUNS, 1),
+    (mapped, [(P,), (N,)], 1),
+    (stacked, [(P,), (N,)], 1),
+    (enclosing, RUNS, 1),
+    (with_nonlocal, RUNS, 1),
+    (joined_texts, [(P,), (N,)], 1),
+    (contained, [(P,), (N,)], 1),
+    (of_a_generator, [(P,), (N,)], 1),
+    (counted, [(P,), (N,)], 1),
+    (count_bool, [(P,), (N,)], 1),
+    (zipped_strictly, RUNS, 1),
+    (of_layers, [(P,), (N,)], 1),
+]
