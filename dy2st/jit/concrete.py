@@ -184,7 +184,7 @@ class Captured:
 class Number:
     """A Python number among the attributes that is an input."""
 
-    holder: dict
+    holder: Any
     entry: Any
     variable: Variable
 

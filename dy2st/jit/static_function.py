@@ -8,24 +8,25 @@ import operator
 import sys
 import threading
 import types
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dy2st_runtime import config
+from dy2st_runtime import config, dims
 from dy2st_runtime.ir import Program
 
 from ..convert.calls import call, convert_function
-from ..convert.cells import EntryCell, place_of
-from ..errors import FeedError, FetchError, StagedValueError
+from ..errors import FeedError, FetchError
 from ..tensor import Tensor, dispatch
+from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
 from . import static_call
 from .concrete import ConcreteProgram
+from .numbers import Entry, Numbers
 from .pickling import reduced
+from .reasons import Counter, Reason, of_arguments
 from .signature import (
     Arguments,
     Key,
@@ -67,7 +68,8 @@ class _Traces:
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
-        self.counters: dict[tuple, tuple[Any, Any]] = {}
+        self.numbers = Numbers()
+        self.causes = Counter()
         self.warned_of_sizes = False
 
     def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
@@ -191,31 +193,31 @@ class StaticFunction:
                 return concrete
         return None
 
-    def _mismatch(self, concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> str | None:
+    def _mismatch(self, concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
         """Why a trace of the same key does not serve a call; None if it does."""
         for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
             if not admits(shape, t):
-                return f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {_shape(shape)}"
+                return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
         for i, is_leaf in concrete.leaves.items():
             if (tensors[i].is_leaf and not tensors[i].stop_gradient) != is_leaf:
-                return f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now"
+                return Reason(f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now")
         return self._changed(concrete)
 
-    def _changed(self, concrete: ConcreteProgram) -> str | None:
+    def _changed(self, concrete: ConcreteProgram) -> Reason | None:
         """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
         for captured in concrete.captured:
             t, v = captured.now(), captured.variable
             if not isinstance(t, Tensor):
-                return f"tensor {v.name!r} is a {type(t).__name__} now"
+                return Reason(f"tensor {v.name!r} is a {type(t).__name__} now")
             if t.dtype != v.dtype or t.ndim != len(v.shape) or not admits(v.shape, t):
-                return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
+                return Reason(f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}")
             if t.stop_gradient != captured.stop_gradient:
-                return f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {captured.stop_gradient}"
+                return Reason(f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {captured.stop_gradient}")
         for number in concrete.numbers:
             if not number.fits():
-                return f"attribute {number.entry!r} is no {number.variable.dtype} any more"
+                return Reason(f"attribute {number.entry!r} is no {number.variable.dtype} any more")
         failed = concrete.guards.failed()
-        return None if failed is None else str(failed)
+        return None if failed is None else Reason(str(failed), failed.place.name, failed.value)
 
     def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
         group = self._traces.by_key.get(arguments.key, [])
@@ -231,72 +233,53 @@ class StaticFunction:
                 self._traces.open_capture(now, widen(v.shape, now))
         open_captures = self._traces.open_captures()
         opened = {id(t): t for concrete in group for c in concrete.captured if id(t := c.now()) in open_captures}
-        counters = self._counters(group)
-
         def trace(sizes: Sizes) -> ConcreteProgram:
             outside = list(opened.values()) if sizes.outside else []
-            return self._run_trace(arguments, sizes, names, counters, outside)
+            return self._run_trace(arguments, sizes, names, group, outside)
 
-        found = choices(tensors, group) if specs is None else [Sizes([tuple(s.shape) for s in specs])]
+        found = choices(tensors, self._like(arguments)) if specs is None else [Sizes([tuple(s.shape) for s in specs])]
         concrete, error = first_that_works(trace, found)
         concrete.fixed = error
         if concrete.fixed is not None and any(c.fixed is not None for c in group):
             self._warn_of_sizes(concrete)
         return self._keep(concrete, arguments.key, reason)
 
+    def _like(self, arguments: Arguments) -> list[ConcreteProgram]:
+        """The traces for arguments of the same structure, dtypes and ranks, whatever Python values they have: sizes that differed
+        for these may differ for others."""
+        def kind(key: Key) -> list[tuple]:
+            return [(k.dtype, k.rank) for k in key.leaves if isinstance(k, TensorKey) and k.alias < 0]
+
+        return [c for c in self._traces.order if c.key is not None and c.key.tree == arguments.key.tree
+                and kind(c.key) == kind(arguments.key)]  # fmt: skip
+
     def _warn_of_sizes(self, concrete: ConcreteProgram) -> None:
         """Says once that there will be a trace for each size."""
         if not self._traces.warned_of_sizes:
             self._traces.warned_of_sizes = True
-            warnings.warn(
+            warn(
                 f"{self.raw.__qualname__} is traced and compiled anew for each size of its tensors (now {shown(concrete)}), "
-                f"because it cannot be traced for all: {concrete.fixed}",
-                stacklevel=4,
+                f"because it cannot be traced for all: {concrete.fixed}"
             )
 
-    def _run_trace(self, arguments: Any, sizes: Sizes, names: Sequence[str],
-                   counters: Sequence[tuple[dict, Any]] = (), opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
-        def run(counters: Sequence[tuple[dict, Any]]) -> ConcreteProgram:
+    def _run_trace(self, arguments: Any, sizes: Sizes, names: Sequence[str], group: Sequence[ConcreteProgram] | None = None,
+                   opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
+        """A trace; if it is for a call, numbers of the outside that have changed since those of the group were made are inputs."""
+        def run(fed: Sequence[Entry]) -> ConcreteProgram:
             trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
-                          self._traces.open_captures() if sizes.outside else {}, counters, opened)  # fmt: skip
+                          self._traces.open_captures() if sizes.outside else {}, fed, opened)  # fmt: skip
             trace.tracer.limit = sizes.limit
             return trace.run(self.raw.__qualname__)
 
-        try:
-            return run(counters)
-        except StagedValueError:
-            if not counters:
-                raise
-            return run(())  # Python needs the number itself: a trace for each value then
+        if group is None:
+            return run(())
+        numbers = self._traces.numbers
+        concrete = numbers.fed(run, group) or run(())
+        return (numbers.fed(run) or concrete) if numbers.changes_its_own(concrete) else concrete
 
-    def _counters(self, group: Sequence[ConcreteProgram]) -> list[tuple[dict, Any]]:
-        """The numbers among the attributes that made a trace useless because the function changes them itself."""
-        known = self._traces.counters
-        for concrete in group:
-            changed = {place_of(c.target, c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
-            for guard in concrete.guards:
-                if (
-                    (place := place_of(guard.holder, guard.entry)) in changed
-                    and type(guard.value) in (int, float)
-                    and not guard.holds()
-                ):
-                    known[place] = (guard.holder, guard.entry)
-        return [(h, e) for h, e in known.values() if type(h.get(e)) in (int, float)]
-
-    def _why(self, arguments: Arguments, tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> str:
+    def _why(self, arguments: Arguments, tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> Reason:
         """Why there is a new trace, for `explain()`."""
-        if not self._traces.order:
-            return "the first call"
-        if group:
-            return self._mismatch(group[-1], tensors) or "unknown"
-        last = self._traces.order[-1].key
-        assert last is not None
-        if last.tree != arguments.key.tree:
-            return "the arguments have another structure"
-        for name, a, b in zip(arguments.names(), last.leaves, arguments.key.leaves, strict=True):
-            if a != b:
-                return f"argument {name!r} was {_leaf(a)}, is {_leaf(b)}"
-        return "gradients are wanted or not, or the default dtype changed"
+        return self._mismatch(group[-1], tensors) or Reason("unknown") if group else of_arguments(self._traces.order, arguments)
 
     # ---- seeing ----
     @property
@@ -354,13 +337,13 @@ class StaticFunction:
                 if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes] and self._changed(concrete) is None:
                     return concrete
             concrete = self._run_trace(arguments, Sizes(shapes), names)
-            return self._keep(concrete, arguments.key, "asked for by input_spec")
+            return self._keep(concrete, arguments.key, Reason("asked for by input_spec"))
 
     def current(self) -> ConcreteProgram:
-        """The last trace; a new one for the same arguments if what it has read outside has changed since."""
+        """The last trace; a new one for the same arguments if what it has read outside has changed since, or is an input."""
         with self._traces.lock:
             last = self.concrete_program
-            reason = self._changed(last)
+            reason = Reason("with its numbers as they are") if last.numbers else self._changed(last)
             if reason is None:
                 return last
             assert last.key is not None
@@ -371,8 +354,9 @@ class StaticFunction:
             concrete.fixed = last.fixed
             return self._keep(concrete, last.key, reason)
 
-    def _keep(self, concrete: ConcreteProgram, key: Key, reason: str) -> ConcreteProgram:
-        concrete.reason = reason
+    def _keep(self, concrete: ConcreteProgram, key: Key, reason: Reason) -> ConcreteProgram:
+        concrete.reason = str(reason)
+        self._traces.causes.add(reason, self.raw.__qualname__)
         self._traces.by_key.setdefault(key, []).append(concrete)
         self._traces.order.append(concrete)
         if config.dumping("traces"):
@@ -388,12 +372,3 @@ class StaticFunction:
     def __repr__(self) -> str:
         return f"<StaticFunction {self.raw.__qualname__}, {len(self._traces.order)} traces>"
 
-
-def _shape(shape: Sequence[int]) -> str:
-    return "[" + ", ".join("?" if d == -1 else str(d) for d in shape) + "]"
-
-
-def _leaf(key: Any) -> str:
-    if isinstance(key, TensorKey):
-        return f"a {key.dtype} tensor with {key.rank} dims, stop_gradient={key.stop_gradient}"
-    return repr(key.value)[:60]

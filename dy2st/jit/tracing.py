@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,13 +59,13 @@ class Trace:
         key: their key.
         shapes: for each fed tensor the shape to trace with (-1 = open).
         names: for each fed tensor its name in the program.
-        counters: attributes with numbers that are inputs: the function changes them itself, at each call.
+        counters: numbers outside, by holder and entry, that are inputs.
         opened: tensors of the outside whose shape only the run knows, as it has changed between calls.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
-                 counters: Sequence[tuple[dict, Any]] = (), opened: Sequence[Tensor] = ()) -> None:  # fmt: skip
+                 counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = ()) -> None:  # fmt: skip
         self.function, self.signature, self.key = function, signature, key
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures)
@@ -102,7 +102,7 @@ class Trace:
             made.append(self.placeholders[-1])
         return unflatten(self.key.tree, made)
 
-    def _number(self, holder: dict, entry: Any) -> Number:
+    def _number(self, holder: Any, entry: Any) -> Number:
         dtype = "int64" if isinstance(holder[entry], int) else "float64"
         v = self.program.global_block().create_var(None, dtype, (), stem=str(entry), is_data=True)
         v.stop_gradient = True

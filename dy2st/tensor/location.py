@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import CodeType, FrameType, TracebackType
@@ -45,6 +46,12 @@ def user_location(depth: int = 1) -> Location | None:
             return step.location
         frame = frame.f_back
     return None
+
+
+def warn(text: str) -> None:
+    """A UserWarning at the line where the user's program is."""
+    place = user_location(2)
+    warnings.warn_explicit(text, UserWarning, *(("dy2st", 0) if place is None else (place.file, place.line)))
 
 
 def user_path(depth: int = 1) -> Location | None:

@@ -140,7 +140,8 @@ def test_attributes_of_classes(cls, monkeypatch):
     if cls is SubNet:
         check(lambda x: static(net, x), functools.partial(cls.forward, net),
               lambda: monkeypatch.setattr(Net, "forward", lambda self, x: x * 3))  # fmt: skip
-    assert len(static.concrete_programs) == 1 + len(changes) + (cls is SubNet)
+    # the scale of Net, the same place the first two times, is an input from the second trace on
+    assert len(static.concrete_programs) == (len(changes) if cls is Net else 2 + len(changes))
 
 
 class Tight(Slots):

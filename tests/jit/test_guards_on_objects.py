@@ -3,6 +3,7 @@
 import collections
 import functools
 import gc
+import warnings
 import weakref
 
 import numpy as np
@@ -223,6 +224,7 @@ def test_a_new_object_at_the_same_address_is_not_taken_for_the_old_one():
         return x * it.k
 
     static = jit.to_static(f)
+    warnings.filterwarnings("ignore", "test_a_new_object.*traced and compiled anew")
     for k in range(20):
         assert static(tensor(1.0), Box(k=float(k))).numpy() == [k]
         assert Equal(float(k)).scaled(tensor(1.0)).numpy() == [k]
