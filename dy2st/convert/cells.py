@@ -132,7 +132,7 @@ class EntryCell(Cell):
     def __init__(self, target: Any, entry: Any):
         self.target, self.entry = target, entry
         self.key = ("entry", id(target), entry)
-        self.name = f"attribute {entry!r}"
+        self.name = target.name if isinstance(target, OuterVariable) else f"attribute {entry!r}"
 
     def read(self) -> Any:
         # by the methods of the built-in class: those of a subclass may do more (a Counter's `update` adds)

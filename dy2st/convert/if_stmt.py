@@ -21,7 +21,7 @@ from .frames import Growth, Outcome
 from .growing import current, promote
 from .lists import StagedList
 from .optional import MaybeNone
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 from .undefined import Undefined
@@ -91,6 +91,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         set_state(current(tracer, before))
         raise
     set_state(tuple(values))
+    tracer.alternatives.settle()
 
 
 def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
@@ -100,6 +101,7 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> An
         return body() if decided else orelse()
     tracer = need_tracer("a conditional expression")
     (value,) = stage_cond(tracer, decided, lambda: (body(),), lambda: (orelse(),), ("the value of the expression",))
+    tracer.alternatives.settle()
     return value
 
 
@@ -207,7 +209,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
             made[key] = wrap(tracer, leaf, v), parts
         return made[key][0]
 
-    merged = [instantiate(p, make) for p in patterns]
+    merged = tracer.alternatives.merged(patterns, [values for values in sides if values is not None], make)
     tracer.aliases.merge(list(made.values()), tracer.block)
     tracer.aliases.leave(blocks, tracer.block)
     values = merged[: len(names)]

@@ -17,9 +17,10 @@ from .cells import Cell, EntryCell, ListCell
 from .growing import current, grown, promote, substituted
 from .if_stmt import State, if_stmt, truth
 from .lists import StagedList
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, replaced, variables, wrap
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
 from .tracer import Tracer, current_tracer
 from .types import same
+from .undefined import Undefined
 
 _TRIALS = 20
 
@@ -91,6 +92,7 @@ class Loop:
             tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
         )
         self.carried = Carried(tracer.aliases)
+        self.last: list[list[Any]] = []
         values = get_state()
         tracer.watch(*values)
         tracer.watch_locals()
@@ -143,15 +145,21 @@ class Loop:
             block.params.append(v.name)
             return wrap(self.tracer, leaf, v)
 
-        values = [instantiate(slot.pattern, make) for slot in self.slots]
-        self.carried.enter(self._leaves(values), self._leaves([slot.initial for slot in self.slots]), block)
+        initial = [slot.initial for slot in self.slots]
+        values = self.tracer.alternatives.merged([s.pattern for s in self.slots], [initial, *self._last()], make)
+        self.carried.enter(self._leaves(values), self._leaves(initial), block)
         self.set_state(tuple(values[: len(self.names)]))
         for cell, slot, value in zip(
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
         ):
             if not isinstance(slot.pattern, Const):
                 cell.write(value)
+        self.tracer.alternatives.settle()
         return values
+
+    def _last(self) -> list[list[Any]]:
+        """What the last trial has left in the variables, as far as these are still of that kind."""
+        return [[*values, *(Undefined(s.name) for s in self.slots[len(values) :])] for values in self.last]
 
     def _leaves(self, values: Sequence[Any]) -> list[Any]:
         """What values of the slots have at the varying leaves."""
@@ -187,6 +195,7 @@ class Loop:
                 raise
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
             self.outcome = self.tracer.outcome(after, frame)
+            self.last = [after]
         self._leave()
         for items, later in self.outcome.grown:
             self._promote(items, later)
@@ -278,7 +287,8 @@ class Loop:
         for out, initial, result in zip(outs, initials, results, strict=True):
             out.stop_gradient = initial.stop_gradient and result.stop_gradient
         rest = iter(outs)
-        values = [instantiate(slot.pattern, lambda leaf: wrap(tracer, leaf, next(rest))) for slot in self.slots]
+        sides = [[slot.initial for slot in self.slots], after]
+        values = tracer.alternatives.merged([s.pattern for s in self.slots], sides, lambda leaf: wrap(tracer, leaf, next(rest)))
         self.carried.leave(self._leaves(values), self._leaves([slot.initial for slot in self.slots]),
                            self._leaves(after), (self.test_block, self.body_block), tracer.block)  # fmt: skip
         self.set_state(tuple(values[: len(self.names)]))
@@ -287,6 +297,7 @@ class Loop:
         ):
             if not isinstance(slot.pattern, Const):
                 cell.leave(value)
+        tracer.alternatives.settle()
 
     def _coerce(self, values: list[tuple[Pattern, Any]], leaves: list[Var]) -> list[Variable]:
         wanted = [x for p, value in values for x in extract(p, value)]

@@ -69,6 +69,8 @@ class Tracer(Watcher, ProgramRecorder):
     }
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None):
+        from .alternatives import Alternatives
+
         ProgramRecorder.__init__(self, program.global_block)
         Watcher.__init__(self)
         self.program = program
@@ -86,6 +88,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.aliases = Aliases()
+        self.alternatives = Alternatives(self)
         self.limit: int | None = None
         self._open = open_captures or {}
         self._count = 0
@@ -298,12 +301,15 @@ class Tracer(Watcher, ProgramRecorder):
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
         from .iterators import iterators_around
 
+        found = len(self.alternatives)
         frame = Frame(block, containers=Snapshot.of(self._containers.values()), iterators=iterators_around())
         self.frames.append(frame)
         try:
             with self.inside(block):
                 yield frame
+            self.alternatives.require_unchanged()
         finally:
+            self.alternatives.leave(found)
             self.frames.pop()
             for cell, old in frame.tensors.values():
                 cell.target._value = old

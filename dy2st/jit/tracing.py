@@ -147,6 +147,7 @@ class Trace:
                 for t in self.opened:  # so that code that reads its shape gets that of the run
                     tracer.on_mutate(t)
                 result = call(self.function)(*bound.args, **bound.kwargs)
+                tracer.alternatives.require_unchanged()
                 recipe = self._recipe(result)
                 effects = self._effects()
                 for t in (*self.placeholders, *(t for t, _ in tracer.captures.values())):

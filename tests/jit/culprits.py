@@ -1,5 +1,7 @@
 """Functions with errors. The line of each is marked with the text that the error starts with."""
 
+import dataclasses
+
 import numpy as np
 
 from dy2st.tensor.manipulation import concat
@@ -395,3 +397,43 @@ def generator_advanced_by_a_tensor(x):
 
 def tuple_of_dynamic_length(x, n):
     return tuple(x * i for i in range(n))  # error: tuple() of something whose length only the run knows is not supported
+
+
+def list_that_may_be_the_other(x):
+    a = [x]
+    b = a
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        b = [x * 2]
+    b[0] = b[0] + 1
+    return a[0]
+
+
+@dataclasses.dataclass
+class State:
+    h: object
+
+
+def object_that_may_be_the_other(x, n):
+    first = State(x)
+    s = first
+    for _ in range(n):  # error: a list, dict or object is changed in place after this, which is one or another one
+        s = State(s.h * 2)
+    s.h = s.h + 1
+    return first.h
+
+
+def dict_of_the_caller_perhaps(x):
+    def extended(d):
+        e = d if x.sum() > 0 else {"a": x * 2}  # error: a list, dict or object is changed in place after this, which is one
+        e["a"] = e["a"] + 1
+        return d["a"] * e["a"]
+
+    return extended({"a": x})
+
+
+def swapped_and_changed(x, n):
+    a, b = [x], [x * 2]
+    for _ in range(n):  # error: a list, dict or object is changed in place after this, which is one or another one
+        a, b = b, a
+    a[0] = a[0] + 1
+    return b[0]

@@ -148,6 +148,46 @@ def copy_of_what_was_modified(x, n):
     return concat([*items, v])
 
 
+def one_list_on_each_side(x):
+    if x.sum() > 0:
+        a = b = [x]
+    else:
+        a = b = [x * 2]
+    a[0] = a[0] + 1
+    return b[0]
+
+
+def one_list_in_each_iteration(x, n):
+    a = b = [x]
+    for _ in range(n):
+        a = b = [a[0] * 2]
+    a[0] = a[0] + 1
+    return b[0]
+
+
+def list_that_is_replaced(x):
+    s = [x]
+    if x.sum() > 0:
+        s = [x * 2]
+    s[0] = s[0] + 1
+    return s[0]
+
+
+def dict_that_is_replaced(x, n):
+    s = {"h": x, "c": [x, x]}
+    for _ in range(n):
+        s = {"h": s["h"] * 2, "c": [s["h"], s["c"][0]]}
+        s["h"] = s["h"] + 1
+    s["c"][0] = s["h"]
+    return s
+
+
+def two_lists_read(x):
+    a = [x]
+    b = a if x.sum() > 0 else [x * 2]
+    return a[0] + b[0]
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -167,4 +207,9 @@ CASES = [
     (made_anew_without_gradient, [(P, 0), (P, 1), (P, 3), (P, 0)], 1),
     (appended_without_gradient, [(P, 0), (P, 1), (P, 3)], 1),
     (copy_of_what_was_modified, [(P, 0), (P, 1), (P, 3)], 1),
+    (one_list_on_each_side, [(P,), (N,)], 1),
+    (one_list_in_each_iteration, [(P, 3), (P, 0)], 1),
+    (list_that_is_replaced, [(P,), (N,)], 1),
+    (dict_that_is_replaced, [(P, 3), (P, 0)], 1),
+    (two_lists_read, [(P,), (N,)], 1),
 ]

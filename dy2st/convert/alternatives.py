@@ -1,0 +1,127 @@
+"""Lists, dicts and dataclasses that a branch or a loop makes of several: in eager mode the variable holds one of these.
+
+The trace has a new container for them. As long as nothing changes one of them in place nobody can tell; where something does, and
+the other one can still be reached, only the run knows whether that changes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dy2st_runtime.errors import Location
+
+from ..errors import StructureError
+from ..tensor.location import user_location
+from .containers import containers_of, copied, differ, is_container
+from .optional import MaybeNone
+from .patterns import Const, Pattern, Var, in_order
+from .running import variables
+from .structure import MaybeNumber, MaybeObject, build
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+
+def _contents(x: Any) -> Any:
+    """What holds the contents of a container: itself, or the dict of its attributes; None if they cannot change."""
+    if is_container(x):
+        return x
+    frozen = getattr(getattr(type(x), "__dataclass_params__", None), "frozen", False)
+    return None if isinstance(x, tuple) or frozen else getattr(x, "__dict__", None)
+
+
+def _changed(contents: Any, before: Any) -> bool:
+    if isinstance(contents, dict):
+        return len(contents) != len(before) or any(contents.get(k, before) is not v for k, v in before.items())
+    return differ(contents, before)
+
+
+@dataclass
+class _Pair:
+    """Two containers that are one object in some runs, with their contents when that was found."""
+
+    one: Any
+    other: Any
+    before: tuple[Any, Any]
+    location: Location | None
+
+    def changed(self) -> bool:
+        return any(_changed(c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
+
+
+class Alternatives:
+    """The containers of a trace that may be one object."""
+
+    def __init__(self, tracer: Tracer):
+        self._tracer = tracer
+        self._of: dict[int, list[Any]] = {}
+        self._alive: dict[int, Any] = {}
+        self._new: list[tuple[Any, Any]] = []
+        self._pairs: list[_Pair] = []
+
+    def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any]) -> list[Any]:
+        """The values that patterns stand for, where the sides have these values; two that are one object on all sides are one."""
+        made: dict[tuple[int, ...], Any] = {}
+        sources: dict[int, Any] = {}
+
+        def value(p: Pattern, parts: Sequence[Any]) -> Any:
+            if isinstance(p, Const):
+                return p.value
+            if isinstance(p, Var):
+                return make(p)
+            key = tuple(map(id, parts))
+            children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
+            new = build(p.kind, p.keys, children)
+            if p.kind in (MaybeNone, MaybeNumber, MaybeObject) or _contents(new) is None:
+                return new
+            new = made.setdefault(key, new)
+            self._stands_for(new, [x for x in parts if type(x) is p.kind], sources)
+            return new
+
+        return [value(p, [side[i] for side in sides]) for i, p in enumerate(patterns)]
+
+    def _stands_for(self, new: Any, parts: Iterable[Any], sources: dict[int, Any]) -> None:
+        others = {id(x): x for part in parts for x in (part, *self._of.get(id(part), ()))}
+        self._alive[id(new)] = new
+        for key, x in others.items():
+            self._alive[key] = x
+            if x is not new:
+                self._of.setdefault(id(new), []).append(x)
+                self._new.append((new, x))
+            if (twin := sources.setdefault(key, new)) is not new:
+                self._new.append((new, twin))
+
+    def settle(self) -> None:
+        """The variables have got their new containers: of two that may be one, only those count that can both be reached."""
+        new, self._new = self._new, []
+        if not new:
+            return
+        reachable = self._reachable()
+        for one, other in new:
+            parts = _contents(one), _contents(other)
+            if id(parts[1]) in reachable or parts[1] in self._tracer.root:
+                self._pairs.append(_Pair(*parts, (copied(parts[0]), copied(parts[1])), user_location()))
+
+    def _reachable(self) -> set[int]:
+        held = [value for _, _, value in variables()]
+        held += [v for o in self._tracer.outer_variables.values() for v in dict(o).values()]
+        return {id(c) for value in held for c in containers_of(value)}
+
+    def require_unchanged(self) -> None:
+        """StructureError if one of two containers that may be one object has changed."""
+        for pair in self._pairs:
+            if pair.changed():
+                raise StructureError(
+                    "a list, dict or object is changed in place after this, which is one or another one, as only the run knows; "
+                    "in some runs the other one would change too", location=pair.location,
+                    hint="make a new one instead of changing this one, or copy it before: xs = list(xs)",
+                )  # fmt: skip
+
+    def leave(self, count: int) -> None:
+        """A branch or loop body has come to its end: what was found in it ends with it."""
+        del self._pairs[count:]
+
+    def __len__(self) -> int:
+        return len(self._pairs)
