@@ -8,7 +8,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| (?!construct|---)(.*) \| (.*) \|(.*)\|$", TEXT, re.M)
+OURS, _, PEERS = TEXT.partition("\n## Elsewhere\n")
+ROWS = re.findall(r"^\| (?!construct|---)(.*) \| (.*) \|(.*)\|$", OURS, re.M)
+PEER_ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\| (?!construct).*\|$", PEERS, re.M)]
+SOURCES = set(re.findall(r"\b([PATSJ]\d)\s+\[", PEERS)) | {"M"}
 
 
 def functions(path):
@@ -34,3 +37,19 @@ def test_row(row):
         else:
             path = ROOT / "tests" / "programs" / f"{file}.py"
             assert function in run(path), f"{file}.{function}"
+
+
+@pytest.mark.parametrize("row", PEER_ROWS, ids=[r[0][:40] for r in PEER_ROWS])
+def test_row_on_others(row):
+    construct, ours, *cells = row
+    assert len(cells) == 5, construct
+    assert ours in OURS, "no row of ours has this program"
+    for cell, letter in zip(cells, "PATSJ", strict=True):
+        cited = re.findall(r"\b([A-Z]\d?)(?=,|;|\.|$| )", cell)
+        assert cell == "?" or set(cited) & SOURCES, f"{cell!r} names no source"
+        assert all(c in SOURCES and c[0] in (letter, "M") for c in cited if len(c) == 2 or c == "M"), cell
+
+
+def test_all_sources_are_cited():
+    assert {"P1", "J5"} < SOURCES
+    assert all(re.search(rf"\b{source}\b", PEERS.partition("### Sources")[0]) for source in SOURCES)
