@@ -202,6 +202,7 @@ from .tensor.api import transpose as transpose
 from .tensor.api import tril as tril
 from .tensor.api import triu as triu
 from .tensor.api import unbind as unbind
+from .tensor.api import unflatten as unflatten
 from .tensor.api import uniform as uniform
 from .tensor.api import unique as unique
 from .tensor.api import unsqueeze as unsqueeze

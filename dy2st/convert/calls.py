@@ -29,7 +29,7 @@ from .tracer import Tracer, current_tracer
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
-_CONVERTED = {*(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "attention", "transformer")),
+_CONVERTED = {*(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "attention", "transformer", "ctc", "functional.ctc")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
 _ignored_modules: set[str] = set()

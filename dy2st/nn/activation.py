@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ShapeError
 from ..tensor import Tensor
 from . import functional as F
 from .layer import Layer
@@ -187,3 +188,28 @@ class Maxout(Activation):
     """The maximum over groups of channels."""
 
     function = staticmethod(F.maxout)
+
+
+class RReLU(Activation):
+    """x where x > 0, else a * x with a drawn anew for each element in training."""
+
+    function = staticmethod(F.rrelu)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.rrelu(x, **self._arguments, training=self.training)
+
+
+class Softmax2D(Layer):
+    """The softmax over the channels of images [N, C, H, W] or [C, H, W], at each pixel.
+
+    Raises:
+        ShapeError: the input has another rank.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__()
+
+    def forward(self, x: Any) -> Tensor:
+        if x.ndim not in (3, 4):
+            raise ShapeError(f"Softmax2D takes a tensor of 3 or 4 dims, got {x.ndim}")
+        return F.softmax(x, -3)

@@ -126,6 +126,28 @@ class Dropout3D(Layer):
         return F.dropout3d(input, self.p, self.training, self.data_format)
 
 
+class AlphaDropout(Layer):
+    """Dropout that keeps mean and variance behind `SELU`; see `functional.alpha_dropout`."""
+
+    def __init__(self, p: float = 0.5, name: str | None = None):
+        super().__init__()
+        self.p = p
+
+    def forward(self, input: Any) -> Tensor:
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class Unflatten(Layer):
+    """Splits an axis into several: the inverse of `Flatten`. One of the new sizes may be -1."""
+
+    def __init__(self, axis: int, shape: Any, name: str | None = None):
+        super().__init__()
+        self.axis, self.shape = axis, shape
+
+    def forward(self, input: Any) -> Tensor:
+        return manipulation.unflatten(input, self.axis, self.shape)
+
+
 class Flatten(Layer):
     """Joins the axes from `start_axis` to `stop_axis` into one."""
 
@@ -231,6 +253,51 @@ class PixelShuffle(Layer):
 
     def forward(self, x: Any) -> Tensor:
         return F.pixel_shuffle(x, self.factor, self.data_format)
+
+
+class PixelUnshuffle(Layer):
+    """[N, C, H * r, W * r] → [N, C * r * r, H, W]."""
+
+    def __init__(self, downscale_factor: int, data_format: str = "NCHW", name: str | None = None):
+        super().__init__()
+        self.factor, self.data_format = downscale_factor, data_format
+
+    def forward(self, x: Any) -> Tensor:
+        return F.pixel_unshuffle(x, self.factor, self.data_format)
+
+
+class ChannelShuffle(Layer):
+    """The channels of groups in turn; see `functional.channel_shuffle`."""
+
+    def __init__(self, groups: int, data_format: str = "NCHW", name: str | None = None):
+        super().__init__()
+        self.groups, self.data_format = groups, data_format
+
+    def forward(self, x: Any) -> Tensor:
+        return F.channel_shuffle(x, self.groups, self.data_format)
+
+
+class Unfold(Layer):
+    """The windows of images as columns; see `functional.unfold`."""
+
+    def __init__(self, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None):
+        super().__init__()
+        self.options = (kernel_sizes, strides, paddings, dilations)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.unfold(x, *self.options)
+
+
+class Fold(Layer):
+    """The sum of windows given as columns; see `functional.fold`."""
+
+    def __init__(self, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.options = (output_sizes, kernel_sizes, strides, paddings, dilations)
+
+    def forward(self, x: Any) -> Tensor:
+        return F.fold(x, *self.options)
 
 
 class PReLU(Layer):

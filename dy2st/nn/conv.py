@@ -112,3 +112,54 @@ class Conv2DTranspose(_Conv):
     def forward(self, x: Any, output_size: Any = None) -> Tensor:
         return F.conv2d_transpose(x, self.weight, self.bias, self.stride, self.padding, self.output_padding,
                                   self.groups, self.dilation, self.data_format, output_size)  # fmt: skip
+
+
+class Conv1DTranspose(_Conv):
+    """The transposed convolution of sequences: [N, in_channels, L] → [N, out_channels, OL]; arguments as for `Conv2DTranspose`."""
+
+    rank, transposed = 1, True
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 output_padding: Any = 0, groups: int = 1, dilation: Any = 1, weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCL") -> None:  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, "zeros",
+                         weight_attr, bias_attr, data_format)  # fmt: skip
+        self.output_padding = output_padding
+
+    def forward(self, x: Any, output_size: Any = None) -> Tensor:
+        return F.conv1d_transpose(x, self.weight, self.bias, self.stride, self.padding, self.output_padding,
+                                  self.groups, self.dilation, output_size, self.data_format)  # fmt: skip
+
+
+class Conv3D(_Conv):
+    """The convolution of volumes: [N, in_channels, D, H, W] → [N, out_channels, OD, OH, OW]; arguments as for `Conv2D`, with three
+    numbers for two."""
+
+    rank = 3
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCDHW") -> None:  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, padding_mode,
+                         weight_attr, bias_attr, data_format)  # fmt: skip
+
+    def forward(self, x: Any) -> Tensor:
+        x, padding = self._padded(x)
+        return F.conv3d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups, self.data_format)
+
+
+class Conv3DTranspose(_Conv):
+    """The transposed convolution of volumes; arguments as for `Conv2DTranspose`, with three numbers for two."""
+
+    rank, transposed = 3, True
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 output_padding: Any = 0, dilation: Any = 1, groups: int = 1, weight_attr: Any = None,
+                 bias_attr: Any = None, data_format: str = "NCDHW") -> None:  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, "zeros",
+                         weight_attr, bias_attr, data_format)  # fmt: skip
+        self.output_padding = output_padding
+
+    def forward(self, x: Any, output_size: Any = None) -> Tensor:
+        return F.conv3d_transpose(x, self.weight, self.bias, self.stride, self.padding, self.output_padding,
+                                  self.groups, self.dilation, output_size, self.data_format)  # fmt: skip

@@ -129,3 +129,81 @@ class MarginRankingLoss(Loss):
 
     def forward(self, input: Any, other: Any, label: Any) -> Tensor:
         return F.margin_ranking_loss(input, other, label, self.margin, self.reduction)
+
+
+class HingeEmbeddingLoss(Loss):
+    """The input where the label is 1, max(0, margin - input) where it is -1."""
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean", name: str | None = None):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def forward(self, input: Any, label: Any) -> Tensor:
+        return F.hinge_embedding_loss(input, label, self.margin, self.reduction)
+
+
+class CosineEmbeddingLoss(Loss):
+    """1 - cos for pairs with the label 1, max(0, cos - margin) for those with -1."""
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean", name: str | None = None):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def forward(self, input1: Any, input2: Any, label: Any) -> Tensor:
+        return F.cosine_embedding_loss(input1, input2, label, self.margin, self.reduction)
+
+
+class TripletMarginLoss(Loss):
+    """max(0, d(input, positive) - d(input, negative) + margin); see `functional.triplet_margin_loss`."""
+
+    def __init__(self, margin: float = 1.0, p: float = 2.0, epsilon: float = 1e-6, swap: bool = False,
+                 reduction: str = "mean", name: str | None = None) -> None:  # fmt: skip
+        super().__init__(reduction)
+        self.margin, self.p, self.epsilon, self.swap = margin, p, epsilon, swap
+
+    def forward(self, input: Any, positive: Any, negative: Any) -> Tensor:
+        return F.triplet_margin_loss(input, positive, negative, self.margin, self.p, self.epsilon, self.swap, self.reduction)
+
+
+class SoftMarginLoss(Loss):
+    """log(1 + exp(-label * input)), the label being 1 or -1."""
+
+    def __init__(self, reduction: str = "mean", name: str | None = None):
+        super().__init__(reduction)
+
+    def forward(self, input: Any, label: Any) -> Tensor:
+        return F.soft_margin_loss(input, label, self.reduction)
+
+
+class MultiLabelSoftMarginLoss(Loss):
+    """The mean over classes of the binary cross entropy of sigmoid(input)."""
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None):
+        super().__init__(reduction)
+        self.weight = weight
+
+    def forward(self, input: Any, label: Any) -> Tensor:
+        return F.multi_label_soft_margin_loss(input, label, self.weight, self.reduction)
+
+
+class PoissonNLLLoss(Loss):
+    """-log of the Poisson probability of the label; see `functional.poisson_nll_loss`."""
+
+    def __init__(self, log_input: bool = True, full: bool = False, epsilon: float = 1e-8, reduction: str = "mean",
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(reduction)
+        self.log_input, self.full, self.epsilon = log_input, full, epsilon
+
+    def forward(self, input: Any, label: Any) -> Tensor:
+        return F.poisson_nll_loss(input, label, self.log_input, self.full, self.epsilon, self.reduction)
+
+
+class GaussianNLLLoss(Loss):
+    """-log of the normal probability of the label; see `functional.gaussian_nll_loss`."""
+
+    def __init__(self, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean", name: str | None = None):
+        super().__init__(reduction)
+        self.full, self.epsilon = full, epsilon
+
+    def forward(self, input: Any, label: Any, variance: Any) -> Tensor:
+        return F.gaussian_nll_loss(input, label, variance, self.full, self.epsilon, self.reduction)

@@ -61,3 +61,27 @@ class AdaptiveMaxPool2D(Pooling):
     """The maxima of a grid of cells that covers images [N, C, H, W]."""
 
     function = staticmethod(F.adaptive_max_pool2d)
+
+
+class MaxPool3D(Pooling):
+    """The maximum of each window of volumes [N, C, D, H, W]."""
+
+    function = staticmethod(F.max_pool3d)
+
+
+class AvgPool3D(Pooling):
+    """The average of each window of volumes [N, C, D, H, W]."""
+
+    function = staticmethod(F.avg_pool3d)
+
+
+class AdaptiveAvgPool3D(Pooling):
+    """The averages of a grid of cells that covers volumes [N, C, D, H, W]."""
+
+    function = staticmethod(F.adaptive_avg_pool3d)
+
+
+class AdaptiveMaxPool3D(Pooling):
+    """The maxima of a grid of cells that covers volumes [N, C, D, H, W]."""
+
+    function = staticmethod(F.adaptive_max_pool3d)

@@ -99,6 +99,7 @@ from .manipulation import take_along_axis as take_along_axis
 from .manipulation import tile as tile
 from .manipulation import transpose as transpose
 from .manipulation import unbind as unbind
+from .manipulation import unflatten as unflatten
 from .manipulation import unsqueeze as unsqueeze
 from .manipulation import unsqueeze_ as unsqueeze_
 from .manipulation import unstack as unstack
@@ -199,7 +200,7 @@ _METHOD_NAMES: dict[Any, str] = {
     linalg: "matmul mm bmm mv dot inner outer cross addmm",
     logic: "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor "
     "logical_not bitwise_and bitwise_or bitwise_xor bitwise_not isclose allclose equal_all is_empty where",
-    manipulation: "reshape view reshape_ flatten squeeze squeeze_ unsqueeze unsqueeze_ transpose t moveaxis swapaxes "
+    manipulation: "reshape view reshape_ flatten unflatten squeeze squeeze_ unsqueeze unsqueeze_ transpose t moveaxis swapaxes "
     "split chunk unbind unstack expand broadcast_to expand_as tile repeat_interleave flip roll slice "
     "strided_slice gather index_select gather_nd scatter scatter_nd_add take_along_axis concat stack",
     math: "add subtract multiply divide floor_divide remainder mod floor_mod pow maximum minimum exp expm1 log "

@@ -67,6 +67,24 @@ def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None =
     return ops.op("flatten_contiguous_range", X=x, start_axis=start_axis, stop_axis=stop_axis)
 
 
+def unflatten(x: Any, axis: int, shape: Any, name: str | None = None) -> Tensor:
+    """Splits an axis into several of the sizes `shape`, of which one may be -1.
+
+    >>> unflatten(Tensor([1, 2, 3, 4]), 0, [2, -1]).shape
+    [2, 2]
+    """
+    x = as_tensor(x)
+    axis = dims.normalize_axis(axis, x.ndim)
+    sizes = x.shape
+    split = shape.tolist() if isinstance(shape, Tensor) and not shape.is_symbolic else list(shape)
+    if -1 in [d for d in split if isinstance(d, int)]:
+        rest = sizes[axis]
+        for d in split:
+            rest = rest // d if not isinstance(d, int) or d != -1 else rest
+        split = [rest if isinstance(d, int) and d == -1 else d for d in split]
+    return reshape(x, [*sizes[:axis], *split, *sizes[axis + 1 :]])
+
+
 def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Drops axes of size 1: those given that have size 1, or without `axis` all of them.
 

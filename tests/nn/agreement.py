@@ -63,3 +63,14 @@ def agree(layer, calls, spec=None, seed=5, rtol=1e-4, atol=2e-5):
 def normal(*shape, seed=0):
     """Normal numbers as float32."""
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+class Of(paddle.nn.Layer):
+    """A function as a layer."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import AttributeValueError
 from ...framework.dtype import convert_dtype
-from ...tensor import Tensor, dispatch, logic, manipulation, math
+from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, search
 from ...tensor.dispatch import ops
 from ...tensor.math import unary
 from ...tensor.promotion import as_tensor, cast
@@ -28,6 +29,21 @@ def relu_(x: Tensor, name: str | None = None) -> Tensor:
 def relu6(x: Any, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6)."""
     return unary("relu6", x)
+
+
+def elu_(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
+    """`elu` in place."""
+    return dispatch.rebind(x, elu(x, alpha), differentiable=True)
+
+
+def tanh_(x: Tensor, name: str | None = None) -> Tensor:
+    """`tanh` in place."""
+    return dispatch.rebind(x, tanh(x), differentiable=True)
+
+
+def softmax_(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
+    """`softmax` in place."""
+    return dispatch.rebind(x, softmax(x, axis), differentiable=True)
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
@@ -181,3 +197,36 @@ def maxout(x: Any, groups: int, axis: int = 1, name: str | None = None) -> Tenso
     shape = x.shape
     split = manipulation.reshape(x, [*shape[:axis], shape[axis] // groups, groups, *shape[axis + 1 :]])
     return ops.op("reduce_max", X=split, dim=[axis + 1])
+
+
+def rrelu(x: Any, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, training: bool = True,
+          name: str | None = None) -> Tensor:  # fmt: skip
+    """x where x > 0, else a * x with a drawn from [lower, upper) for each element in training; else their mean.
+
+    Raises:
+        AttributeValueError: not 0 <= lower <= upper <= 1.
+    """
+    if not 0 <= lower <= upper <= 1:
+        raise AttributeValueError(f"rrelu: the slopes must be 0 <= lower <= upper <= 1, got {lower} and {upper}")
+    x = as_tensor(x)
+    if not training:
+        return leaky_relu(x, (lower + upper) / 2)
+    return logic.where(x > 0, x, x * random.uniform(x.shape, x.dtype, lower, upper))
+
+
+def gumbel_softmax(x: Any, temperature: float = 1.0, hard: bool = False, axis: int = -1,
+                   name: str | None = None) -> Tensor:  # fmt: skip
+    """softmax((x + noise) / temperature) along an axis: a sample of the classes whose log-probabilities x gives.
+
+    Args:
+        hard: 1 for the likeliest and 0 for the others; the gradient is that without `hard`.
+    """
+    x = as_tensor(x)
+    drawn = random.uniform(x.shape, x.dtype, 1e-10, 1.0)
+    soft = softmax((x - math.log(-math.log(drawn))) / temperature, axis)
+    if not hard:
+        return soft
+    axis %= x.ndim
+    places = manipulation.reshape(creation.arange(0, x.shape[axis], 1, "int64"), [-1] + [1] * (x.ndim - 1 - axis))
+    one = cast(places == search.argmax(soft, axis, keepdim=True), x.dtype)
+    return one - soft.detach() + soft

@@ -81,6 +81,25 @@ def dropout3d(x: Any, p: float = 0.5, training: bool = True, data_format: str = 
     return dropout(x, p, [0, 1] if data_format == "NCDHW" else [0, 4], training)
 
 
+def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
+    """Dropout for `selu`: what is dropped gets its smallest value, and the whole is scaled so that mean and variance stay.
+
+    Raises:
+        AttributeValueError: p is not in 0 ... 1.
+    """
+    if not 0 <= p <= 1:
+        raise AttributeValueError(f"alpha_dropout: the probability must be in 0 ... 1, got {p}")
+    x = as_tensor(x)
+    if not training or p == 0:
+        return x
+    if p == 1:
+        return math.scale(x, 0.0)
+    smallest = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717
+    a = ((1 - p) * (1 + p * smallest**2)) ** -0.5
+    kept = random.uniform(x.shape, x.dtype, 0.0, 1.0) >= p
+    return math.scale(logic.where(kept, x, smallest), a, -a * smallest * p)
+
+
 def embedding(
     x: Any, weight: Tensor, padding_idx: int | None = None, sparse: bool = False, name: str | None = None
 ) -> Tensor:
@@ -186,7 +205,7 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     numpy_mode = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
     for axis, pair in enumerate(per_axis):
         if pair != (0, 0):
-            size = _known_size(x, axis, f"pad with mode {mode!r}")
+            size = known_size(x, axis, f"pad with mode {mode!r}")
             if mode == "reflect" and max(pair) >= size:
                 raise AttributeValueError(f"pad: {max(pair)} is too much to reflect an axis of size {size}")
             places = np.pad(np.arange(size), pair, mode=numpy_mode)  # type: ignore[call-overload]
@@ -210,7 +229,12 @@ def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None 
     return pad(x, padding, data_format=data_format)
 
 
-def _known_size(x: Tensor, axis: int, what: str) -> int:
+def known_size(x: Tensor, axis: int, what: str) -> int:
+    """The size of an axis.
+
+    Raises:
+        ShapeError: only the run knows it.
+    """
     size = x.shape[axis]
     if not isinstance(size, int) or size == -1:
         raise ShapeError(f"{what} needs a size of axis {axis} that is known when the program is built",
@@ -242,7 +266,7 @@ def interpolate(x: Any, size: Any = None, scale_factor: Any = None, mode: str = 
     axes = list(range(1, x.ndim - 1)) if last else list(range(2, x.ndim))
     if (size is None) == (scale_factor is None):
         raise AttributeValueError("interpolate takes either size or scale_factor")
-    old = [_known_size(x, a, "interpolate") for a in axes]
+    old = [known_size(x, a, "interpolate") for a in axes]
     if size is not None:
         new = _numbers(size, len(axes))
     else:
@@ -345,5 +369,5 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         raise AttributeValueError("diag_embed: only the main diagonal of the last two axes is supported")
     from ...tensor.creation import eye
 
-    size = _known_size(x, x.ndim - 1, "diag_embed")
+    size = known_size(x, x.ndim - 1, "diag_embed")
     return math.multiply(manipulation.unsqueeze(x, -1), eye(size, dtype=x.dtype))

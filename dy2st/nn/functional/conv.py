@@ -130,3 +130,19 @@ def conv1d(x: Any, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, 
     out = conv2d(image, manipulation.unsqueeze(weight, 2), bias, [1, *pair(stride, "stride", 1)], sides(padding),
                  [1, *pair(dilation, "dilation", 1)], groups, "NHWC" if last else "NCHW")  # fmt: skip
     return manipulation.squeeze(out, 1 if last else 2)
+
+
+def conv1d_transpose(x: Any, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1, output_size: Any = None,
+                     data_format: str = "NCL", name: str | None = None) -> Tensor:  # fmt: skip
+    """The transposed convolution of sequences: [N, C, L] and [C, M / groups, K] → [N, M, OL]; arguments as in `conv2d_transpose`."""
+    x = as_tensor(x)
+    if x.ndim != 3:
+        raise ShapeError(f"conv1d_transpose takes a tensor of 3 dims, got {x.ndim}")
+    last = data_format == "NLC"
+    extra = 0 if output_padding in (0, [0], (0,)) else [0, *pair(output_padding, "output_padding", 1)]
+    size = None if output_size is None else [1, *pair(output_size, "output_size", 1)]
+    out = conv2d_transpose(manipulation.unsqueeze(x, 1 if last else 2), manipulation.unsqueeze(weight, 2), bias,
+                           [1, *pair(stride, "stride", 1)], sides(padding), extra, groups,
+                           [1, *pair(dilation, "dilation", 1)], "NHWC" if last else "NCHW", size)  # fmt: skip
+    return manipulation.squeeze(out, 1 if last else 2)

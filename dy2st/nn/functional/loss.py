@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math as _math
 from typing import Any
 
 from ...errors import AttributeValueError, ShapeError
-from ...tensor import Tensor, logic, manipulation, math
+from ...tensor import Tensor, logic, manipulation, math, search
 from ...tensor import reduction as _reduction
 from ...tensor.dispatch import ops
 from ...tensor.location import user_location
@@ -208,3 +209,44 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
     """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon), element by element."""
     input, label = as_tensor(input), as_tensor(label)
     return -(label * math.log(input + epsilon)) - (1.0 - label) * math.log(1.0 - input + epsilon)
+
+
+def poisson_nll_loss(input: Any, label: Any, log_input: bool = True, full: bool = False, epsilon: float = 1e-8,
+                     reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
+    """-log of the Poisson probability of the label, the rate being exp(input), or without `log_input` the input.
+
+    Args:
+        full: with Stirling's approximation of log(label!), which does not depend on the input.
+        epsilon: added to a rate before its logarithm.
+    """
+    input, label = as_tensor(input), as_tensor(label)
+    loss = math.exp(input) - label * input if log_input else input - label * math.log(input + epsilon)
+    if full:
+        safe = logic.where(label > 1, label, 1.0)
+        stirling = label * math.log(safe) - label + 0.5 * math.log(safe * (2 * _math.pi))
+        loss = loss + logic.where(label > 1, stirling, 0.0)
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input: Any, label: Any, variance: Any, full: bool = False, epsilon: float = 1e-6,
+                      reduction: str = "mean", name: str | None = None) -> Tensor:  # fmt: skip
+    """-log of the normal probability of the label: (log(variance) + (input - label) ** 2 / variance) / 2; the variance is at
+    least epsilon. `full` adds log(2 pi) / 2."""
+    variance = math.maximum(as_tensor(variance), epsilon)
+    loss = 0.5 * (math.log(variance) + math.square(math.subtract(input, label)) / variance)
+    return reduced(loss + 0.5 * _math.log(2 * _math.pi) if full else loss, reduction)
+
+
+def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Tensor:
+    """1 - 2 * |input and label| / (|input| + |label|), the mean over the batch.
+
+    Args:
+        input: probabilities [N, ..., classes].
+        label: integers [N, ..., 1].
+    """
+    input = as_tensor(input)
+    wanted = cast(search.one_hot(manipulation.squeeze(label, -1), input.shape[-1]), input.dtype)
+    axes = list(range(1, input.ndim))
+    both = _reduction.sum(input * wanted, axes)
+    total = _reduction.sum(input, axes) + _reduction.sum(wanted, axes)
+    return _reduction.mean(1.0 - both * 2.0 / (total + epsilon))
