@@ -16,6 +16,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from .lists import StagedList
+from .structure import MaybeObject
 
 _KINDS = (list, dict, deque, set, bytearray, np.ndarray)
 
@@ -95,6 +96,9 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
         x = stack.pop()
         if type(x) is tuple:
             stack += x
+            continue
+        if isinstance(x, MaybeObject):
+            stack.append(x.value)
             continue
         if is_container(x):
             if id(x) in seen:

@@ -12,6 +12,7 @@ from .frames import Frame, Growth
 from .lists import StagedList, element_type
 from .reach import AttributeVariable
 from .running import assign, frames, is_generated_name, variables
+from .structure import MaybeObject
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -83,6 +84,9 @@ def current(tracer: Tracer | None, value: Any) -> Any:
 def _mapped(value: Any, to: Callable[[Any], Any]) -> Any:
     """What a value becomes, or a tuple by what becomes of its items; the same tuple if nothing does."""
     new = to(value)
+    if isinstance(new, MaybeObject):
+        inner = _mapped(new.value, to)
+        return new if inner is new.value else MaybeObject(inner, new.token)
     if new is not value or type(value) is not tuple:
         return new
     parts = tuple(_mapped(v, to) for v in value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.ir import Block, Variable
 
-from ..errors import Dy2stError, StructureError
+from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .aliases import Carried
@@ -100,6 +100,8 @@ class Loop:
 
     def stage(self) -> None:
         """Appends the `while_loop` op, and gives variables and cells their values after the loop."""
+        from .raising import raised_at
+
         try:
             for _ in range(_TRIALS):
                 if self._trial():
@@ -108,7 +110,7 @@ class Loop:
                 raise StructureError("the types of the loop's variables do not settle", location=self.location)
         except BaseException as error:
             self._leave()
-            if error is self.raised and not isinstance(error, Dy2stError) and self._raises_at_once():
+            if error is self.raised and raised_at(error) is not None and self._raises_at_once():
                 return
             raise
         self._leave()
@@ -238,11 +240,13 @@ class Loop:
             for i, mark in enumerate(marks):
                 values = [s.initial for s in self.slots[: len(self.names)]]
                 values[i] = mark
-                self.set_state(tuple(values))
+                try:
+                    self.set_state(tuple(values))
+                except (TypeError, AttributeError):
+                    # an attribute that takes values of its own kind only, such as a parameter, or an object whose attributes are state
+                    continue
                 if cell.read() is mark:
                     return True
-        except TypeError:  # an attribute that takes values of its own kind only, such as a parameter
-            return False
         finally:
             self._leave()
             cell.write(before)

@@ -104,20 +104,22 @@ class Fitter:
         """The narrowest pattern for two values that differ."""
         if isinstance(old, Undefined) or isinstance(new, Undefined):
             return self._partly(new if isinstance(old, Undefined) else old, name)
-        if old is None or new is None:
-            other = new if old is None else old
-            t = type_of(other)
-            if t is not None and t.kind == "dense":
-                _require_tensor_or_none(t, name)
-                bare = other.bare() if isinstance(other, MaybeNone) else other
-                return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{said(name)} is None there"), Var(_FLAG)))
-            raise self._mismatch(old, new, name)
+        if is_none(old) and is_none(new):
+            return Node(MaybeObject, (), (Const(None), self._flag(old, new)))
+        if is_none(old) or is_none(new):
+            found = self._optional(new if is_none(old) else old, self._flag(old, new), name)
+            if found is None:
+                raise self._mismatch(old, new, name)
+            return found
+        if isinstance(old, MaybeObject) or isinstance(new, MaybeObject):
+            one, other = (x.value if isinstance(x, MaybeObject) else x for x in (old, new))
+            return Node(MaybeObject, (), (self.fit(Const(one), one, other, name), self._flag(old, new)))
         a, b = type_of(old), type_of(new)
         if a is not None and b is not None:
             if isinstance(old, MaybeNone) or isinstance(new, MaybeNone):
                 for t in (a, b):
                     _require_tensor_or_none(t, name)
-                return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), Var(_FLAG)))
+                return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), self._flag(old, new)))
             return self._number_or_tensor(a, b, old, new, name)
         (keys, olds), (_, news) = split(old), split(new)
         array = self._array(old, new, name)
@@ -128,15 +130,33 @@ class Fitter:
         p = Node(type(old), keys, tuple(map(Const, olds)))
         return self._node(p, old, new, name)
 
+    def _optional(self, value: Any, flag: Var, name: str) -> Node | None:
+        """The pattern of a tensor or number that is None on the other path; None if it is something else."""
+        t = type_of(value)
+        if t is None or t.kind != "dense":
+            return None
+        _require_tensor_or_none(t, name)
+        bare = value.bare() if isinstance(value, MaybeNone) else value
+        return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{said(name)} is None there"), flag))
+
+    def _flag(self, *values: Any) -> Var:
+        """The leaf that says of values whether they are None; it has no value where they have none."""
+        tokens = [x.is_none if isinstance(x, MaybeNone) else getattr(x, "token", None) for x in values]
+        return Var(_FLAG, next(filter(None, map(self._reason, tokens)), ""))
+
     def _partly(self, value: Any, name: str) -> Pattern:
-        """The pattern of a value that is there on one path only."""
+        """The pattern of a value that is there on one path only: a tensor says so itself, anything else has a flag beside it."""
+        p = self._there(value.value if isinstance(value, MaybeObject) else value)
+        if isinstance(p, Var) or (isinstance(p, Node) and p.kind in (MaybeNone, MaybeNumber)):
+            return p
+        return Node(MaybeObject, (), (p, Var(_FLAG, self.why)))
+
+    def _there(self, value: Any) -> Pattern:
         t = type_of(value)
         if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             return Var(t, self.why)
         keys, children = split(value)
-        if children is not None:
-            return Node(node_type(value), keys, tuple(self._partly(c, name) for c in children))
-        return Node(MaybeObject, (), (Const(value), Var(_FLAG, self.why)))
+        return Const(value) if children is None else Node(node_type(value), keys, tuple(map(self._there, children)))
 
     def _number_or_tensor(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var | Node:
         """The pattern of two leaves, with a flag where one is a Python number and the other is a tensor."""
@@ -159,9 +179,9 @@ class Fitter:
     def _var(self, p: Var, new: Any, name: str) -> Pattern:
         if isinstance(new, Undefined):
             return replace(p, why=p.why or self.why)
-        if new is None or isinstance(new, MaybeNone):
+        if is_none(new) or isinstance(new, MaybeNone):
             p = replace(p, why=p.why or f"{said(name)} is None there")
-            return Node(MaybeNone, (), (p if new is None else self._var(p, new.bare(), name), Var(_FLAG)))
+            return Node(MaybeNone, (), (p if is_none(new) else self._var(p, new.bare(), name), self._flag(new)))
         t = type_of(new)
         if t is None and isinstance(new, list) and p.type.kind == "array":
             t = array_of(element_type(new, said(name))) if new else p.type
@@ -183,19 +203,17 @@ class Fitter:
         if p.kind is MaybeNone:
             inner, flag = p.children
             assert isinstance(inner, Var)
-            if new is None:
-                return p
+            assert isinstance(flag, Var)
+            flag = replace(flag, why=flag.why or self._flag(new).why)
             bare = new.bare() if isinstance(new, MaybeNone) else new
-            widened = self._var(inner, bare, name)
-            return Node(MaybeNone, (), (widened, flag))
+            return Node(MaybeNone, (), (inner if is_none(new) else self._var(inner, bare, name), flag))
         if p.kind is MaybeNumber:
             return self._maybe_number(p, new, name)
         if p.kind is MaybeObject and not isinstance(new, MaybeObject):
-            value = p.children[0]
-            assert isinstance(value, Const)
-            if not same(value.value, new):
-                raise self._mismatch(value.value, new, name)
-            return p
+            value, flag = p.children
+            assert isinstance(flag, Var)
+            found = self._optional(new, flag, name) if is_none(before) else None
+            return found or Node(MaybeObject, (), (self.fit(value, before.value, new, name), flag))
         keys, children = split(new)
         array = self._array(before, new, name)
         if array is not None:
@@ -204,17 +222,17 @@ class Fitter:
             raise self._mismatch(before, new, name)
         olds = split(before)[1]
         assert olds is not None
-        found = [
+        parts = [
             self.fit(child, old, one, f"{name}{step}")
             for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)
         ]
-        return Node(p.kind, p.keys, tuple(found))
+        return Node(p.kind, p.keys, tuple(parts))
 
     def _maybe_number(self, p: Node, new: Any, name: str) -> Pattern:
         leaf, flag = variables(p)
         t = type_of(new)
         if t is None or isinstance(new, MaybeNone):
-            if new is None or isinstance(new, MaybeNone):
+            if is_none(new) or isinstance(new, MaybeNone):
                 _require_tensor_or_none(leaf.type, name)
                 return self._var(leaf, new, name)
             raise StructureError(f"{said(name)} is {leaf.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
@@ -257,6 +275,11 @@ class Fitter:
         )
 
 
+def is_none(x: Any) -> bool:
+    """Whether a value is None on all paths on which there is one."""
+    return x is None or (isinstance(x, MaybeObject) and x.value is None)
+
+
 def _require_tensor_or_none(t: LeafType, name: str) -> None:
     """StructureError for a value that may be None, a number, and a tensor with dims."""
     if t.mixed and t.shape:
@@ -287,6 +310,8 @@ def in_order(p: Node, value: Any) -> list[Any]:
     if isinstance(value, Undefined):
         return [value] * len(p.children)
     if p.kind is MaybeNone and not isinstance(value, MaybeNone):
+        if isinstance(value, MaybeObject):
+            return [Undefined("None"), value.token]
         return [Undefined("None"), True] if value is None else [value, False]
     if p.kind is MaybeNumber and node_type(value) is not MaybeNumber:
         return [value, not isinstance(value, Tensor) or value._weak]

@@ -7,7 +7,7 @@ from dy2st_runtime.ir import Block, IRBuilder
 from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 
-from ..errors import Dy2stError
+from ..errors import DivisionError, Dy2stError, OutOfRangeError
 from ..tensor.location import path_of
 from ..transpiler import locate
 from .exceptions import Again, holds_staged
@@ -25,7 +25,7 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     Raises:
         the exception itself, if it is not one that the user's code raised: what cannot be staged is an error at once.
     """
-    location = _raised_at(error)
+    location = raised_at(error)
     if location is None:
         raise error
     require_uncaught((type(error),), location)
@@ -37,7 +37,7 @@ def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
 
     What the function prints and checks before comes before it, and its message may be one that only the run knows.
     """
-    location = _raised_at(error)
+    location = raised_at(error)
     if location is None:
         return False
     block = tracer.block
@@ -70,10 +70,11 @@ def _is_message(error: Exception) -> bool:
     return plain and (not error.args or (len(error.args) == 1 and isinstance(error.args[0], str)))
 
 
-def _raised_at(error: Exception) -> Location | None:
-    """Where the user's code raises an exception, itself or in a function of Python that it calls; None if something else does."""
+def raised_at(error: Exception) -> Location | None:
+    """Where the user's code raises an exception, itself or in a function that it calls; None if something else does."""
     if isinstance(error, Dy2stError):
-        return None
+        # what the values are to blame for, whoever computes with them; all others say what cannot be traced
+        return error.location if isinstance(error, (OutOfRangeError, DivisionError)) else None
     location, tb = None, error.__traceback__
     while tb is not None:
         at = locate(tb)

@@ -48,7 +48,9 @@ LEAF = Tree()
 
 
 class MaybeObject:
-    """A Python object that a variable holds on some paths only: `token` is absent where it does not."""
+    """A Python object (or a list, tuple, dict of tensors) that a variable holds on some paths only: `token` is absent where it does not."""
+
+    __slots__ = ("token", "value")
 
     def __init__(self, value: Any, token: Any):
         self.value, self.token = value, token

@@ -226,12 +226,22 @@ class Tracer(Watcher, ProgramRecorder):
                 f"local variable {name!r} is read where it has no value", location=user_location(2),
                 hint=f"give {name!r} a value on every path that leads here",
             )  # fmt: skip
+        if isinstance(value, MaybeNone):
+            return self._defined_or_none(value, name)
         v = getattr(value, "_value", None)
         if not isinstance(v, Variable) or v.name not in self.absent:
             return value
         out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])
         out.stop_gradient = v.stop_gradient
         return value.alike(out) if isinstance(value, Tensor) else value.with_value(out)
+
+    def _defined_or_none(self, value: MaybeNone, name: str) -> MaybeNone:
+        from .if_stmt import stage_cond
+
+        flag, bare = self.defined(value.is_none, name), value.bare()
+        if getattr(bare._value, "name", None) in self.absent:
+            stage_cond(self, flag, lambda: (), lambda: (self.defined(bare, name),)[:0], ())
+        return MaybeNone.of(bare, flag)
 
     # ---- mutation ----
     def on_mutate(self, tensor: Any) -> None:

@@ -12,6 +12,7 @@ from .frames import Frame
 from .reach import Reach
 from .running import variables
 from .special import SpecialMethods
+from .structure import MaybeObject
 
 
 class Watcher:
@@ -49,7 +50,7 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions hold now."""
-        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) is tuple or is_plain_object(v)))
+        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in (tuple, MaybeObject) or is_plain_object(v)))
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""

@@ -1,6 +1,6 @@
 """Programs that the fuzzer has found, made small by it: each showed a disagreement once. `python -m tests.fuzz` prints more."""
 
-# ruff: noqa: B007, F841, UP031  (what is left of them looks like this)
+# ruff: noqa: B007, F841, SIM102, UP031  (what is left of them looks like this)
 
 def value_or_none_printed(x, n, m, a):
     best = None
@@ -55,7 +55,140 @@ def attribute_of_what_a_method_changes(self, x, n, m, a):
     return x * 2
 
 
+def none_or_undefined_or_tensor(x, n, m, a):
+    if n > 2:
+        y = None
+    elif n > 0:
+        y = x
+    return y is None
+
+
+def none_returned_in_an_inner_branch(x, n, m, a):
+    if n > 2:
+        if x.sum() < 0:
+            return None
+    elif n > 0:
+        if x.sum() > 0:
+            return None
+    else:
+        if x.sum() > 20:
+            return
+    return x * 2
+
+
+def none_or_number_returned(x, n, m, a):
+    if x.sum() < 0:
+        if n > 2:
+            return None
+    return int(n)
+
+
+def none_or_entry_returned(x, n, m, a):
+    if x.sum() < 0:
+        if n > 2:
+            return None
+        y = 1
+    else:
+        for v in x:
+            if v > n:
+                return v
+    return None
+
+
+def none_in_a_loop(x, n, m, a):
+    for i in range(n):
+        if i > 1:
+            if x.sum() > i:
+                y = x[0]
+            y = None
+        elif n > 0:
+            y = None
+    if n > 2:
+        y = x
+    else:
+        y = None
+    return y
+
+
+def method_and_attribute_in_a_loop(self, x, n, m, a):
+    for _ in m:
+        self.update(n)
+        assert self.last is None
+        self.last = None
+
+
+def index_error_in_a_branch_not_taken(x, n, m, a):
+    if x.sum() > 0:
+        return a
+    y = n[0]
+
+
+def index_error_in_each_iteration(x, n, m, a):
+    for v in x:
+        x = x + n[0] * v
+    return x
+
+
+def empty_list_on_one_path(x, n, m, a):
+    if n > 0:
+        y = []
+    return y
+
+
+def list_on_one_path(x, n, m, a):
+    if n > 0:
+        y = [x]
+    return y[0] * 2
+
+
+def nested_containers_on_one_path(x, n, m, a):
+    if n > 0:
+        y = x, {"a": x}
+    return y[1]["a"] * 2
+
+
+def lists_on_two_of_three_paths(x, n, m, a):
+    if n > 2:
+        y = []
+    elif n > 0:
+        y = [x]
+    return y
+
+
+def list_that_a_loop_makes(x, n, m, a):
+    for i in range(n):
+        y = [x]
+    for i in range(n):
+        y.append(x)
+    return y
+
+
+def list_on_one_path_grown_on_it(x, n, m, a):
+    if n > 0:
+        y = [x]
+    if n > 1:
+        if x.sum() < 0:
+            y.append(x * 2)
+        for v in x:
+            y.append(v * x)
+    return y
+
+
+def lists_of_branches_in_a_loop(x, n, m, a):
+    for i in range(n):
+        if i == 0:
+            y = [x, x]
+        elif i == 1:
+            y = [x * 2, x * i]
+        y[0] = y[0] * 2
+    return y
+
+
 PROGRAMS = [
-    value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises, body_that_raises_in_the_end,
-    body_that_raises_in_a_branch, attribute_of_what_a_method_changes,
+    value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
+    body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
+    none_returned_in_an_inner_branch, none_or_number_returned, none_or_entry_returned, none_in_a_loop,
+    method_and_attribute_in_a_loop, index_error_in_a_branch_not_taken, index_error_in_each_iteration, empty_list_on_one_path,
+    list_on_one_path, nested_containers_on_one_path, lists_on_two_of_three_paths, list_that_a_loop_makes,
+    list_on_one_path_grown_on_it, lists_of_branches_in_a_loop,
 ]  # fmt: skip

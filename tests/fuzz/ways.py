@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime import config
-from dy2st_runtime.errors import Dy2stError
+from dy2st_runtime.errors import Dy2stError, ShapeError
 from dy2st_runtime.executor.interpreted import InterpretedExecutable
 from dy2st_runtime.formats import program_from_bytes, program_to_bytes
 from dy2st_runtime.ir import clone_program
@@ -337,6 +337,8 @@ def check(program: str | Callable, ways: Sequence[str], mode: int = 0, calls: Se
         with surroundings():
             way = Way(function, make, mode)
             for values, outcome in zip(calls, wanted, strict=True):
+                if isinstance(outcome.error, ShapeError) and name in ("optimized", "native"):
+                    continue  # what nobody uses is not computed, nor are its shapes checked then; `interpreted` does
                 refusal = compare(outcome, way.observe(values), name, tolerance)
                 if refusal is not None:
                     return refusal, raised
