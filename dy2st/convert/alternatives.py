@@ -119,6 +119,10 @@ class Alternatives:
                     hint="make a new one instead of changing this one, or copy it before: xs = list(xs)",
                 )  # fmt: skip
 
+    def forget(self, x: Any) -> None:
+        """Nothing holds a container any more."""
+        self._pairs = [p for p in self._pairs if p.one is not _contents(x)]
+
     def leave(self, count: int) -> None:
         """A branch or loop body has come to its end: what was found in it ends with it."""
         del self._pairs[count:]

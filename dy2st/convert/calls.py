@@ -171,6 +171,8 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)
+    if isinstance(owner, StagedList) and tracer is not None:
+        return functools.partial(_list_method, owner, f.__name__)
     if not isinstance(function, types.FunctionType):
         return f
     inner = getattr(function, "_dy2st_function", None)
@@ -197,7 +199,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
-    if tracer is not None and type(owner) is list:
+    if tracer is not None and type(owner) in (list, dict):
         return functools.partial(_list_method, owner, f.__name__)
     if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
@@ -227,13 +229,15 @@ def _cached(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def _list_method(items: list, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """A method of a list; what it is called with may be of dynamic length, or make the list such."""
+def _list_method(items: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """A method of a list or dict; what it is called with may be of dynamic length, or make the list such."""
     from . import mutation
 
-    if name in ("extend", "insert", "pop") and not kwargs:
-        result = getattr(mutation, f"list_{name}")(items, *args)
+    if not isinstance(items, dict) and name in ("extend", "insert", "pop") and not kwargs:
+        result = mutation.list_method(items, name, *args)
         return result[1] if name == "pop" else None
+    if name in mutation.CHANGES:
+        return mutation.method(items, name, *args, **kwargs)
     return getattr(current(current_tracer(), items), name)(*args, **kwargs)
 
 

@@ -17,6 +17,7 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .aliases import Source, shared, who
 from .cells import Cell, ListCell, is_variable_of
+from .chosen import note
 from .frames import Growth, Outcome
 from .growing import current, promote
 from .lists import StagedList
@@ -210,6 +211,9 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         return made[key][0]
 
     merged = tracer.alternatives.merged(patterns, [values for values in sides if values is not None], make)
+    if sides[0] is not None and sides[1] is not None:
+        for a, b, value in zip(sides[0], sides[1], merged, strict=True):
+            note(tracer, test, (a, b), value, outside)
     tracer.aliases.merge(list(made.values()), tracer.block)
     tracer.aliases.leave(blocks, tracer.block)
     values = merged[: len(names)]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from .calls import call
+from .chosen import chooses
 from .growing import current, promote
 from .lists import StagedList
 from .tracer import current_tracer, is_staged, need_tracer
@@ -16,6 +17,7 @@ def _list(a: Any) -> Any:
     return current(current_tracer(), a)
 
 
+@chooses
 def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
     a = _list(a)
@@ -26,6 +28,7 @@ def list_append(a: Any, x: Any) -> Any:
     return a
 
 
+@chooses
 def list_extend(a: Any, xs: Any) -> Any:
     """`a.extend(xs)`; returns what `a` is then."""
     a = _list(a)
@@ -38,6 +41,7 @@ def list_extend(a: Any, xs: Any) -> Any:
     return a
 
 
+@chooses
 def list_insert(a: Any, i: Any, x: Any) -> Any:
     """`a.insert(i, x)`; returns what `a` is then."""
     a = _list(a)
@@ -50,6 +54,7 @@ def list_insert(a: Any, i: Any, x: Any) -> Any:
     return a
 
 
+@chooses
 def list_clear(a: Any) -> Any:
     """`a.clear()`; returns what `a` is then."""
     a = _list(a)
@@ -60,6 +65,7 @@ def list_clear(a: Any) -> Any:
     return a
 
 
+@chooses
 def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     """What `a` is after `a.pop(...)`, and the value."""
     a = _list(a)
@@ -69,6 +75,7 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     return a, value
 
 
+@chooses
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
     a = _list(a)
@@ -81,6 +88,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
     return a
 
 
+@chooses
 def delitem(a: Any, key: Any) -> Any:
     """`del a[key]`; returns what `a` is then."""
     a = _list(a)
@@ -88,6 +96,21 @@ def delitem(a: Any, key: Any) -> Any:
         a = _promoted(a, [])
     del a[key]
     return a
+
+
+def _method(a: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    return getattr(_list(a), name)(*args, **kwargs)
+
+
+def _list_method(a: Any, name: str, *args: Any) -> Any:
+    change = {"extend": list_extend, "insert": list_insert, "pop": list_pop}[name]
+    result = change(a, *args)
+    return result if name == "pop" else None
+
+
+# called by their names, so that no variable gets what the list or dict is then
+method, list_method = chooses(_method, names=0), chooses(_list_method, names=0)
+CHANGES = {"append", "clear", "sort", "reverse", "remove", "update", "setdefault", "pop", "popitem"}
 
 
 def _staged_slice(key: Any) -> bool:

@@ -22,6 +22,7 @@ from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, Snapshot, TensorCell
+from .chosen import Chosen
 from .frames import Frame, Note, Outcome
 from .growing import grown, take_back
 from .optional import MaybeNone
@@ -89,6 +90,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.raised: list[Again] = []
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
+        self.chosen: dict[int, Chosen] = {}
         self.limit: int | None = None
         self._open = open_captures or {}
         self._count = 0
