@@ -37,6 +37,10 @@ def test_cure_works(code, source):
     run(source, f"<{code} cure>")
 
 
+def test_every_page_has_an_example_and_a_cure():
+    assert {code for code, _ in blocks("fails")} == {code for code, _ in blocks("cure")} == set(PAGES)
+
+
 def test_every_code_has_a_page():
     classes = {c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, Dy2stError)}
     from dy2st.transpiler import ConversionError
