@@ -58,3 +58,7 @@ class LeakError(Dy2stError, RuntimeError):
     """A tensor computed inside a staged branch or loop is used outside of it, where it may not exist."""
 
     code = "D2S106"
+
+
+class EagerStatementWarning(RuntimeWarning):
+    """A statement of a function made static with `full_graph=False` runs eagerly; the message names it and says why."""

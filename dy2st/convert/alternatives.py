@@ -109,6 +109,10 @@ class Alternatives:
         held += [v for o in self._tracer.outer_variables.values() for v in dict(o).values()]
         return {id(c) for value in held for c in containers_of(value)}
 
+    def may_be_another(self, x: Any) -> bool:
+        """Whether a container stands for one of several."""
+        return id(x) in self._of
+
     def require_unchanged(self) -> None:
         """StructureError if one of two containers that may be one object has changed."""
         for pair in self._pairs:

@@ -23,7 +23,8 @@ def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, bui
         function: a function, a method, or a Layer.
         input_spec: for each argument an InputSpec; without it, shapes are learned from the calls.
         build_strategy, backend: accepted for the sake of PaddlePaddle's signature; there is one backend.
-        full_graph: must be True: what cannot be staged is an error.
+        full_graph: what cannot be staged is an error. With False the statement that is the reason runs eagerly, with an
+            `EagerStatementWarning` that names it; what is before and behind it is static.
 
     Raises:
         DTypeError: it is none of these.
@@ -35,20 +36,18 @@ def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, bui
     >>> f.__name__
     'f'
     """
-    if not full_graph:
-        raise NotImplementedError(
-            "to_static(full_graph=False) is not supported yet: all of a function is staged, or none"
-        )
     if function is None:
-        return lambda f: to_static(f, input_spec)
+        return lambda f: to_static(f, input_spec, full_graph=full_graph)
     if isinstance(function, StaticFunction):
-        return function if input_spec is None else StaticFunction(function.original, input_spec)
+        if input_spec is None and full_graph == function.full_graph:
+            return function
+        return StaticFunction(function.original, function.input_spec if input_spec is None else input_spec, full_graph=full_graph)
     if isinstance(function, (types.FunctionType, types.MethodType)):
-        return StaticFunction(function, input_spec)
+        return StaticFunction(function, input_spec, full_graph=full_graph)
     forward = getattr(function, "forward", None)
     if forward is not None and hasattr(function, "sublayers"):
         inner = forward.original if isinstance(forward, StaticFunction) else forward
-        function.forward = StaticFunction(inner, input_spec)
+        function.forward = StaticFunction(inner, input_spec, full_graph=full_graph)
         return function
     if isinstance(function, (staticmethod, classmethod)):
         raise DTypeError("put to_static below @staticmethod or @classmethod, next to the function")

@@ -86,6 +86,9 @@ class Found:
     contents: Recipe
 
 
+Twin = Argument | Fetched | Tensor
+"""Where a tensor is at each call: among the arguments, among the results, or outside."""
+
 Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found
 
 
@@ -209,17 +212,21 @@ class ConcreteProgram:
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
         raised: the exceptions of the user's classes that the program raises, by their numbers.
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
+        twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
-                 numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None, raised: Sequence[Again] = ()) -> None:  # fmt: skip
+                 numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None, raised: Sequence[Again] = (),
+                 twins: Sequence[list[Twin]] = ()) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
         self.leaves = leaves or {}
         self.raised = raised
+        self.twins = list(twins)
         self.shapes = [v.shape for v in inputs]
+        self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
         self.fixed: Dy2stError | None = None
         self._lock = threading.RLock()

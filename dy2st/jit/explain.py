@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime.errors import shorten_path
 
+from .splits import describe
+
 if TYPE_CHECKING:
     from .static_function import StaticFunction
 
@@ -15,6 +17,7 @@ def explain(function: StaticFunction) -> str:
     traces = function.concrete_programs
     count = "1 trace" if len(traces) == 1 else f"{len(traces)} traces"
     lines = [f"{function.__qualname__}: {count}"]
+    lines += describe(function)
     for i, concrete in enumerate(traces, start=1):
         inputs = ", ".join(f"{v.name}: {v.type}" for v in concrete.inputs) or "no tensors"
         lines.append(f"trace {i}: {concrete.reason}")

@@ -15,7 +15,7 @@ def reduced(function: Any) -> Any:
             the name of the method); else it is made again from the function it wraps, which pickle finds by name.
     """
     kind, name = type(function), function.__name__
-    made_of = kind, (function.raw, function.input_spec, function.instance)
+    made_of = kind, (function.raw, function.input_spec, function.instance, function.full_graph)
     if function.instance is None:
         return function.__qualname__ if _found(function.__module__, function.__qualname__) is function else made_of
     if isinstance(inspect.getattr_static(type(function.instance), name, None), kind):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,13 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 @dataclass(frozen=True)
 class TensorKey:
-    """A tensor argument as part of a key. `alias`: position of an earlier leaf that is the same tensor."""
+    """A tensor argument as part of a key. `alias`: position of an earlier leaf that is the same tensor; `number`: it is a Python number."""
 
     dtype: str
     rank: int
     stop_gradient: bool
     alias: int = -1
+    number: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,22 @@ class Arguments:
         leaves: the flat leaves; arrays are tensors.
         key: the key.
 
+    Args:
+        numbers: parameters whose Python numbers are fed, so that they are no part of the key.
+
     Raises:
         TypeError: they do not fit the signature; `name` is what the function is called.
     """
 
-    def __init__(self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any], name: str):
+    def __init__(self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any], name: str, numbers: Collection[str] = ()):
         try:
             found = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{name}() {error}") from None
         found.apply_defaults()
         self.bound = dict(found.arguments)
+        for name in numbers:
+            self.bound[name] = dispatch.constant(self.bound[name], weak=True)
         leaves, self.tree = flatten(self.bound, twins=True)
         self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
         grad = dispatch.is_grad_enabled()
@@ -89,7 +95,7 @@ class Arguments:
             if isinstance(x, Tensor):
                 alias = seen.setdefault(id(x), i)
                 stop = x.stop_gradient or not grad or not x.dtype.startswith("float")
-                keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias))
+                keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias, x._weak))
             else:
                 keys.append(Constant(x))
         self.key = Key(self.tree, tuple(keys), grad, get_default_dtype())

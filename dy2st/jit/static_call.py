@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,9 +13,10 @@ from dy2st_runtime.ops.control import ABSENT
 
 from ..convert.cells import Cell
 from ..convert.structure import split
-from ..tensor import Tensor, dispatch, tape
+from ..errors import StructureError
+from ..tensor import Tensor, dispatch, tape, twins
 from ..tensor.random import STATE_NAME
-from .concrete import ArgumentCell, ConcreteProgram, Training, cook
+from .concrete import Argument, ArgumentCell, ConcreteProgram, Fetched, Training, cook
 from .signature import Arguments
 
 
@@ -27,6 +28,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     """
     inputs = arguments.tensors()
     captured = [c.now() for c in concrete.captured]
+    _require_apart(concrete, arguments, inputs, captured)
     feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
     feeds.update((n.variable.name, np.asarray(n.holder[n.entry], n.variable.dtype)) for n in concrete.numbers)
     state: dict[str, Any] = {c.variable.name: t._value for c, t in zip(concrete.captured, captured, strict=True)}
@@ -52,9 +54,48 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     made: dict[int, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
     cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in concrete.effects.cells]
+    _note_twins(concrete, inputs, captured, results)
     # the run has succeeded: now, and only now, it changes
     _commit(concrete, arguments, inputs, captured, results, cells)
     return result
+
+
+def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Any]) -> None:
+    """StructureError if the function changes something that it knows twice: as an argument, and from outside.
+
+    A trace takes them for two objects.
+    """
+    effects = concrete.effects
+    found: Any = None
+    if effects.arguments or effects.captures:
+        known = {id(t): c.tensor for c, t in zip(concrete.captured, captured, strict=True)}
+        both = [i for i, t in enumerate(inputs) if id(t) in known]
+        changed = {i for i, _ in effects.arguments}
+        set_ = {id(t) for t, _ in effects.captures}
+        found = next((inputs[i] for i in both if i in changed or id(known[id(inputs[i])]) in set_), None)
+    if effects.cells and found is None:
+        outside = concrete.containers_outside
+        paths = {c.path for c, _ in effects.cells if isinstance(c, ArgumentCell)}
+        set_ = {id(c.target) for c, _ in effects.cells if not isinstance(c, ArgumentCell)}
+        found = next((x for path, x in _containers(arguments.bound) if id(x) in set_ or (path in paths and id(x) in outside)), None)
+    if found is not None:
+        raise StructureError(
+            f"a {type(found).__name__} among the arguments is also known to the function from outside, and it changes it",
+            hint="pass it as an argument only, or not at all",
+        )
+
+
+def _containers(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+    """The lists and dicts in the arguments, also those of the attributes of dataclasses, with the ways to them."""
+    keys, children = split(value)
+    if children is None or isinstance(value, Tensor):
+        return
+    if path and isinstance(value, (list, dict)):
+        yield path, value
+    elif path and hasattr(value, "__dict__"):
+        yield path, vars(value)
+    for key, child in zip(keys or range(len(children)), children, strict=True):
+        yield from _containers(child, (*path, key))
 
 
 def _tensors(value: Any) -> Any:
@@ -65,6 +106,15 @@ def _tensors(value: Any) -> Any:
     return Tensor.wrap(value)
 
 
+def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], captured: Sequence[Tensor], results: Sequence[Any]) -> None:
+    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if concrete.twins else {}
+    for group in concrete.twins:
+        found = [
+            inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now[id(x)] for x in group
+        ]
+        twins.note([t for t in found if isinstance(t, Tensor)])
+
+
 def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Tensor],
             results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
     effects = concrete.effects
@@ -73,6 +123,7 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
     changed = [*((inputs[i], p) for i, p in effects.arguments), *((now[id(t)], p) for t, p in effects.captures)]
     for target, position in changed:
         new = results[position]
+        twins.require_alone(target)
         target._value = new._value
         if target.is_leaf and not target._stop:
             continue  # a parameter gets another value, as by `set_value`; its gradients go on coming to it

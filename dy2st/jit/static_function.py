@@ -10,7 +10,7 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from dy2st_runtime import config, dims
@@ -36,6 +36,7 @@ from .signature import (
     widen,
 )  # fmt: skip
 from .sizes import Sizes, choices, first_that_works, shown
+from .splits import Splits
 from .tracing import Trace
 
 _enabled = True
@@ -71,6 +72,7 @@ class _Traces:
         self.numbers = Numbers()
         self.causes = Counter()
         self.warned_of_sizes = False
+        self.mixed: dict[Key, types.FunctionType] = {}
 
     def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
         """A tensor of the outside is to be traced with this shape from now on."""
@@ -115,16 +117,18 @@ class StaticFunction:
         function: a Python function or a bound method.
         input_spec: for each argument an InputSpec (or a nested structure of them, or a Python value).
         instance: the object that it is a method of.
+        full_graph: what cannot be staged is an error; False: it runs eagerly, with a warning.
     """
 
-    def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None,
-                 traces: _Traces | None = None) -> None:  # fmt: skip
+    def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None, full_graph: bool = True, *,
+                 traces: _Traces | None = None, splits: Splits | None = None) -> None:  # fmt: skip
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
         if input_spec is not None and not isinstance(input_spec, (list, tuple)):
             raise FeedError(f"input_spec must be a list, got {type(input_spec).__name__}", hint="give one entry for each argument")
         self.raw, self.instance, self.input_spec = function, instance, input_spec
         self._traces = _Traces() if traces is None else traces
+        self.splits = splits if full_graph or splits is not None else Splits(function)
         self._of_instances = _ByObject()
         self._signature: inspect.Signature | None = None
         self._defaults: list[Any] = []
@@ -135,11 +139,11 @@ class StaticFunction:
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
         if instance is None:
             return self
-        return StaticFunction(self.raw, self.input_spec, instance, self._of_instances.of(instance))
+        return StaticFunction(self.raw, self.input_spec, instance, traces=self._of_instances.of(instance), splits=self.splits)
 
     def __deepcopy__(self, memo: dict) -> StaticFunction:
         # the copy of a layer has its own parameters, so its own traces
-        return StaticFunction(self.raw, self.input_spec, memo.get(id(self.instance), self.instance))
+        return StaticFunction(self.raw, self.input_spec, memo.get(id(self.instance), self.instance), self.full_graph)
 
     def __reduce__(self) -> Any:
         return reduced(self)
@@ -151,6 +155,11 @@ class StaticFunction:
 
     # how `convert.call` finds what to convert
     _dy2st_function = original
+
+    @property
+    def full_graph(self) -> bool:
+        """Whether what cannot be staged is an error."""
+        return self.splits is None
 
     @property
     def signature(self) -> inspect.Signature:
@@ -170,11 +179,29 @@ class StaticFunction:
         if not dispatch.in_dynamic_mode():
             return call(self.original)(*args, **kwargs)  # inside another trace, or while a program is built by hand
         try:
-            arguments = Arguments(self.signature, args, kwargs, self.__name__)
-            concrete = self.find(arguments)
-            result = static_call.run(concrete, arguments)
+            if self.splits is not None:
+                return self.splits.call(self, args, kwargs)
+            arguments = self.arguments(args, kwargs)
+            return self.run(self.find(arguments), arguments)
         except Exception as error:
             raise for_user(error) from error.__cause__
+
+    def arguments(self, args: Sequence[Any], kwargs: dict[str, Any], numbers: Collection[str] = ()) -> Arguments:
+        """The arguments of a call; the numbers among them that these parameters get are to be inputs of the Program."""
+        return Arguments(self.signature, tuple(args), kwargs, self.__name__, numbers)
+
+    @property
+    def mixed(self) -> dict[Key, types.FunctionType]:
+        """What runs instead of the function where it could not be staged as a whole."""
+        return self._traces.mixed
+
+    def is_new(self, arguments: Arguments) -> bool:
+        """Whether there was no call with arguments like these."""
+        return arguments.key not in self._traces.by_key and arguments.key not in self.mixed
+
+    def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
+        """Calls a trace that serves the arguments."""
+        result = static_call.run(concrete, arguments)
         _last.append(concrete)
         return result
 
@@ -267,7 +294,8 @@ class StaticFunction:
         """A trace; if it is for a call, numbers of the outside that have changed since those of the group were made are inputs."""
         def run(fed: Sequence[Entry]) -> ConcreteProgram:
             trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
-                          self._traces.open_captures() if sizes.outside else {}, fed, opened)  # fmt: skip
+                          self._traces.open_captures() if sizes.outside else {}, fed, opened,
+                          exact="" if self.splits is None else self.splits.exact)  # fmt: skip
             trace.tracer.limit = sizes.limit
             return trace.run(self.raw.__qualname__)
 

@@ -9,6 +9,7 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 
@@ -25,7 +26,8 @@ from ..convert.structure import MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
-from ..errors import LeakError, StagedValueError
+from ..errors import Dy2stError, LeakError, StagedValueError, StructureError
+from ..nn import Layer
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved
 from ..tensor.location import entry
@@ -43,6 +45,7 @@ from .concrete import (
     Number,
     Rebuilt,
     Recipe,
+    Twin,
     handed_on,
     located,
 )
@@ -61,12 +64,14 @@ class Trace:
         names: for each fed tensor its name in the program.
         counters: numbers outside, by holder and entry, that are inputs.
         opened: tensors of the outside whose shape only the run knows, as it has changed between calls.
+        exact: more Python follows, which tells values from others that a result may stand for: that is refused. "distinct": what
+            follows also may tell two objects from one.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
-                 counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = ()) -> None:  # fmt: skip
-        self.function, self.signature, self.key = function, signature, key
+                 counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (), exact: str = "") -> None:  # fmt: skip
+        self.function, self.signature, self.key, self.exact = function, signature, key, exact
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures)
         self.inputs: list[Variable] = []
@@ -74,6 +79,7 @@ class Trace:
         self.opened = opened
         self._fetches: dict[str, int] = {}
         self._marks: dict[int, tuple[int, Any]] = {}
+        self._uncertain: dict[int, Tensor] = {}
         self.arguments = self._arguments(leaves, shapes, names)
         self.paths = _paths(self.arguments)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
@@ -97,6 +103,7 @@ class Trace:
             v.stop_gradient = key.stop_gradient
             self.inputs.append(v)
             self.placeholders.append(Tensor.wrap(v, key.stop_gradient))
+            self.placeholders[-1]._weak = key.number
             is_leaf = isinstance(leaf, Tensor) and leaf.is_leaf and not leaf.stop_gradient
             self.tracer.arguments[id(self.placeholders[-1])] = is_leaf
             made.append(self.placeholders[-1])
@@ -148,10 +155,7 @@ class Trace:
                     tracer.on_mutate(t)
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 tracer.alternatives.require_unchanged()
-                recipe = self._recipe(result)
-                effects = self._effects()
-                for t in (*self.placeholders, *(t for t, _ in tracer.captures.values())):
-                    tracer.aliases.require_fresh(t, tracer.block, "the caller's")
+                recipe, effects = self._left_behind(result)
             except Exception as error:
                 if not stage_last_raise(tracer, error):
                     raise
@@ -175,7 +179,34 @@ class Trace:
             print(show_program(self.program), file=sys.stderr)
         leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
-                               guards, list(tracer.notes), self.numbers, leaves, tracer.raised)  # fmt: skip
+                               guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins())  # fmt: skip
+
+    def _left_behind(self, result: Any) -> tuple[Recipe, Effects]:
+        """What a call returns and what it changes. Errors are no fault of any line: they are marked `of_results`."""
+        try:
+            recipe, effects = self._recipe(result), self._effects()
+        except Dy2stError as error:
+            vars(error)["of_results"] = True
+            raise
+        for t in (*self.placeholders, *(t for t, _ in self.tracer.captures.values())):
+            self.tracer.aliases.require_fresh(t, self.tracer.block, "the caller's")
+        return recipe, effects
+
+    def _twins(self) -> list[list[Twin]]:
+        """For each result that may be one of several objects, these: a fetch, an argument, a tensor of the outside."""
+        found = []
+        inputs = {id(p): Argument(i) for i, p in enumerate(self.placeholders)}
+        for value in self._uncertain.values():
+            group: list[Twin] = []
+            for t in (value, *self.tracer.aliases.of(value).values()):
+                if id(t) in inputs:
+                    group.append(inputs[id(t)])
+                elif id(t) in self.tracer.captures:
+                    group.append(self.tracer.captures[id(t)][0])
+                elif isinstance(t, Tensor) and isinstance(v := t._value, Variable) and v.name in self._fetches:
+                    group.append(Fetched(self._fetches[v.name]))
+            found.append(group)
+        return [group for group in found if len(group) > 1]
 
     def _objects(self) -> list[Any]:
         """The arguments that are no tensors, and the tensors' tree is not looked into."""
@@ -222,8 +253,10 @@ class Trace:
     def _recipe(self, value: Any) -> Recipe:
         if isinstance(value, Tensor):
             for i, p in enumerate(self.placeholders):
-                if value is p:
+                if value is p and not p._weak:
                     return Argument(i)
+            if self.exact:
+                self._require_exact(value)
             if id(value) in self.tracer.originals or not value.is_symbolic:
                 return Constant(value)
             if isinstance(value, MaybeNone):
@@ -239,12 +272,16 @@ class Trace:
                     return replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=kinds.class_name)
             return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
         if isinstance(value, StagedList):
+            if self.exact:
+                self._require_exact(value)
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
             return self._given(items, self._fetch(value._value, value.of_numbers()))
         if isinstance(value, list) and id(value) in self.tracer.replaced:
             return self._given(value, self._recipe(self.tracer.replaced[id(value)][1]))
         if isinstance(value, MaybeObject):
+            if self.exact:
+                raise StructureError("a variable holds an object on some paths only, as only the run knows", hint=_DECIDE)
             return self._recipe(value.value)
         if isinstance(value, Undefined):
             value.fail()
@@ -257,6 +294,8 @@ class Trace:
         if children is None:
             self._require_plain(value)
             return Constant(value)
+        if self.exact and self.tracer.alternatives.may_be_another(value):
+            raise StructureError("a variable is one of several objects, as only the run knows", hint=_DECIDE)
         mark = 0
         if not isinstance(value, tuple):
             mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
@@ -271,6 +310,15 @@ class Trace:
             return Given(path, contents)
         return Held(value, contents) if id(value) in self.tracer.before and not isinstance(value, tuple) else contents
 
+    def _require_exact(self, value: Any) -> None:
+        """StructureError for a value that stands for one of several objects, as only the run knows: Python could tell which."""
+        if (others := self.tracer.aliases.of(value)) and (self.exact == "distinct" or isinstance(value, StagedList)):
+            raise StructureError("a variable is one of several objects, as only the run knows", hint=_DECIDE)
+        if others:
+            self._uncertain[id(value)] = value
+        if isinstance(value, Tensor) and value._kinds is not None:
+            raise value._kinds.fail("what follows may depend on that")
+
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
         if isinstance(value, types.FunctionType):
@@ -282,6 +330,11 @@ class Trace:
                     for x in held_by(c)]  # fmt: skip
             if isinstance(value, frozenset):
                 held += value
+        if self.exact and not (id(value) in self.tracer.before or isinstance(value, _LASTING)):
+            raise StructureError(
+                f"a {type(value).__name__} that is made while tracing would be the same object at each call",
+                hint="make it outside of the static function",
+            )
         suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
         if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
             raise StagedValueError(
@@ -313,10 +366,21 @@ class Trace:
             effects.cells.append((_outer(cell, self.paths), recipe))
         for items, staged in self.tracer.replaced.values():
             if id(items) in self.paths or items in self.tracer.root:
+                if self.exact:
+                    self._require_exact(staged)
                 # the old entries stay the objects that they are
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
-                effects.cells.append((_outer(cell, self.paths), self._fetch(value._value)))
+                effects.cells.append((_outer(cell, self.paths), self._fetch(value._value, staged.of_numbers())))
         return effects
+
+
+_DECIDE = "decide with a Python value which it is, or make a copy (y = y.clone())"
+
+# objects that are there before a function runs, or that are never changed
+_LASTING = (
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, np.dtype, type, types.ModuleType, types.FunctionType,
+    types.BuiltinFunctionType, types.MethodType, Layer,
+)  # fmt: skip
 
 
 def _has_contents(cell: types.CellType) -> bool:

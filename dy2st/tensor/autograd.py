@@ -174,6 +174,7 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
         # another Tensor each time: `a.grad.zero_()` must not change `b.grad`
         given = {id(g) for g in grads if g is not None}
         cut = {_key(t) for t in blocked if not t.stop_gradient}
+        passed: list[tape.Node] = []
         for node in reversed(order):
             douts = pending.pop(node, None)
             if douts is None:
@@ -187,8 +188,9 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
                         found[id(node), i] = _own(g, given)
             if not node.is_leaf:
                 _step(node, douts, pending, useful, cut, create)
+            passed.append(node)
         if not retain:
-            for node in order:
+            for node in passed:
                 node.release()
     return [] if targets is None else [None if k is None else found.get(k) for k in targets]
 
@@ -236,7 +238,8 @@ def _reachable(roots: list[tape.Node], cut: set[_Key]) -> list[tape.Node]:
         if id(node) in seen:
             continue
         seen[id(node)] = node
-        stack += [e[0] for e in node.live_edges() if e is not None and (id(e[0]), e[1]) not in cut]
+        # one that was freed is an error only if a gradient comes to it: a static call need not pass one on to all its inputs
+        stack += [e[0] for e in node.edges or () if e is not None and (id(e[0]), e[1]) not in cut]
     return sorted(seen.values(), key=lambda n: n.seq)
 
 
@@ -244,7 +247,7 @@ def _useful(order: list[tape.Node], targets: set[_Key]) -> set[_Key]:
     """The edges on a path to a target: only their gradients are computed."""
     useful = set(targets)
     for node in order:
-        if any(e is not None and (id(e[0]), e[1]) in useful for e in node.live_edges()):
+        if any(e is not None and (id(e[0]), e[1]) in useful for e in node.edges or ()):
             useful.update((id(node), i) for i in range(len(node.outputs)))
     return useful
 

@@ -20,7 +20,7 @@ from dy2st_runtime.ops.builder import OpBuilder
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
 from ..errors import Dy2stError, InplaceError, IntegerRangeError, StagedValueError, with_location
-from . import tape
+from . import tape, twins
 from .location import user_location
 from .tensor import Parameter, Tensor
 
@@ -260,6 +260,7 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
     if recorder is not None:
         recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))
         return tensor
+    twins.require_alone(tensor)
     tensor._value = _array(new)
     if computed and new._stop:
         # the new value depends on nothing that needs a gradient: what the old one was made of must not get one

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import dy2st_runtime
 
 from ..errors import Location
-from ..transpiler import place_of
+from ..transpiler import locate, place_of
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(f)), "")
@@ -98,6 +98,19 @@ def traceback_steps(tb: TracebackType | None) -> list[Step]:
             steps.append(step)
         tb = tb.tb_next
     return steps
+
+
+def converted_places(tb: TracebackType | None) -> list[Location]:
+    """The places on the way to an exception, outermost first: the user's, and those in what is converted of dy2st itself."""
+    found: list[Location] = []
+    while tb is not None:
+        place = locate(tb)
+        if place is not None:
+            found.append(place)
+        else:
+            found += traceback_calls(TracebackType(None, tb.tb_frame, tb.tb_lasti, tb.tb_lineno))
+        tb = tb.tb_next
+    return found
 
 
 def calls(steps: Iterable[Step]) -> list[Location]:

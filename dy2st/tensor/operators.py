@@ -10,7 +10,7 @@ from dy2st_runtime.dtype import ALL as ALL_DTYPES
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.control import scalar_bool
 
-from ..errors import DTypeError, GradientError, ShapeError, with_location
+from ..errors import DTypeError, GradientError, ShapeError, StagedValueError, with_location
 from ..framework.dtype import convert_dtype
 from ..framework.place import check_device
 from . import (
@@ -41,11 +41,19 @@ def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any]
     return operator
 
 
-def _operand(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Any]:
+def _operand(function: Callable[[Any, Any], Tensor], repeats: bool = False) -> Callable[[Tensor, Any], Any]:
     def operator(self: Tensor, other: Any) -> Any:
         # what is no number or tensor gets its own say (`NotImplemented`), or Python's own TypeError
         if not isinstance(other, (Tensor, *promotion.NUMBERS, np.ndarray, Variable, list, tuple)):
             return NotImplemented
+        if self._weak and isinstance(other, (list, tuple)):
+            # a number that only the run knows: to Python this is about the list, and it is no operand of anything but `*`
+            if not repeats:
+                return NotImplemented
+            raise StagedValueError(
+                f"a {type(other).__name__} is repeated as often as only the run knows", location=user_location(2),
+                hint="append to a list in a loop: for _ in range(n): out.append(x)",
+            )  # fmt: skip
         return function(self, other)
 
     return operator
@@ -352,8 +360,8 @@ def install(functions: dict[str, Any]) -> None:
     for name, function in functions.items():
         setattr(Tensor, name, function)
     for name, function in _BINARY.items():
-        setattr(Tensor, f"__{name}__", _operand(function))
-        setattr(Tensor, f"__r{name}__", _operand(_reflected(function)))
+        setattr(Tensor, f"__{name}__", _operand(function, name == "mul"))
+        setattr(Tensor, f"__r{name}__", _operand(_reflected(function), name == "mul"))
     for name, compare in _COMPARE.items():
         setattr(Tensor, f"__{name}__", _operand(compare))
     for name, function in INPLACE.items():

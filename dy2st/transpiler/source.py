@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gast
 from dy2st_runtime.errors import Location
@@ -45,6 +45,14 @@ class _File:
 
 _files: dict[str, _File] = {}
 
+# Sources of code that was compiled from a tree, by identity; the code is kept, so that its identity is not given to another.
+_provided: dict[int, tuple[types.CodeType, Source]] = {}
+
+
+def provide(code: types.CodeType, source: Source) -> None:
+    """Notes the source of code that stands in no file as a function."""
+    _provided[id(code)] = code, source
+
 
 def get_source(function: types.FunctionType) -> Source:
     """The source of the function.
@@ -53,6 +61,9 @@ def get_source(function: types.FunctionType) -> Source:
         ConversionError: the source is not to be had, or it is not certain which of several lambdas it is.
     """
     code = function.__code__
+    if id(code) in _provided:
+        known = _provided[id(code)][1]
+        return replace(known, tree=nodes.copy(known.tree))
     place = Location(code.co_filename, code.co_firstlineno, function=code.co_name)
     file = _read(code, function.__globals__, place)
     candidates = [

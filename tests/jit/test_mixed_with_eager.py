@@ -1,6 +1,7 @@
 """Static calls amid eager code: several before one backward, hooks, modes, optimizers, copies, pickles, threads."""
 
 import copy
+import gc
 import pickle
 import threading
 
@@ -284,3 +285,21 @@ def test_threads_share_a_model():
         own = Tensor(x.numpy(), stop_gradient=False)
         eager(own).sum().backward()
         close(own.grad * 5, x.grad)
+
+
+def test_a_call_that_waits_for_its_gradient_in_a_cycle_of_garbage():
+    static = jit.to_static(lambda x: x * x)
+
+    def wait():
+        cycle = [static(Tensor([1.0, 2.0], stop_gradient=False) * 1.0)]
+        cycle.append(cycle)
+
+    wait()
+    frames = static.concrete_program.training().executable._frames
+    assert frames == []
+    gc.collect()
+    assert frames == []  # its memory is gone with the garbage
+    for _ in range(3):
+        x = Tensor([1.0, 2.0], stop_gradient=False)
+        static(x).sum().backward()
+    assert len(frames) == 1

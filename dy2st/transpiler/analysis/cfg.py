@@ -190,7 +190,7 @@ class _Builder:
         inside = self.graph.nodes[first:]
         self.finish(node, "end with")
         # The context manager may swallow an exception from anywhere in the body.
-        swallows = any(_may_swallow(item.context_expr) for item in node.items)
+        swallows = any(map(may_swallow, node.items))
         for point in inside:
             if swallows and point is not self.graph.exit[node]:
                 point.raises.append(self.graph.exit[node])
@@ -260,7 +260,9 @@ class _Builder:
 _TRANSPARENT = ("no_grad", "enable_grad", "set_grad_enabled", "auto_cast", "autocast", "nullcontext", "open")
 
 
-def _may_swallow(manager: gast.AST) -> bool:
+def may_swallow(item: gast.withitem) -> bool:
+    """Whether a context manager may keep exceptions to itself, as far as its name tells."""
+    manager = item.context_expr
     function = manager.func if isinstance(manager, gast.Call) else manager
     name = function.attr if isinstance(function, gast.Attribute) else getattr(function, "id", "")
     return not (name in _TRANSPARENT or name.endswith(("guard", "scope")))

@@ -138,6 +138,8 @@ class Executable:
 
     def give_frame(self, frame: Frame) -> None:
         frame.release_inputs()
+        if not frame.alive:
+            return  # it was part of a cycle of garbage
         with self._lock:
             self._frames.append(frame)
 

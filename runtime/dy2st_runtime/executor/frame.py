@@ -72,7 +72,7 @@ class Frame:
         self.code = code
         self.arguments = np.array([code.ctypes.data, 0, driver.BUDGET], np.int64)
         self.keep: dict[int, Any] = {}
-        weakref.finalize(self, _release, self.buffers)
+        self._memory = weakref.finalize(self, _release, self.buffers)
 
     # ---- values ----
     def bind(self, d: int, array: np.ndarray) -> None:
@@ -125,6 +125,11 @@ class Frame:
             ABSENT if r[0] < 0 else _copy(int(row[layout.DATA]) + int(r[0]), tuple(int(n) for n in r[1:]), dtype)
             for r in table
         ]
+
+    @property
+    def alive(self) -> bool:
+        """Whether its buffers are still there. The garbage collector frees them before it calls `__del__` of what holds the frame."""
+        return self._memory.alive
 
     def release_inputs(self) -> None:
         """Drops the references to what was bound."""

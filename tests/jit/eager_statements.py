@@ -1,0 +1,253 @@
+"""Programs for `to_static(full_graph=False)`. The statements that run eagerly are marked; each case has calls."""
+
+
+import random
+
+import numpy as np
+
+from dy2st.tensor import Tensor
+from dy2st.tensor.manipulation import concat
+
+
+def at_top_level(x, n):
+    y = x * 2 + 1
+    order = np.argsort(y.numpy())  # eager
+    for i in range(n):
+        y = y + i
+    return y * float(len(order))  # eager
+
+
+def scale_of_numpy(x, n):
+    y = x * 2
+    scale = float(np.median(y.numpy()))  # eager
+    z = y * scale + x
+    if z.sum() > 10:
+        z = z * scale
+    return z
+
+
+def in_a_branch(x, n):
+    y = x * 3
+    if n > 1:
+        y = y + 1
+        k = float(y.numpy().max())  # eager
+        y = y * k - 1
+    else:
+        y = y - 1
+    return y.sum() * y
+
+
+def in_a_loop(x, n):
+    total = x * 0
+    for i in range(int(n)):
+        total = total + x * i
+        if float(total.numpy().sum()) > 5:  # eager
+            break
+        total = total * 2 - x
+    return total, i
+
+
+def in_a_while(x, n):
+    count = 0
+    while x.sum() < 30:
+        x = x * 1.5 + n
+        count += 1
+        if count % 2:
+            x = x + float(np.float32(x.numpy()[0]))  # eager
+            continue
+        x = x - 0.5
+    else:
+        count = -count
+    return x, count
+
+
+def early_return(x, n):
+    if x.sum() > 5:
+        return x * n
+    y = x * 2 + n
+    print(y.tolist())  # eager
+    for row in y:
+        if row > 3:
+            return row * 10 + n
+    return y.mean() * 2
+
+
+def number_or_text(x, n):
+    if x.sum() > 3:  # eager
+        mode = "large"
+    else:
+        mode = "small"
+    return x * n if mode == "large" else x - n
+
+
+def caught(x, n):
+    last = x * 0
+    try:
+        last = x + 1
+        y = x[n] * 2  # eager
+    except IndexError as error:
+        y = last * 3 + x
+        print(type(error).__name__)
+    finally:
+        last = last * 2
+    return y * last
+
+
+def raised(x, n):
+    y = x * n + 1
+    if y.numpy().sum() < 7:  # eager
+        raise KeyError("few", int(n))
+    return y * 2
+
+
+def several(x, n):
+    a = x * 2 + 1
+    first = a.numpy()  # eager
+    b = a * a + x
+    second = b.numpy()  # eager
+    c = b * 3 - a
+    return c * float((first * second).sum())  # eager
+
+
+def key_of_a_dict(x, n):
+    table = {2: x * 2, 3: x * 3}
+    y = table[int(n)]  # eager
+    return y * 2 + x
+
+
+def lists_and_dicts(x, n):
+    out = [x]
+    seen = {"first": x * 2}
+    for _ in range(n):  # eager
+        out.append(out[-1] * 2)
+    seen["numbers"] = x.tolist()  # eager
+    out.append(seen["first"] + len(seen["numbers"]))
+    for v in list(out):
+        out[0] = out[0] + v
+    return out, seen
+
+
+def names_of_one_object(x, n):
+    y = x * 2
+    z = y
+    pair = [y, z]
+    k = z.numpy()[0] * 0  # eager
+    y[0] = 7.0
+    pair[1][1] = 8.0
+    return pair, z * float(k + 2)  # eager
+
+
+def closure(x, n):
+    y = x * 2 + n
+    scale = 2
+
+    def scaled(v):
+        return v * scale + y
+
+    z = scaled(x) * 2
+    scale = len(z.tolist())  # eager
+    return scaled(z) + scaled(y)
+
+
+def swapped_by_nonlocal(x, n):
+    count = 0
+
+    def bump(v):
+        nonlocal count
+        count += 1
+        return v * 2 + count
+
+    y = bump(x) + bump(x)
+    print(y.tolist())  # eager
+    return bump(y) + 0.5, count
+
+
+def unset_on_one_path(x, n):
+    if n > 2:
+        late = x * 2 + 1
+    y = x + float(x.numpy()[0])  # eager
+    if n > 2:
+        y = y * late + 1
+    return y * 2
+
+
+def deleted(x, n):
+    y = x * 2 + 1
+    z = y * 3 + x
+    del y
+    print(z.shape, z.numpy().size)  # eager
+    return z * 2 + n
+
+
+def random_numbers(x, n):
+    y = x * 2 + 1
+    k = random.random()  # eager
+    return y * k + x
+
+
+def text_of_a_tensor(x, n):
+    label = f"{x.sum()}"  # eager
+    return x * len(label) + 1  # eager
+
+
+def with_block(x, n):
+    from dy2st import no_grad
+
+    with no_grad():
+        k = x * 2 + 1
+        print(k.tolist())  # eager
+        k = k * 3 - 1
+    return x * k + n
+
+
+def generator(x, n):
+    def multiples(x, n):
+        for i in range(int(n)):  # eager
+            yield x * i
+
+    y = x * 2 + 1
+    return concat([v * 2 + 1 for v in multiples(y, n)])
+
+
+def matched(x, n):
+    match x.tolist():  # eager
+        case [a, b]:
+            y = x * a + b
+        case _:
+            y = x * 2 + 1
+    return y * y + 1
+
+
+def in_place(x, n):
+    y = x * 2 + 1
+    y[0] = float(y.numpy()[1])  # eager
+    y[1] = y[0] * 2 + n
+    y += 1
+    return y * y
+
+
+SMALL, LARGE = ([1.0, 2.0], 2), ([3.0, 4.0], 3)
+CASES = [
+    (f, [SMALL, LARGE, SMALL])
+    for f in (
+        at_top_level, scale_of_numpy, in_a_branch, in_a_loop, in_a_while, early_return, number_or_text, several, key_of_a_dict,
+        lists_and_dicts, names_of_one_object, closure, swapped_by_nonlocal, unset_on_one_path, deleted, random_numbers,
+        text_of_a_tensor, with_block, generator, matched, in_place, raised,
+    )
+] + [(caught, [([1.0, 2.0], 0), ([1.0, 2.0], 5), ([1.0, 2.0], 1)])]  # fmt: skip
+
+
+class Refuses:
+    """A callable object."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, x):
+        y = x * 2 + 1
+        self.calls.append(float(y.numpy().sum()))  # eager
+        return y * len(self.calls)
+
+
+def tensor(*values):
+    return Tensor(np.array(values, np.float32), stop_gradient=False)
