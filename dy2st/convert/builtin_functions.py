@@ -246,6 +246,12 @@ def tuple_(*args: Any) -> Any:
     return tuple(items)
 
 
+def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
+    from .sorting import sorted_
+
+    return sorted_(fresh(xs), **kwargs)
+
+
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
     return x.stack(axis) if isinstance(x, StagedList) else manipulation.stack(x, axis, name)
 
@@ -258,7 +264,7 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    next: next_, round: round_, print: print_, list: list_, tuple: tuple_, type: type_, Tensor: tensor_,
+    next: next_, round: round_, print: print_, list: list_, tuple: tuple_, sorted: sorted_, type: type_, Tensor: tensor_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,

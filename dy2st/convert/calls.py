@@ -238,6 +238,10 @@ def _list_method(items: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return result[1] if name == "pop" else None
     if name in mutation.CHANGES:
         return mutation.method(items, name, *args, **kwargs)
+    if name in ("index", "count") and type(current(current_tracer(), items)) is list:
+        from .sorting import list_method
+
+        return list_method(items, name)(*args, **kwargs)
     return getattr(current(current_tracer(), items), name)(*args, **kwargs)
 
 

@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     from .tracer import Tracer
     from .types import LeafType
 
-_INSTEAD = {
-    "sort": "stack it and sort the tensor: paddle.sort(paddle.stack(xs))",
-    "index": "loop over it with for and enumerate, and compare",
-    "count": "stack it and compare: (paddle.stack(xs) == x).sum()",
-    "remove": "find the index with a loop, and del xs[i]",
-}
-
-
 class StagedList:
     """A list of tensors of one dtype and rank that grows or shrinks under staged control flow.
 
@@ -157,6 +149,34 @@ class StagedList:
     def reverse(self) -> None:
         self._set(self._taken(slice(None, None, -1)))
 
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        from .sorting import list_sort
+
+        list_sort(self, key=key, reverse=reverse)
+
+    def index(self, x: Any) -> Any:
+        from .sorting import list_index
+
+        return list_index(self, x)
+
+    def count(self, x: Any) -> Any:
+        from .sorting import list_count
+
+        return list_count(self, x)
+
+    def remove(self, x: Any) -> None:
+        from .sorting import list_remove
+
+        list_remove(self, x)
+
+    def taken(self, order: Tensor) -> StagedList:
+        """A list of the entries that an int64 vector names."""
+        return self._new(ops.op("array_take", X=self._array(), Index=order))
+
+    def become(self, other: StagedList) -> None:
+        """It gets the entries of another list."""
+        self._set(other._array(), other.kinds)
+
     def clear(self) -> None:
         self._set(ops.op("create_array", dtype=self.dtype, shape=list(self.element_shape)))
 
@@ -165,7 +185,7 @@ class StagedList:
             raise AttributeError(f"'list' object has no attribute {name!r}")
         raise StagedValueError(
             f"{name}() of a list whose length only the run knows is not supported", location=user_location(2),
-            hint=_INSTEAD.get(name, "loop over it with for, and build a new list"),
+            hint="loop over it with for, and build a new list",
         )  # fmt: skip
 
     def copy(self) -> StagedList:

@@ -99,7 +99,12 @@ def delitem(a: Any, key: Any) -> Any:
 
 
 def _method(a: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    return getattr(_list(a), name)(*args, **kwargs)
+    a = _list(a)
+    if type(a) is list and name in ("sort", "remove"):
+        from .sorting import list_method
+
+        return list_method(a, name)(*args, **kwargs)
+    return getattr(a, name)(*args, **kwargs)
 
 
 def _list_method(a: Any, name: str, *args: Any) -> Any:

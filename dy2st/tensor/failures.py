@@ -15,7 +15,8 @@ def raise_if(condition: Tensor, exception: type[Exception], *parts: str, data: t
     Args:
         parts: the message, in the parts around the values of `data`.
     """
-    ops.op("raise_if", Cond=condition, Data=[*data], exception=exception.__name__, parts=[*parts], specs=["="] * len(data))
+    specs = ["=" if t._weak else "" if t.stop_gradient else "^" for t in data]
+    ops.op("raise_if", Cond=condition, Data=[*data], exception=exception.__name__, parts=[*parts], specs=specs)
 
 
 def message_of(exception: type[Exception], function: Callable[..., Any], *args: Any) -> str:

@@ -215,12 +215,14 @@ def list_that_its_own_loop_grows(x):
     return todo
 
 
-def sort_dynamic_list(x, n):
-    out = [x.sum()]
-    for i in range(n):
-        out.append(x.sum() * i)
-    out.sort()  # error: sort() of a list whose length only the run knows is not supported
-    return out
+def sort_of_vectors(x, n):
+    items = [x * i for i in range(n)]
+    items.sort()  # error: a sort compares the entries of a list of dynamic length, which are tensors of shape
+    return items
+
+
+def sort_of_unlike_entries(x, n):
+    return sorted([(x.sum(), x), (x[0], (x, x))], key=lambda t: t[0])  # error: a list is sorted by tensors, and its entries
 
 
 def list_of_lists(x, n):

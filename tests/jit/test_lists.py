@@ -194,3 +194,14 @@ def test_lists_of_classes():
     assert vars(logger) == {}
     assert shown(items) == [[1, 2], [1, 2], [1, 2], [0, 0], [1, 2], [0, 0]]
     items.clear()
+
+
+def sorted_rows(x):
+    return stack(sorted(x))
+
+
+def test_a_list_with_nan_has_no_order():
+    static = jit.to_static(sorted_rows)
+    np.testing.assert_array_equal(static(Tensor([2.0, 1.0, 3.0])).numpy(), [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="NaN"):
+        static(Tensor([2.0, np.nan, 3.0]))

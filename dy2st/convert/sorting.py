@@ -1,0 +1,148 @@
+"""`sorted`, and `sort`, `index`, `count` and `remove` of lists, where only the run knows how entries compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import StagedValueError, StructureError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.failures import message_of, raise_if
+from ..tensor.kinds import as_number
+from ..tensor.location import user_location
+from ..tensor.promotion import as_tensor, cast
+from .comprehensions import list_, list_comp
+from .growing import promote
+from .if_stmt import if_expr
+from .lists import StagedList, element_type
+from .logical import not_, python_bool
+from .structure import flatten, unflatten
+from .tracer import is_staged, need_tracer
+
+
+def sorted_(xs: Iterable, /, *, key: Callable | None = None, reverse: Any = False) -> Any:
+    """`sorted`."""
+    return _in_order(list_(xs), key, reverse)
+
+
+def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) -> None:
+    """`items.sort()`."""
+    found = _in_order(items, key, reverse)
+    if isinstance(items, StagedList):
+        items.become(found)
+    else:
+        items[:] = found
+
+
+def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
+    """The entries of a list in their order, in a new one of the same kind."""
+    from .calls import call
+
+    keys: Any = items if key is None else list_comp(items, call(key))
+    if isinstance(items, StagedList):
+        return items.taken(_order(keys, reverse))
+    if not any(is_staged(x) for k in keys for x in flatten(k)[0]):
+        return [items[i] for i in sorted(range(len(items)), key=keys.__getitem__, reverse=bool(reverse))]
+    order = _order(_listed(keys, "the keys of a list that is sorted"), reverse)
+    leaves, trees = zip(*map(flatten, items), strict=True)
+    if any(tree != trees[0] for tree in trees):
+        raise StructureError(
+            "a list is sorted by tensors, and its entries are of different structures", location=user_location(),
+            hint="sort the indices instead, and look the entries up",
+        )  # fmt: skip
+    columns = [_column(column) for column in zip(*leaves, strict=True)]
+    places = [ops.op("slice", Input=order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
+    return [unflatten(trees[0], [column(at) for column in columns]) for at in places]
+
+
+def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:
+    """What gives the entry at an index of values that are one object, or tensors and numbers of one type."""
+    if all(v is values[0] for v in values):
+        return lambda at: values[0]
+    items = _listed(values, "a list that is sorted by tensors")
+    return lambda at: items[at]
+
+
+def _listed(values: Any, what: str) -> StagedList:
+    if isinstance(values, StagedList):
+        return values
+    entry = element_type(values, what)
+    return StagedList.of(values, entry.dtype, entry.shape)
+
+
+def _order(keys: StagedList, reverse: Any) -> Tensor:
+    """The indices of the entries in their order; of equal ones the first comes first, as in Python."""
+    if is_staged(reverse):
+        raise StagedValueError("reverse= depends on a tensor", location=user_location(), hint="sort in a branch for each order")
+    keys.require_scalars("a sort")
+
+    def order() -> Tensor:
+        values = _flat(keys)
+        if values.dtype.startswith("float"):
+            missing = ops.op("reduce_any", X=ops.op("isnan_v2", X=values), reduce_all=True)
+            raise_if(missing, ValueError, "a list with NaN in it has no order")
+        elif values.dtype == "bool":
+            values = cast(values, "int64")
+        _, indices = ops.op("argsort", X=values, axis=0, descending=bool(reverse), stable=True)
+        return indices
+
+    return if_expr(keys.length() > 0, order, lambda: dispatch.constant(np.zeros(0, np.int64)))
+
+
+def _flat(items: StagedList) -> Tensor:
+    return ops.op("reshape2", X=items.stack(), shape=[-1])
+
+
+def _equal(items: StagedList, value: Any, what: str) -> Tensor:
+    """Which entries are equal to a value, of a list that has some."""
+    items.require_scalars(what)
+    return _flat(items) == value
+
+
+def list_count(items: StagedList, value: Any) -> Any:
+    """`items.count(value)`."""
+
+    def count() -> Tensor:
+        return as_number(ops.op("reduce_sum", X=cast(_equal(items, value, "count()"), "int64"), reduce_all=True))
+
+    return if_expr(items.length() > 0, count, lambda: 0)
+
+
+def list_index(items: StagedList, value: Any, *, missing: Callable[[Any], Any] = [].index) -> Any:
+    """`items.index(value)`; `missing` raises what is raised where there is none."""
+
+    def found() -> Any:
+        return python_bool(ops.op("reduce_any", X=_equal(items, value, "index()"), reduce_all=True))
+
+    absent = not_(if_expr(items.length() > 0, found, lambda: False))
+    text = message_of(ValueError, missing, _MARK if is_staged(value) else value).split(repr(_MARK))
+    raise_if(as_tensor(absent), ValueError, *text, data=(value,) if len(text) > 1 else ())
+    return as_number(ops.op("arg_max", X=cast(_equal(items, value, "index()"), "int64"), axis=0))
+
+
+# stands in a message for a value that only the run knows
+_MARK = 8264591370
+
+
+def list_remove(items: StagedList, value: Any) -> None:
+    """`items.remove(value)`."""
+    del items[list_index(items, value, missing=[].remove)]
+
+
+def list_method(items: list, name: str) -> Callable[..., Any]:
+    """A method of a list of Python for arguments, or entries, that only the run can compare; its own one for all others."""
+    own = getattr(items, name)
+
+    def method(*args: Any) -> Any:
+        if len(args) != 1 or not any(map(is_staged, (*items, *args))):
+            return own(*args)
+        if name == "remove":
+            return list_remove(promote(need_tracer("a list"), items, []), *args)
+        if not items:
+            return own(*args)
+        return {"index": list_index, "count": list_count}[name](_listed(items, f"a list whose {name}() is asked for"), *args)
+
+    return list_sort.__get__(items) if name == "sort" else method

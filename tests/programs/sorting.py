@@ -1,0 +1,128 @@
+"""Sorting, and looking for entries, where only the run knows how they compare."""
+
+import dy2st as paddle
+
+
+def sort_of_numbers(x, n):
+    items = [i % 3 for i in range(n + 3)]
+    items.sort()
+    items.sort(reverse=True)
+    return items, x
+
+
+def sort_of_tensors(x, n):
+    items = [x.sum() * 0 + v for v in x]
+    for i in range(n):
+        items.append(x[0] - i)
+    items.sort()
+    return paddle.stack(items)
+
+
+def sort_by_key(x, n):
+    items = []
+    for i in range(n + 1):
+        items.append(x * (i % 2) + i * 0.001)
+    items.sort(key=lambda v: int(v.sum() > 1))
+    return items
+
+
+def sort_by_key_in_reverse(x, n):
+    items = []
+    for i in range(n + 4):
+        items.append(x * (i % 2) + i * 0.001)
+    items.sort(key=lambda v: int(v.sum() > 1), reverse=True)
+    return items
+
+
+def sorted_pair(x):
+    a, b = sorted([x.sum(), x[0]])
+    return x * (b - a)
+
+
+def sorted_by(x):
+    vs = sorted([x, x * 2, -x], key=lambda v: v.sum())
+    return vs[0] - vs[2]
+
+
+def beam_search(x, n):
+    b = [(x.sum(), x, 0), (x[0], x * 2, 1), (x[1] * 3, -x, 2)]
+    for _ in range(n):
+        b = sorted([(s * 0.5, v + 1, k + 1) for s, v, k in b], key=lambda t: t[0], reverse=True)
+    return b[0][1], b[2][2]
+
+
+def sorted_rows(x):
+    return paddle.stack(sorted(x))
+
+
+def sorted_gen(x, n):
+    return sorted(x[0] * i for i in range(n))
+
+
+def sort_of_fixed_length(x):
+    items = [x.sum(), x[0], x[1]]
+    items.sort()
+    return items[0] * x
+
+
+def index_of(x, n):
+    items = [i * 2 for i in range(n)]
+    return x * items.index(2)
+
+
+def index_of_value(x, n):
+    items = [i * 2 for i in range(4)]
+    return x * items.index(int(n))
+
+
+def index_missing(x, n):
+    items = [x[0] * i for i in range(n)]
+    return x * items.index(x[0])
+
+
+def count_of(x, n):
+    items = [i % 2 for i in range(n)]
+    return x * items.count(1), items.count(int(n)), [1, 2, 3].count(int(n))
+
+
+def remove_of(x, n):
+    items = list(range(n))
+    items.remove(1)
+    return x * sum(items), items
+
+
+def remove_static(x, n):
+    items = [3, 2, 0]
+    items.remove(int(n))
+    return x, items
+
+
+def sort_on_one_path(x, n):
+    items = [x.sum(), x[0]]
+    if n > 2:
+        items.sort(reverse=True)
+    return items
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
+
+CASES = [
+    (sort_of_numbers, RUNS, 1),
+    (sort_of_tensors, RUNS, 1),
+    (sort_by_key, RUNS, 1),
+    (sort_by_key_in_reverse, RUNS, 1),
+    (sorted_pair, [(P,), (N,)], 1),
+    (sorted_by, [(P,), (N,)], 1),
+    (beam_search, RUNS, 1),
+    (sorted_rows, [(P,), (N,)], 1),
+    (sorted_gen, RUNS, 1),
+    (sort_of_fixed_length, [(P,), (N,)], 1),
+    (index_of, RUNS, 1),
+    (index_of_value, RUNS, 1),
+    (index_missing, RUNS, 1),
+    (count_of, RUNS, 1),
+    (remove_of, RUNS, 1),
+    (remove_static, RUNS, 1),
+    (sort_on_one_path, RUNS, 1),
+]
