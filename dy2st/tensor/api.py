@@ -7,7 +7,24 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from . import attribute, creation, linalg, logic, manipulation, math, random, reduction, search
+from . import arranging, attribute, creation, derived, linalg, logic, manipulation, math, random, reduction, search
+from .arranging import bucketize as bucketize
+from .arranging import diagonal as diagonal
+from .arranging import diff as diff
+from .arranging import hstack as hstack
+from .arranging import index_add as index_add
+from .arranging import isin as isin
+from .arranging import kron as kron
+from .arranging import kthvalue as kthvalue
+from .arranging import median as median
+from .arranging import put_along_axis as put_along_axis
+from .arranging import rot90 as rot90
+from .arranging import searchsorted as searchsorted
+from .arranging import tensordot as tensordot
+from .arranging import trace as trace
+from .arranging import tril_indices as tril_indices
+from .arranging import triu_indices as triu_indices
+from .arranging import vstack as vstack
 from .attribute import is_complex as is_complex
 from .attribute import is_floating_point as is_floating_point
 from .attribute import is_integer as is_integer
@@ -34,6 +51,17 @@ from .creation import tril as tril
 from .creation import triu as triu
 from .creation import zeros as zeros
 from .creation import zeros_like as zeros_like
+from .derived import deg2rad as deg2rad
+from .derived import fmax as fmax
+from .derived import fmin as fmin
+from .derived import frac as frac
+from .derived import hypot as hypot
+from .derived import logaddexp as logaddexp
+from .derived import logit as logit
+from .derived import nan_to_num as nan_to_num
+from .derived import nanmean as nanmean
+from .derived import nansum as nansum
+from .derived import rad2deg as rad2deg
 from .linalg import addmm as addmm
 from .linalg import bmm as bmm
 from .linalg import cross as cross
@@ -106,10 +134,13 @@ from .manipulation import unstack as unstack
 from .manipulation import view as view
 from .math import abs as abs
 from .math import acos as acos
+from .math import acosh as acosh
 from .math import add as add
 from .math import add_n as add_n
 from .math import asin as asin
+from .math import asinh as asinh
 from .math import atan as atan
+from .math import atanh as atanh
 from .math import ceil as ceil
 from .math import clip as clip
 from .math import cos as cos
@@ -150,6 +181,7 @@ from .math import stanh as stanh
 from .math import subtract as subtract
 from .math import tan as tan
 from .math import tanh as tanh
+from .math import trunc as trunc
 from .promotion import as_plain_tensor
 from .random import bernoulli as bernoulli
 from .random import gaussian as gaussian
@@ -196,6 +228,8 @@ from .search import unique as unique
 from .tensor import Tensor
 
 _METHOD_NAMES: dict[Any, str] = {
+    arranging: "bucketize diagonal diff index_add kron kthvalue median put_along_axis rot90 tensordot trace",
+    derived: "deg2rad fmax fmin frac logit nan_to_num nanmean nansum rad2deg",
     attribute: "numel is_floating_point is_integer is_complex",
     linalg: "matmul mm bmm mv dot inner outer cross addmm",
     logic: "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor "
@@ -205,7 +239,7 @@ _METHOD_NAMES: dict[Any, str] = {
     "strided_slice gather index_select gather_nd scatter scatter_nd_add take_along_axis concat stack",
     math: "add subtract multiply divide floor_divide remainder mod floor_mod pow maximum minimum exp expm1 log "
     "log2 log10 log1p sqrt rsqrt square abs sign floor ceil round trunc sin cos tan asin acos atan sinh "
-    "cosh tanh erf reciprocal isnan isinf isfinite neg scale clip lerp add_n",
+    "cosh tanh asinh acosh atanh erf reciprocal isnan isinf isfinite neg scale clip lerp add_n",
     reduction: "sum mean max min amax amin prod all any logsumexp cumsum cumprod var std norm dist count_nonzero",
     search: "argmax argmin argsort sort topk nonzero masked_select masked_fill index_sample unique",
     random: "bernoulli multinomial",

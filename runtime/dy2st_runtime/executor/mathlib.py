@@ -148,7 +148,8 @@ def _table() -> dict[str, Any]:
     fns = {"exp": np.exp, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "expm1": np.expm1,
            "sqrt": np.sqrt, "rsqrt": _rsqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,
            "sigmoid": _sigmoid, "erf": math.erf, "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc,
-           "atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "sinh": np.sinh, "cosh": np.cosh, "abs": np.abs}  # fmt: skip
+           "atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "sinh": np.sinh, "cosh": np.cosh,
+           "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "abs": np.abs}  # fmt: skip
     table = {f"{name}_{dtype}": _libm(name, fn, dtype) for name, fn in fns.items() for dtype in ("float32", "float64")}
     for fn in (exp_float32, log_float32, sigmoid_float32, tanh_float32):
         table[fn.__name__] = fn

@@ -221,6 +221,36 @@ class Cosh(MathFunction):
 
 
 @register
+class Asinh(MathFunction):
+    type = fn = "asinh"
+    numpy = np.arcsinh
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.rsqrt(b.scaled(b.square(x), 1.0, 1.0))
+
+
+@register
+class Acosh(MathFunction):
+    type = fn = "acosh"
+    numpy = np.arccosh
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.rsqrt(b.scaled(b.square(x), 1.0, -1.0))
+
+
+@register
+class Atanh(MathFunction):
+    type = fn = "atanh"
+    numpy = np.arctanh
+
+    @staticmethod
+    def derivative(b: Any, x: Any, out: Any) -> Any:
+        return b.reciprocal(b.scaled(b.square(x), -1.0, 1.0))
+
+
+@register
 class Tanh(MathFunction):
     type = fn = "tanh"
     numpy = np.tanh

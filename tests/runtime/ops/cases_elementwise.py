@@ -159,6 +159,8 @@ CASES: list[Case] = [
                       ("erf", special.erf), ("sigmoid", special.expit))
       for c in (*unary(op, f, A), edges(op, f))],
     *unary("tan", np.tan, UNIT), *unary("asin", np.arcsin, UNIT), *unary("acos", np.arccos, UNIT),
+    *unary("asinh", np.arcsinh, A), edges("asinh", np.arcsinh), *unary("acosh", np.arccosh, POSITIVE + 1),
+    edges("acosh", np.arccosh), *unary("atanh", np.arctanh, UNIT), edges("atanh", np.arctanh),
     *[c for op, f in (("isnan_v2", np.isnan), ("isinf_v2", np.isinf), ("isfinite_v2", np.isfinite)) for c in unary(op, f, EDGES, I)],
     *[Case("cast", {"X": x}, {"in_dtype": x.dtype, "out_dtype": out}, expect=lambda x, out=out: x.astype(out), grad=())
       for x, out in ((A * 3, "int64"), (A * 3, "int32"), (A, "float16"), (I, "float32"), (EDGES, "bool"), (T, "float32"), (T, "int8"),
