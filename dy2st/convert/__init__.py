@@ -44,6 +44,7 @@ from .texts import percent as percent
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer
 from .undefined import Undefined as Undefined
+from .undefined import Unread as Unread
 from .undefined import ldu as ldu
 from .unpacking import unpack as unpack
 from .unpacking import unpacked as unpacked

@@ -11,7 +11,7 @@ from typing import Any
 from ..tensor import Tensor, dispatch
 from .containers import copied, differ, put
 from .names import names_of
-from .undefined import Undefined
+from .undefined import Undefined, Unread
 
 
 class OuterVariable(MutableMapping):
@@ -137,7 +137,7 @@ class EntryCell(Cell):
     def read(self) -> Any:
         # by the methods of the built-in class: those of a subclass may do more (a Counter's `update` adds)
         cls = self._class()
-        return cls.get(self.target, self.entry, Undefined(str(self.entry)))
+        return cls.get(self.target, self.entry, Unread(str(self.entry)))
 
     def write(self, value: Any) -> None:
         cls = self._class()

@@ -25,7 +25,7 @@ from .optional import MaybeNone
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
-from .undefined import Undefined
+from .undefined import Undefined, Unread
 
 State = Callable[[], tuple[Any, ...]]
 
@@ -82,7 +82,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         def traced() -> tuple:
             set_state(current(tracer, before))
             run()
-            return tuple(Undefined(n) if n in dead else value for n, value in zip(names, get_state(), strict=True))
+            return tuple(Unread(n) if n in dead else value for n, value in zip(names, get_state(), strict=True))
 
         return traced
 

@@ -25,7 +25,7 @@ from .optional import MaybeNone
 from .structure import MaybeNumber, MaybeObject, build, node_type, split
 from .tracer import Tracer
 from .types import LeafType, array_of, describe, join, made_at, same, type_of
-from .undefined import Undefined
+from .undefined import Undefined, Unread
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Fitter:
     def _widen(self, old: Any, new: Any, name: str) -> Pattern:
         """The narrowest pattern for two values that differ."""
         if isinstance(old, Undefined) or isinstance(new, Undefined):
-            return self._partly(new if isinstance(old, Undefined) else old, name)
+            return self._partly(*((new, old) if isinstance(old, Undefined) else (old, new)))
         if is_none(old) and is_none(new):
             return Node(MaybeObject, (), (Const(None), self._flag(old, new)))
         if is_none(old) or is_none(new):
@@ -144,10 +144,10 @@ class Fitter:
         tokens = [x.is_none if isinstance(x, MaybeNone) else getattr(x, "token", None) for x in values]
         return Var(_FLAG, next(filter(None, map(self._reason, tokens)), ""))
 
-    def _partly(self, value: Any, name: str) -> Pattern:
+    def _partly(self, value: Any, nothing: Undefined) -> Pattern:
         """The pattern of a value that is there on one path only: a tensor says so itself, anything else has a flag beside it."""
         p = self._there(value.value if isinstance(value, MaybeObject) else value)
-        if isinstance(p, Var) or (isinstance(p, Node) and p.kind in (MaybeNone, MaybeNumber)):
+        if isinstance(nothing, Unread) or isinstance(p, Var) or (isinstance(p, Node) and p.kind in (MaybeNone, MaybeNumber)):
             return p
         return Node(MaybeObject, (), (p, Var(_FLAG, self.why)))
 
@@ -199,7 +199,7 @@ class Fitter:
 
     def _node(self, p: Node, before: Any, new: Any, name: str) -> Pattern:
         if isinstance(new, Undefined):
-            return self._partly(before, name)
+            return self._partly(before, new)
         if p.kind is MaybeNone:
             inner, flag = p.children
             assert isinstance(inner, Var)

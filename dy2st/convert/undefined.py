@@ -27,9 +27,13 @@ class Undefined:
         return f"Undefined({self.name!r})"
 
 
+class Unread(Undefined):
+    """The same, of what is never read before it has a value: nobody needs to know then on which paths it has one."""
+
+
 def ldu(thunk: Callable[[], Any], name: str) -> Any:
     """The value of an attribute or item; `Undefined` if there is none."""
     try:
         return thunk()
     except (AttributeError, KeyError, IndexError, UndefinedError):
-        return Undefined(name)
+        return Unread(name)

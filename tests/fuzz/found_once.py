@@ -174,14 +174,36 @@ def list_on_one_path_grown_on_it(x, n, m, a):
     return y
 
 
-def lists_of_branches_in_a_loop(x, n, m, a):
+def object_of_a_loop_with_break(x, n, m, a):
     for i in range(n):
-        if i == 0:
-            y = [x, x]
-        elif i == 1:
-            y = [x * 2, x * i]
-        y[0] = y[0] * 2
-    return y
+        if x.sum() > i:
+            mode = "a"
+            break
+    else:
+        mode = "a"
+    return x if mode == "a" else -x
+
+
+def tuple_of_a_loop_with_break(x, n, m, a):
+    for i in range(n):
+        if x.sum() > i:
+            y = 1, x
+            break
+    else:
+        y = 2, x
+    p, q = y
+    return p * q
+
+
+def returned_by_a_function_inside(x, n, m, a):
+    def first():
+        for v in x:
+            if v > 0:
+                return "a", v
+        return "a", x[0]
+
+    p, q = first()
+    return p == "a", q
 
 
 PROGRAMS = [
@@ -190,5 +212,8 @@ PROGRAMS = [
     none_returned_in_an_inner_branch, none_or_number_returned, none_or_entry_returned, none_in_a_loop,
     method_and_attribute_in_a_loop, index_error_in_a_branch_not_taken, index_error_in_each_iteration, empty_list_on_one_path,
     list_on_one_path, nested_containers_on_one_path, lists_on_two_of_three_paths, list_that_a_loop_makes,
-    list_on_one_path_grown_on_it, lists_of_branches_in_a_loop,
+    list_on_one_path_grown_on_it,
+    object_of_a_loop_with_break,
+    tuple_of_a_loop_with_break,
+    returned_by_a_function_inside,
 ]  # fmt: skip

@@ -13,7 +13,7 @@ class Undefined:
 class PyRuntime:
     """The runtime object. With `convert` given, functions that are called are converted too."""
 
-    Undefined = Undefined
+    Undefined = Unread = Undefined
 
     def __init__(self, convert=None):
         self.convert = convert

@@ -73,6 +73,7 @@ class BlockState(Pass):
         # Everything is asked of the analyses before the tree changes.
         self.before: dict[gast.AST, list[str]] = {}
         self.heads: dict[gast.AST, list[str]] = {}
+        self.unread: set[tuple[gast.AST, str]] = set()
         self._functions(tree, set(self.context.free))
         return self.visit(tree)
 
@@ -130,6 +131,10 @@ class BlockState(Pass):
             if name not in head:
                 self.before[node].append(name)
         self.heads[function] = list(head)
+        if (checked := getattr(function, "checked", None)) is not None:
+            blocks = [node for node in nodes.walk_scope(function.body) if node in self.before]
+            started = [(function, n) for n in head] + [(node, n) for node in blocks for n in self.before[node]]
+            self.unread.update((node, n) for node, n in started if n not in checked)
         self._bind_started(function)
 
     def _bind_started(self, function: gast.FunctionDef) -> None:
@@ -144,7 +149,7 @@ class BlockState(Pass):
 
     def _compound(self, node: gast.AST) -> Any:
         self.generic_visit(node)
-        start = [s for name in self.before.get(node, ()) for s in _undefined(node, name)]
+        start = [s for name in self.before.get(node, ()) for s in self._undefined(node, name)]
         return [*start, node] if start else node
 
     visit_If = visit_While = visit_For = visit_ForUntil = _compound
@@ -154,14 +159,15 @@ class BlockState(Pass):
         docstring, rest = nodes.split_docstring(node.body)
         declared = [s for s in rest if isinstance(s, (gast.Global, gast.Nonlocal))]
         rest = [s for s in rest if not isinstance(s, (gast.Global, gast.Nonlocal))]
-        heads = [s for name in self.heads.get(node, ()) for s in _undefined(node, name)]
+        heads = [s for name in self.heads.get(node, ()) for s in self._undefined(node, name)]
         self.changed |= bool(heads)
         node.body = [*docstring, *declared, *heads, *rest]
         return node
 
-
-def _undefined(at: gast.AST, name: str) -> list:
-    return statements("x = _dy.Undefined(text)", at=at, x=name, text=nodes.constant(name))
+    def _undefined(self, at: gast.AST, name: str) -> list:
+        unread = (at, name) in self.unread
+        start = "x = _dy.Unread(text)" if unread else "x = _dy.Undefined(text)"
+        return statements(start, at=at, x=name, text=nodes.constant(name))
 
 
 def _parts(node: gast.If | gast.While | gast.For) -> dict[str, list]:

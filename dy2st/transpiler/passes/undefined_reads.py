@@ -15,7 +15,7 @@ from dy2st.transpiler.templates import expression, statements
 
 
 class UndefinedReads(Pass):
-    """A name not set on all paths starts as an `Undefined`, and its reads go through `_dy.ld`.
+    """A name that is read where it may not be set starts as an `Undefined`, and all its reads go through `_dy.ld`.
 
     >>> manager = PassManager(gast.parse("def f(c):\\n    if c:\\n        x = 1\\n    return x"))
     >>> print(show(manager.apply(UndefinedReads)))
@@ -45,6 +45,7 @@ class UndefinedReads(Pass):
         self.locals[function] = scope.locals
         plain = getattr(function, "plain", False)
         head: dict[str, None] = {}
+        known: list[gast.AST] = []
         for point in self.analysis(ControlFlow).graph(function).nodes:
             reads = [(n, False) for n in point.effects.reads] + [(n, True) for n in point.effects.captured]
             for name, later in reads:
@@ -56,7 +57,12 @@ class UndefinedReads(Pass):
                     self.unsafe.add(name)
                     if name.id not in scope.parameters:
                         head[name.id] = None
+                elif not plain:
+                    known.append(name)
+        # What is on some paths only may be held with a flag, also where it is sure to be there.
+        self.unsafe.update(name for name in known if name.id in head)
         self.heads[function] = [] if plain else list(head)
+        function.checked = set(head) | scope.deleted
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         outer, self.function = self.function, node
