@@ -13,6 +13,11 @@ from ...legacy.layers import Pool2D as Pool2D
 from ...legacy.mode import disable_imperative as disable_dygraph
 from ...legacy.mode import enable_imperative as enable_dygraph
 from ...legacy.mode import guard as guard
+from ...legacy.more_layers import Conv2DTranspose as Conv2DTranspose
+from ...legacy.more_layers import Conv3D as Conv3D
+from ...legacy.more_layers import Conv3DTranspose as Conv3DTranspose
+from ...legacy.more_layers import GRUUnit as GRUUnit
+from ...legacy.more_layers import InstanceNorm as InstanceNorm
 from ...nn import BatchNorm as BatchNorm
 from ...nn import GroupNorm as GroupNorm
 from ...nn import Layer as Layer

@@ -6,6 +6,11 @@ from ...legacy.layers import Dropout as Dropout
 from ...legacy.layers import Embedding as Embedding
 from ...legacy.layers import Linear as Linear
 from ...legacy.layers import Pool2D as Pool2D
+from ...legacy.more_layers import Conv2DTranspose as Conv2DTranspose
+from ...legacy.more_layers import Conv3D as Conv3D
+from ...legacy.more_layers import Conv3DTranspose as Conv3DTranspose
+from ...legacy.more_layers import GRUUnit as GRUUnit
+from ...legacy.more_layers import InstanceNorm as InstanceNorm
 from ...nn import BatchNorm as BatchNorm
 from ...nn import GroupNorm as GroupNorm
 from ...nn import LayerNorm as LayerNorm
