@@ -206,6 +206,30 @@ def returned_by_a_function_inside(x, n, m, a):
     return p == "a", q
 
 
+def lists_of_branches_in_a_loop(x, n, m, a):
+    for i in range(n):
+        if i == 0:
+            y = [x, x]
+        elif i == 1:
+            y = [x * 2, x * i]
+        y[0] = y[0] * 2
+    return y
+
+
+
+
+def list_of_an_inner_loop_returned(x, n, m, a):
+    c = n
+    while c > 0:
+        if n > 1:
+            y = []
+            for v in x:
+                y.append(v)
+            return y
+        c = c - 1
+    return []
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -216,4 +240,6 @@ PROGRAMS = [
     object_of_a_loop_with_break,
     tuple_of_a_loop_with_break,
     returned_by_a_function_inside,
+    lists_of_branches_in_a_loop,
+    list_of_an_inner_loop_returned,
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from ..ir.visit import clone_ops, declare_like, free_names
 from ..ops.control import join_types
 from . import remat
 from .branch import make_absent
-from .past import PastLists
+from .past import PastLists, present
 from .sweep import Builder, Sweep
 
 K = TypeVar("K")
@@ -158,7 +158,7 @@ def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | 
         results.append(inner.op("sum", X=[total, gradient]))
     for i, after, before in past.carried:
         params.append(after)
-        initial.append(sweep.var(op.output("Out")[i]))
+        initial.append(present(b, sweep.var(op.output("Out")[i])))
         results.append(before)
     for k, (param, start, result) in enumerate(zip(params, initial, results, strict=True)):
         param.shape = dims.to_static(

@@ -79,11 +79,20 @@ class PastLists:
             v = block.create_var(None, before.dtype, before.shape, stem=f"{param}@LOG", kind="array")
             block.params.append(v.name)
         b = Builder(body, sweep.state, op.location)
+        before, after = present(b, before), present(b, after)
         common = b.op("array_common", X=before, Y=after)
         last, stop = (b.scaled(v, 1.0, -1.0) for v in (b.op("lod_array_length", X=before), common))
         lost = b.op("array_take", X=before, Index=b.op("range", Start=last, End=stop, Step=b.constant(-1, "int64")))
         body.results.append(b.op("array_extend", Array=body.var(body.params[-1]), Other=lost).name)
         return len(body.params) - 1, save_value(sweep, op, common.name)
+
+
+def present(b: Builder, items: Variable) -> Variable:
+    """The list, or an empty one where it has no value: what the loop makes of it then does not depend on it."""
+    if items.kind != "array" or items.name not in b.state.absent:
+        return items
+    empty = b.op("create_array", dtype=items.dtype, shape=list(items.shape))
+    return b.op("fill_absent", X=items, Like=empty)
 
 
 def save_value(sweep: Sweep, op: Operator, name: str) -> Variable:

@@ -9,7 +9,7 @@ from ..ir.program import Block, Operator, Variable
 from ..ir.visit import has_effect, reads
 from ..ops import registry
 from ..ops.elementwise import Elementwise
-from .past import RNG, PastLists, draws, reads_entries, replay, save_value
+from .past import RNG, PastLists, draws, present, reads_entries, replay, save_value
 from .sweep import Builder, Sweep
 
 CHEAP = frozenset({
@@ -148,7 +148,8 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     block.ops[:] = [o for other in kept for o in _again(sweep, op, block, other, twins.get(id(other)), step)] + walk
 
     def saved_of(op_type: str, items: Variable) -> Variable:
-        return save_value(sweep, op, _insert(sweep, source, None, op_type, X=items).name)
+        b = Builder(source, sweep.state, op.location, index=0)
+        return save_value(sweep, op, b.op(op_type, X=present(b, items)).name)
 
     logged = {name for name in lists if past.needs_log(original[name], kept)}
     for name in lists:
