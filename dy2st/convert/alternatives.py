@@ -16,7 +16,8 @@ from ..errors import StructureError
 from ..tensor.location import user_location
 from .containers import containers_of, copied, differ, is_container
 from .optional import MaybeNone
-from .patterns import Const, Pattern, Var, in_order
+from .options import OneOf
+from .patterns import Const, Pattern, Var, in_order, instantiate
 from .running import variables
 from .structure import MaybeNumber, MaybeObject, build
 
@@ -71,10 +72,12 @@ class Alternatives:
                 return p.value
             if isinstance(p, Var):
                 return make(p)
+            if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf):
+                return instantiate(p, make)
             key = tuple(map(id, parts))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
-            if p.kind in (MaybeNone, MaybeNumber, MaybeObject) or _contents(new) is None:
+            if _contents(new) is None:
                 return new
             new = made.setdefault(key, new)
             self._stands_for(new, [x for x in parts if type(x) is p.kind], sources)

@@ -23,6 +23,7 @@ from .iterators import fresh, next_
 from .lists import StagedList
 from .logical import not_, python_bool
 from .math_functions import MATH
+from .options import OneOf, choose
 from .printing import print_
 from .reductions import combined, extreme, quantifier, sum_
 from .special import bound
@@ -168,6 +169,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
     Raises:
         DTypeError: it depends on the path.
     """
+    if isinstance(x, OneOf):
+        return choose(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, Tensor) and x._weak:
         answers = {issubclass(c, kinds) for c in _classes(x)}
         if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:
@@ -190,6 +193,8 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         return _classes(x).pop()
     if isinstance(x, StagedList):
         return list
+    if isinstance(x, OneOf) and not args:
+        return choose(x, type_)
     return type(x, *args, **kwargs)
 
 

@@ -24,6 +24,7 @@ from .containers import is_container
 from .growing import current
 from .lists import StagedList
 from .optional import MaybeNone
+from .options import OneOf
 from .texts import text
 from .tracer import Tracer, current_tracer
 
@@ -59,6 +60,8 @@ def not_to_static(function: Callable | None = None) -> Any:
 def call(f: Any) -> Any:
     """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
     tracer = current_tracer()
+    if isinstance(f, OneOf):
+        return f.__call__
     try:
         replacement = FUNCTIONS.get(f) if f.__hash__ else None
     except TypeError:

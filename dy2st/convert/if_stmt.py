@@ -22,6 +22,7 @@ from .frames import Growth, Outcome
 from .growing import current, promote
 from .lists import StagedList
 from .optional import MaybeNone
+from .options import OneOf, choose
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
@@ -38,6 +39,8 @@ def truth(x: Any) -> Any:
     """
     if isinstance(x, StagedList):
         return x.length() > 0
+    if isinstance(x, OneOf):
+        return truth(choose(x, truth))
     if not is_staged(x):
         own = bound(x, "__bool__", "__len__")
         return bool(x) if own is None else truth(own())

@@ -20,6 +20,7 @@ from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged
 from .lists import StagedList
 from .optional import MaybeNone
+from .options import OneOf, choose
 from .special import bound
 from .structure import flatten
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
@@ -180,6 +181,10 @@ def compare_chain(first: Any, pairs: Sequence[tuple[str, Thunk]]) -> Any:
 
 def compare(op: str, a: Any, b: Any) -> Any:
     """One comparison: `compare("<", a, b)` is `a < b`."""
+    if isinstance(a, OneOf):
+        return choose(a, lambda one: compare(op, one, b))
+    if isinstance(b, OneOf):
+        return choose(b, lambda one: compare(op, a, one))
     if b is None and op in ("is", "is not"):
         return is_none(a) if op == "is" else not_(is_none(a))
     if op in ("is", "is not") and (is_staged(a) or is_staged(b)):
@@ -236,11 +241,15 @@ def _equal_items(a: Any, b: Any) -> Any:
 
 def is_none(x: Any) -> Any:
     """`x is None`."""
+    if isinstance(x, OneOf):
+        return choose(x, is_none)
     return python_bool(x.is_none) if isinstance(x, MaybeNone) else x is None
 
 
 def in_(a: Any, b: Any) -> Any:
     """`a in b`."""
+    if isinstance(a, OneOf):
+        return choose(a, lambda one: in_(one, b))
     if is_staged(b):
         return python_bool(ops.op("reduce_any", X=b == a, reduce_all=True))
     if isinstance(b, (Lazy, Staged)):

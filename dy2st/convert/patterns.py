@@ -19,10 +19,14 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import is_number
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
+from .containers import is_container
 from .growing import substituted
+from .iterables import Lazy
 from .lists import StagedList, element_type
 from .optional import MaybeNone
+from .options import OneOf, Options, Position, values_of
 from .structure import MaybeNumber, MaybeObject, build, node_type, split
+from .texts import StagedText
 from .tracer import Tracer
 from .types import LeafType, array_of, describe, join, made_at, same, type_of
 from .undefined import Undefined, Unread
@@ -108,12 +112,16 @@ class Fitter:
             return Node(MaybeObject, (), (Const(None), self._flag(old, new)))
         if is_none(old) or is_none(new):
             found = self._optional(new if is_none(old) else old, self._flag(old, new), name)
+            if found is None and self._is_option(old) and self._is_option(new):
+                found = _one_of(Options(values_of(old)), new)
             if found is None:
                 raise self._mismatch(old, new, name)
             return found
         if isinstance(old, MaybeObject) or isinstance(new, MaybeObject):
             one, other = (x.value if isinstance(x, MaybeObject) else x for x in (old, new))
             return Node(MaybeObject, (), (self.fit(Const(one), one, other, name), self._flag(old, new)))
+        if self._is_option(old) and self._is_option(new):
+            return _one_of(Options(values_of(old)), new)
         a, b = type_of(old), type_of(new)
         if a is not None and b is not None:
             if isinstance(old, MaybeNone) or isinstance(new, MaybeNone):
@@ -209,6 +217,10 @@ class Fitter:
             return Node(MaybeNone, (), (inner if is_none(new) else self._var(inner, bare, name), flag))
         if p.kind is MaybeNumber:
             return self._maybe_number(p, new, name)
+        if p.kind is OneOf:
+            if not self._is_option(new):
+                raise self._mismatch(before, new, name)
+            return _one_of(p.keys[0], new, p)
         if p.kind is MaybeObject and not isinstance(new, MaybeObject):
             value, flag = p.children
             assert isinstance(flag, Var)
@@ -227,6 +239,16 @@ class Fitter:
             for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)
         ]
         return Node(p.kind, p.keys, tuple(parts))
+
+    def _is_option(self, x: Any) -> bool:
+        """Whether a value can be one of several Python objects, between which an index decides."""
+        if isinstance(x, OneOf):
+            return True
+        if type_of(x) is not None or split(x)[1] is not None or is_container(x):
+            return False
+        if isinstance(x, (Undefined, Lazy, StagedText, frozenset, bytes)):
+            return False
+        return id(x) not in self.tracer.made  # what is made in a branch holds tensors of that branch
 
     def _maybe_number(self, p: Node, new: Any, name: str) -> Pattern:
         leaf, flag = variables(p)
@@ -280,6 +302,12 @@ def is_none(x: Any) -> bool:
     return x is None or (isinstance(x, MaybeObject) and x.value is None)
 
 
+def _one_of(options: Options, new: Any, p: Node | None = None) -> Node:
+    """The pattern of one of these objects, or of a new one; `p` is the one that there is."""
+    found = options.joined(values_of(new))
+    return p if p is not None and found is options else Node(OneOf, (found,), (Var(LeafType("int64", (), True)),))
+
+
 def _require_tensor_or_none(t: LeafType, name: str) -> None:
     """StructureError for a value that may be None, a number, and a tensor with dims."""
     if t.mixed and t.shape:
@@ -298,7 +326,7 @@ def _shown(x: Any) -> str:
 
 def steps(p: Node) -> list[str]:
     """How Python writes the way to each child."""
-    if p.kind in (MaybeNone, MaybeNumber, MaybeObject):
+    if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf):
         return [""] * len(p.children)
     if issubclass(p.kind, dict):
         return [f"[{k!r}]" for k in p.keys]
@@ -313,6 +341,8 @@ def in_order(p: Node, value: Any) -> list[Any]:
         if isinstance(value, MaybeObject):
             return [Undefined("None"), value.token]
         return [Undefined("None"), True] if value is None else [value, False]
+    if p.kind is OneOf:
+        return [Position(p.keys[0], value)]
     if p.kind is MaybeNumber and node_type(value) is not MaybeNumber:
         return [value, not isinstance(value, Tensor) or value._weak]
     if p.kind is MaybeObject and not isinstance(value, MaybeObject):
@@ -375,6 +405,8 @@ def wrap(tracer: Tracer, p: Var, v: Variable) -> Any:
 def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
     """The variable of a value in the type of its leaf, made in the current block."""
     t = p.type
+    if isinstance(x, Position):
+        x = x.index()
     if isinstance(x, Undefined):
         array = "array" if t.kind == "array" else ""
         out = tracer.builder().op("absent", dtype=t.dtype, shape=list(t.shape), array=array)

@@ -11,6 +11,7 @@ from typing import Any
 from ..tensor import Tensor
 from ..tensor.kinds import with_number
 from .optional import MaybeNone
+from .options import OneOf
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return tuple(value), list(value.values())
     if kind is MaybeNone:
         return (), [value.bare(), value.is_none]
+    if kind is OneOf:
+        return (value._dy_options,), [value._dy_index]
     if kind is MaybeNumber:
         return (), [with_number(value, None), value._kinds.number]
     if kind is MaybeObject:
@@ -138,6 +141,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return MaybeNone.of(*children)
     if kind is MaybeNumber:
         return with_number(*children)
+    if kind is OneOf:
+        return OneOf(children[0], keys[0])
     if kind is MaybeObject:
         return MaybeObject(*children)
     if issubclass(kind, dict):

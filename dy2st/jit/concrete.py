@@ -89,7 +89,15 @@ class Found:
 Twin = Argument | Fetched | Tensor
 """Where a tensor is at each call: among the arguments, among the results, or outside."""
 
-Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found
+@dataclass(frozen=True)
+class Picked:
+    """One of several Python objects in a result, by an index."""
+
+    index: Recipe
+    options: tuple[Any, ...]
+
+
+Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found | Picked
 
 
 def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any],
@@ -101,6 +109,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
         return recipe.place.now()
     if isinstance(recipe, (Constant, Held)):
         return recipe.value
+    if isinstance(recipe, Picked):
+        return recipe.options[cook(recipe.index, arguments, values, follow, made)]
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
     if isinstance(recipe, Rebuilt):

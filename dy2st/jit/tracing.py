@@ -20,6 +20,7 @@ from ..convert.growing import put_back
 from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
 from ..convert.optional import MaybeNone
+from ..convert.options import OneOf, values_of
 from ..convert.raising import stage_last_raise
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
 from ..convert.structure import MaybeObject, flatten, split, unflatten
@@ -43,6 +44,7 @@ from .concrete import (
     Given,
     Held,
     Number,
+    Picked,
     Rebuilt,
     Recipe,
     Twin,
@@ -290,6 +292,10 @@ class Trace:
                 "a text with the values of tensors in it is only known when the program runs",
                 hint="return the tensors, and make the text outside; print() and messages of assert and raise are fine",
             )
+        if isinstance(value, OneOf):
+            for one in values_of(value):
+                self._require_plain(one)
+            return Picked(self._recipe(value._dy_index), values_of(value))
         keys, children = split(value)
         if children is None:
             self._require_plain(value)

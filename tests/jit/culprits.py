@@ -35,12 +35,41 @@ def structures_differ(x):
     return y
 
 
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+
 def objects_differ(x):
-    if x.sum() > 0:  # error: 'mode' is str 'a' on the path where the condition is true and str 'b'
-        mode = "a"
+    if x.sum() > 0:  # error: 'held' is Held
+        held = Held(x)
     else:
-        mode = "b"
-    return x if mode == "a" else -x
+        held = Held(x * 2)
+    return held.x
+
+
+def number_or_text(x):
+    if x.sum() > 0:  # error: 'scale' is a Python int 2 on the path where the condition is true and str 'half'
+        scale = 2
+    else:
+        scale = "half"
+    return x if scale == "half" else x * scale
+
+
+def text_as_a_key(x):
+    mode = "a" if x.sum() > 0 else "b"
+    return x * {"a": 1.0, "b": 3.0}[mode]  # error: a value is one of several objects ('a', 'b'), as a condition on tensors
+
+
+def text_of_a_path_printed(x):
+    print("a" if x.sum() > 0 else "b")  # error: a value is one of several objects ('a', 'b'), as a condition on tensors
+    return x
+
+
+def object_of_a_path_changed(x):
+    held = STATES[0] if x.sum() > 0 else STATES[1]
+    held.h = x  # error: a value is one of several objects
+    return x
 
 
 def loop_changes_dtype(x):
@@ -439,3 +468,10 @@ def swapped_and_changed(x, n):
         a, b = b, a
     a[0] = a[0] + 1
     return b[0]
+
+
+class Mode:
+    h = None
+
+
+STATES = [Mode(), Mode()]

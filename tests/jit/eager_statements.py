@@ -74,10 +74,10 @@ def early_return(x, n):
 
 def number_or_text(x, n):
     if x.sum() > 3:  # eager
-        mode = "large"
+        scale = 2
     else:
-        mode = "small"
-    return x * n if mode == "large" else x - n
+        scale = "half"
+    return x * n if scale == "half" else x - n * scale
 
 
 def caught(x, n):

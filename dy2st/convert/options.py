@@ -1,0 +1,148 @@
+"""`OneOf`: a variable that holds one of several Python objects (texts, functions, layers, ...), as only the run knows.
+
+What is done with it is done in a branch for each of them: `mode == "a"`, `layer(x)`, `config.rate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import Dy2stError, StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.failures import raise_if
+from ..tensor.indexing import getitem
+from ..tensor.kinds import as_number
+from ..tensor.location import user_location
+from .undefined import Undefined
+
+
+class Options:
+    """The objects that a variable may hold, in the order in which they were found."""
+
+    def __init__(self, values: Sequence[Any]):
+        self.values = tuple(values)
+
+    def place(self, value: Any) -> int | None:
+        """Which one a value is; None if it is none of them."""
+        from .types import same
+
+        return next((i for i, one in enumerate(self.values) if same(one, value)), None)
+
+    def joined(self, values: Sequence[Any]) -> Options:
+        """These and others; the same object if these are all."""
+        new = [v for v in values if self.place(v) is None]
+        return Options([*self.values, *new]) if new else self
+
+
+class OneOf:
+    """One of several objects: `_dy_index` says which."""
+
+    __slots__ = ("_dy_index", "_dy_options")
+
+    def __init__(self, index: Tensor, options: Options):
+        object.__setattr__(self, "_dy_index", index)
+        object.__setattr__(self, "_dy_options", options)
+
+    def __getattr__(self, name: str) -> Any:
+        # what this package looks for in values of its own is not asked of the objects
+        if name in ("_value", "_who", "_kinds") or (name.startswith("__") and name.endswith("__")):
+            raise AttributeError(name)
+        return choose(self, lambda one: getattr(one, name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from .calls import call
+
+        return choose(self, lambda one: call(one)(*args, **kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        return choose(self, lambda one: one[key])
+
+    def __eq__(self, other: Any) -> Any:
+        return _compared(self, "==", other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _compared(self, "!=", other)
+
+    def __hash__(self) -> int:
+        self._dy_fail("used as a key")
+
+    def _dy_fail(self, use: str) -> NoReturn:
+        raise StagedValueError(
+            f"a value is one of several objects ({', '.join(f'{v!r:.40}' for v in self._dy_options.values)}), as a condition on tensors "
+            f"decides; it cannot be {use}",
+            location=user_location(3), hint="compare it, call it or read its attributes, or do this in the branches that set it",
+        )  # fmt: skip
+
+
+def _refusing(use: str) -> Callable[..., NoReturn]:
+    def refuse(self: OneOf, *args: Any) -> NoReturn:
+        self._dy_fail(use)
+
+    return refuse
+
+
+for _name, _use in {
+    "__bool__": "used as a condition here", "__str__": "made a text", "__repr__": "made a text", "__format__": "made a text",
+    "__len__": "measured here", "__iter__": "iterated over", "__setattr__": "changed", "__delattr__": "changed", "__setitem__": "changed",
+    "__delitem__": "changed", "__add__": "an operand", "__radd__": "an operand", "__mod__": "an operand",
+}.items():  # fmt: skip
+    setattr(OneOf, _name, _refusing(_use))
+
+
+def _compared(x: OneOf, op: str, other: Any) -> Any:
+    from .logical import compare
+
+    return choose(x, lambda one: compare(op, one, other))
+
+
+def choose(x: OneOf, f: Callable[[Any], Any]) -> Any:
+    """`f` of the object that it is."""
+    from .if_stmt import if_expr
+
+    index, values = x._dy_index, x._dy_options.values
+
+    def pick(i: int) -> Any:
+        if i == len(values) - 1:
+            return _attempted(f, values[i])
+        return if_expr(index == i, lambda: _attempted(f, values[i]), lambda: pick(i + 1))
+
+    return pick(0)
+
+
+def _attempted(f: Callable[[Any], Any], value: Any) -> Any:
+    """`f(value)`; what Python says of it, if that is an error, only the run with this value raises."""
+    try:
+        return f(value)
+    except (AttributeError, TypeError) as error:
+        at = error.__traceback__
+        while at is not None and at.tb_next is not None:
+            at = at.tb_next
+        if isinstance(error, Dy2stError) or at is None or at.tb_frame.f_code.co_filename != __file__:
+            raise
+        raise_if(dispatch.constant(True), type(error), str(error))
+        return Undefined("the result")
+
+
+class Position:
+    """Which of the options a value is: told in the block that is left with it."""
+
+    def __init__(self, options: Options, value: Any):
+        self.options, self.value = options, value
+
+    def index(self) -> Any:
+        """An int, or a number that the run knows."""
+        options, value = self.options, self.value
+        if not isinstance(value, OneOf):
+            return options.place(value)
+        if value._dy_options is options:
+            return value._dy_index
+        table = dispatch.constant(np.array([options.place(v) for v in value._dy_options.values], np.int64))
+        return as_number(getitem(table, value._dy_index))
+
+
+def values_of(x: Any) -> tuple[Any, ...]:
+    """What a value may be."""
+    return x._dy_options.values if isinstance(x, OneOf) else (x,)

@@ -1,0 +1,209 @@
+"""Texts, functions, layers and other objects of Python between which a condition on tensors chooses."""
+
+import enum
+
+import dy2st as paddle
+import dy2st.nn.functional as F
+from dy2st import nn
+
+
+def text_on_a_path(x):
+    mode = "a"
+    if x.sum() > 0:
+        mode = "b"
+    if mode == "b":
+        return x * 2
+    return x * 3
+
+
+def text_in(x):
+    mode = "a" if x.sum() > 0 else "b" if x[0] < -0.5 else "c"
+    return x if mode in ("a", "c") else -x, mode != "a", mode
+
+
+def function_chosen(x):
+    f = (lambda v: v * 2) if x.sum() > 0 else (lambda v: v * 3)
+    return f(x)
+
+
+def activation_chosen(x):
+    act = F.relu if x.sum() > 0 else paddle.tanh
+    return act(x)
+
+
+class Pick(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.a.weight.set_value(paddle.eye(3) * 2)
+        self.b.weight.set_value(paddle.eye(3) * 3)
+    def pick(self, x):
+        if x.sum() > 0:
+            return self.a
+        return self.b
+    def forward(self, x):
+        return self.pick(x)(x.reshape([1, 3]))
+
+
+LP = Pick()
+
+
+def layer_picked(x): return LP(x)
+
+
+def weight_of_layer(x):
+    layer = LP.a if x[0] > 0 else LP.b
+    return layer.weight.sum() * x
+
+
+def in_a_loop(x, n):
+    mode = "start"
+    s = x
+    for i in range(n):
+        if mode == "start":
+            s = s + 1
+        else:
+            s = s * 2
+        mode = "double" if i > 0 else "more"
+    return s, mode
+
+
+def state_machine(x, n):
+    state = "idle"
+    k = 0
+    while k < n:
+        if state == "idle":
+            state = "run" if x[0] > 0 else "stop"
+        elif state == "run":
+            x = x * 2
+            state = "stop"
+        k += 1
+    return x if state == "stop" else -x
+
+
+def enum_state(x):
+    c = Color.RED if x.sum() > 0 else Color.BLUE
+    return x * c.value if c is Color.RED else x * 3 + c.value
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Cfg:
+    def __init__(self, rate, name):
+        self.rate, self.name = rate, name
+    def apply(self, x):
+        return x * self.rate if x[0] > 0 else x - self.rate
+
+
+A, B = Cfg(0.5, "a"), Cfg(2, "b")
+
+
+def config_chosen(x):
+    c = A if x.sum() > 0 else B
+    return c.apply(x) + c.rate, c.name
+
+
+def text_or_none(x):
+    mode = None
+    if x.sum() > 0:
+        mode = "b"
+    if mode is None:
+        return x
+    return x * 2 if mode == "b" else x
+
+
+def text_in_a_tuple(x):
+    if x.sum() > 0:
+        r = ("up", x)
+    else:
+        r = ("down", x * 2)
+    return r[1] if r[0] == "up" else -r[1], r
+
+
+def type_chosen(x):
+    t = int if x.sum() > 0 else float
+    return x * t(2.5)
+
+
+def matched_text(x):
+    mode = "a" if x.sum() > 0 else "b"
+    match mode:
+        case "a":
+            return x
+        case "b":
+            return x * 5
+
+
+def kept_in_a_loop(x):
+    fs = [F.relu, F.tanh]
+    f = fs[0]
+    for g in fs:
+        if g(x).sum() > 1:
+            f = g
+    return f(x)
+
+
+def attribute_of_text(x):
+    o = Cfg(1.0, "x")
+    if x.sum() > 0:
+        o.name = "y"
+    return x * 2 if o.name == "y" else x
+
+
+def truth_of_text(x):
+    name = "" if x.sum() > 0 else "abc"
+    return x if name else -x
+
+
+def class_asked(x):
+    c = "abc" if x.sum() > 0 else F.relu
+    return x if isinstance(c, str) else c(x)
+
+
+def read_under_the_same_condition(x):
+    if x.sum() > 0:
+        mode = "a"
+    if x.sum() > 0:
+        return x * 2 if mode == "a" else x
+    return x
+
+
+def object_or_none(x):
+    c = A if x.sum() > 0 else None
+    return x * c.rate if c is not None else x
+
+
+def two_compared(x):
+    a = "p" if x.sum() > 0 else "q"
+    b = "p" if x[0] > 0 else "r"
+    return x if a == b else -x
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+CASES = [
+    (text_on_a_path, [(P,), (N,)], 1),
+    (text_in, [(P,), (N,)], 1),
+    (function_chosen, [(P,), (N,)], 1),
+    (activation_chosen, [(P,), (N,)], 1),
+    (layer_picked, [(P,), (N,)], 1),
+    (weight_of_layer, [(P,), (N,)], 1),
+    (in_a_loop, [(P, 3), (N, 2), (P, 0), (P, 1)], 1),
+    (state_machine, [(P, 3), (N, 2), (P, 0), (P, 1)], 1),
+    (enum_state, [(P,), (N,)], 1),
+    (config_chosen, [(P,), (N,)], 1),
+    (text_or_none, [(P,), (N,)], 1),
+    (text_in_a_tuple, [(P,), (N,)], 1),
+    (type_chosen, [(P,), (N,)], 1),
+    (matched_text, [(P,), (N,)], 1),
+    (kept_in_a_loop, [(P,), (N,)], 1),
+    (attribute_of_text, [(P,), (N,)], 1),
+    (truth_of_text, [(P,), (N,)], 1),
+    (class_asked, [(P,), (N,)], 1),
+    (read_under_the_same_condition, [(P,), (N,)], 1),
+    (object_or_none, [(P,), (N,)], 1),
+    (two_compared, [(P,), (N,)], 1),
+]
