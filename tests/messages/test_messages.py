@@ -12,6 +12,7 @@ import faulty
 import numpy as np
 import pytest
 from dy2st_runtime.errors import Dy2stError, location_of
+from dy2st_runtime.executor import executable
 
 import dy2st as paddle
 from dy2st import config, errors, jit, nn, static
@@ -215,3 +216,18 @@ def test_what_an_op_was_given_is_said_once():
     assert error.operands is None
     error = Dy2stError("sizes differ").of([("X", "float32", "[2, 3]")]).of([("Z", "int64", "[1]")])
     assert error.operands == "X float32[2, 3]"
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_numba_says_is_shown_only_if_asked_for(monkeypatch, asked):
+    source = f"def kernel(a):\n    return nothing_{asked}(a)\n"
+    monkeypatch.setattr(executable.cpu, "render", lambda *args, **options: source)
+
+    def doubled(x):
+        return paddle.tanh(x) * 2
+
+    with config.DUMP.override(frozenset({"source"} if asked else ())), pytest.raises(errors.CompileError) as caught:
+        jit.to_static(doubled)(paddle.ones([2]))
+    assert caught.value.location.line == doubled.__code__.co_firstlineno + 1
+    assert "does not compile: TypingError" in str(caught.value)
+    assert ("nothing_" in "".join(traceback.format_exception(caught.value))) == asked

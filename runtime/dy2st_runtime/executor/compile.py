@@ -169,14 +169,26 @@ class KernelCompiler:
 
 
 def compile_object(source: str, symbol: str) -> bytes:
-    """An object file that defines `symbol` as the function `kernel` of the source."""
+    """An object file that defines `symbol` as the function `kernel` of the source.
+
+    Raises:
+        UncompiledKernel: Numba does not take it. What Numba says goes with it if `DY2ST_DUMP=source` or full tracebacks ask for it.
+    """
     scope = namespace()
     try:
         exec(compile(source, f"<dy2st {symbol}>", "exec"), scope)
         return _emit(scope["kernel"], symbol)
     except Exception as error:
-        raise CompileError(f"a generated kernel does not compile: {type(error).__name__}", hint="this is a bug in dy2st; "
-                           "DY2ST_DUMP=source prints the kernels") from _Source(source, error)  # fmt: skip
+        asked = config.dumping("source") or config.FULL_TRACEBACK.get()
+        raise UncompiledKernel(source, type(error).__name__) from (_Source(source, error) if asked else None)
+
+
+class UncompiledKernel(Exception):
+    """A generated kernel does not compile."""
+
+    def __init__(self, source: str, reason: str):
+        super().__init__(source, reason)
+        self.source, self.reason = source, reason
 
 
 class _Source(Exception):

@@ -22,7 +22,7 @@ from ..lowering.lower import lower
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
 from . import driver
-from .compile import ENTRY, KernelCompiler
+from .compile import ENTRY, KernelCompiler, UncompiledKernel
 from .frame import Frame
 from .plan import Plan, make_plan
 
@@ -89,7 +89,14 @@ class Executable:
             print("\n".join(dict.fromkeys(self.sources)), file=sys.stderr)
         if config.dumping("plan"):
             print(self.describe(), file=sys.stderr)
-        *self._entries, entry = compiler().addresses([*self.sources, driver.SOURCE])
+        try:
+            *self._entries, entry = compiler().addresses([*self.sources, driver.SOURCE])
+        except UncompiledKernel as error:
+            op = next((k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if source == error.source), None)
+            what = "the driver" if op is None else f"the kernel of {op.type}"
+            raise CompileError(f"{what} does not compile: {error.reason}", location=op.location if op else None,
+                               hint="this is a bug in dy2st: please report it with what DY2ST_DUMP=source prints; DY2ST_NO_JIT=1 runs "
+                               "without kernels") from error.__cause__  # fmt: skip
         self._driver = ENTRY(entry)
         self._types = []
         for name in self.plan.names:
