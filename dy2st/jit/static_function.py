@@ -384,7 +384,8 @@ class StaticFunction:
 
     def _keep(self, concrete: ConcreteProgram, key: Key, reason: Reason) -> ConcreteProgram:
         concrete.reason = str(reason)
-        self._traces.causes.add(reason, self.raw.__qualname__)
+        if self.splits is None:  # pieces of functions say for themselves that they have too many traces
+            self._traces.causes.add(reason, self.raw.__qualname__)
         self._traces.by_key.setdefault(key, []).append(concrete)
         self._traces.order.append(concrete)
         if config.dumping("traces"):

@@ -31,7 +31,7 @@ from ..errors import Dy2stError, LeakError, StagedValueError, StructureError
 from ..nn import Layer
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved
-from ..tensor.location import entry
+from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
 from .concrete import (
     Argument,
@@ -184,12 +184,12 @@ class Trace:
                                guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins())  # fmt: skip
 
     def _left_behind(self, result: Any) -> tuple[Recipe, Effects]:
-        """What a call returns and what it changes. Errors are no fault of any line: they are marked `of_results`."""
+        """What a call returns and what it changes. Errors are marked `of_results`: no line is at fault, but what is left there."""
         try:
             recipe, effects = self._recipe(result), self._effects()
         except Dy2stError as error:
             vars(error)["of_results"] = True
-            raise
+            raise error.at(place_of_result(getattr(self.function, "__func__", self.function))) from error.__cause__
         for t in (*self.placeholders, *(t for t, _ in self.tracer.captures.values())):
             self.tracer.aliases.require_fresh(t, self.tracer.block, "the caller's")
         return recipe, effects
@@ -300,6 +300,9 @@ class Trace:
         if children is None:
             self._require_plain(value)
             return Constant(value)
+        if any(isinstance(k, Tensor) and k.is_symbolic for k in keys):
+            raise StagedValueError("a dict with tensors as keys cannot be the result of a static function, or be kept by it",
+                                   hint="return pairs, in a list of tuples")  # fmt: skip
         if self.exact and self.tracer.alternatives.may_be_another(value):
             raise StructureError("a variable is one of several objects, as only the run knows", hint=_DECIDE)
         mark = 0

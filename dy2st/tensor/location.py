@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
-from types import CodeType, FrameType, TracebackType
-from typing import NamedTuple, TypeVar
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any, NamedTuple, TypeVar
 
 import dy2st_runtime
+import numpy as np
 
 from ..errors import Location
 from ..transpiler import locate, place_of
@@ -21,7 +23,9 @@ _OWN = tuple(
     for f in (os.path.dirname(__file__), dy2st_runtime.__file__)
     if f is not None
 )
-_LIBRARY = os.path.dirname(os.__file__)
+# code of these is neither the user's nor converted; packages may lie in the folder of the standard library
+_LIBRARIES = tuple(os.path.join(os.path.dirname(os.path.abspath(file)), "") for file in (os.__file__, np.__file__))
+_PACKAGES = tuple(os.path.join(_LIBRARIES[0], name, "") for name in ("site-packages", "dist-packages"))
 
 F = TypeVar("F", bound=Callable)
 
@@ -60,7 +64,7 @@ def user_path(depth: int = 1) -> Location | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None and frame.f_code not in _entries:
         step = _step(frame, frame.f_lasti)
-        if step is not None and (not steps or not _library(step.location.file)):
+        if step is not None:
             steps.append(step)
         frame = frame.f_back
     return joined(calls(reversed(steps)))
@@ -94,7 +98,7 @@ def traceback_steps(tb: TracebackType | None) -> list[Step]:
     steps: list[Step] = []
     while tb is not None:
         step = _step(tb.tb_frame, tb.tb_lasti)
-        if step is not None and not _library(step.location.file) and os.path.exists(tb.tb_frame.f_code.co_filename):
+        if step is not None and os.path.exists(tb.tb_frame.f_code.co_filename):
             steps.append(step)
         tb = tb.tb_next
     return steps
@@ -137,7 +141,7 @@ def is_own(file: str) -> bool:
 
 
 def _library(file: str) -> bool:
-    return file.startswith(_LIBRARY)
+    return file.startswith(_LIBRARIES) and (file.startswith(_LIBRARIES[1]) or not file.startswith(_PACKAGES))
 
 
 # The steps of (code, instruction), None for frames of dy2st. The code is kept, so that its identity is not given to another.
@@ -157,10 +161,12 @@ def _step(frame: FrameType, instruction: int) -> Step | None:
 
 def _located(frame: FrameType, instruction: int) -> Step | None:
     code = frame.f_code
-    line = next((n for start, stop, n in code.co_lines() if n and start <= instruction < stop), code.co_firstlineno)
+    line = _line(code, instruction)
     found = place_of(code, instruction, line)
     if found is None:
-        return None if is_own(code.co_filename) else Step(_location(frame, line, instruction), False)
+        if is_own(code.co_filename) or _library(code.co_filename):
+            return None
+        return Step(_location(code, line, instruction, frame.f_globals), False)
     if is_own(found.file):  # the layers of dy2st itself are converted too
         return None
     name = code.co_name
@@ -168,10 +174,28 @@ def _located(frame: FrameType, instruction: int) -> Step | None:
     return Step(found, name != found.function and name != "<lambda>")
 
 
-def _location(frame: FrameType, line: int, instruction: int) -> Location:
-    """The place a frame is at; with columns where Python knows them (3.11 and newer)."""
-    code = frame.f_code
-    text = linecache.getline(code.co_filename, line, frame.f_globals)
+def place_of_result(function: FunctionType) -> Location:
+    """The `return` of a function if there is one only, else its `def`."""
+    code = function.__code__
+    returns = [i.offset for i in dis.get_instructions(code) if i.opname.startswith("RETURN_") and i.opname != "RETURN_GENERATOR"]
+    lines = {_line(code, at): at for at in returns}
+    if len(lines) == 1:
+        ((line, at),) = lines.items()
+        return place_of(code, at, line) or _location(code, line, at, function.__globals__)
+    line = code.co_firstlineno
+    found = place_of(code, -1, line)
+    while found is None and linecache.getline(code.co_filename, line, function.__globals__).lstrip().startswith("@"):
+        line += 1
+    return found or _location(code, line, -1, function.__globals__)
+
+
+def _line(code: CodeType, instruction: int) -> int:
+    return next((n for start, stop, n in code.co_lines() if n and start <= instruction < stop), code.co_firstlineno)
+
+
+def _location(code: CodeType, line: int, instruction: int, namespace: dict[str, Any]) -> Location:
+    """The place of an instruction; with columns where Python knows them (3.11 and newer)."""
+    text = linecache.getline(code.co_filename, line, namespace)
     col, end_col = _columns(code, instruction, line, text)
     name = code.co_name
     return Location(code.co_filename, line, col, end_col, "" if name == "<module>" else name, text.rstrip("\n"))
@@ -179,7 +203,9 @@ def _location(frame: FrameType, line: int, instruction: int) -> Location:
 
 def _columns(code: CodeType, instruction: int, line: int, text: str) -> tuple[int, int | None]:
     indent = len(text) - len(text.lstrip())
-    if sys.version_info < (3, 11) or instruction < 0:
+    if instruction < 0:
+        return indent, len(text.rstrip("\n"))
+    if sys.version_info < (3, 11):
         return indent, None
     first, last, start, stop = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     if first != line or start is None:

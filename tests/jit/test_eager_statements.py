@@ -33,7 +33,7 @@ def observed(function, values):
     with contextlib.redirect_stdout(io.StringIO()) as out, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = outcome(function, values)
-    assert all(w.category is EagerStatementWarning for w in caught), caught
+    assert all(w.category is EagerStatementWarning for w in caught), [str(w.message) for w in caught]
     return found, out.getvalue(), [w.lineno for w in caught if w.filename != "<dy2st>"]
 
 
