@@ -54,7 +54,7 @@ def chooses(change: Callable[..., Any], names: int = 1) -> Callable[..., Any]:
     """
 
     @wraps(change)
-    def on_either(a: Any, *args: Any, **kwargs: Any) -> Any:
+    def on_either(a: Any, /, *args: Any, **kwargs: Any) -> Any:
         from .if_stmt import if_expr
         from .tracer import current_tracer
 

@@ -98,7 +98,7 @@ def delitem(a: Any, key: Any) -> Any:
     return a
 
 
-def _method(a: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+def _method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
     if type(a) is list and name in ("sort", "remove"):
         from .sorting import list_method
