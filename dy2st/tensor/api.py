@@ -256,8 +256,12 @@ METHODS: dict[str, Any] = {
 
 
 @functools.cache  # two names of a function stay two names of one
-def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors, which makes a tensor also of numbers alone; operators on numbers, which share the code, give numbers."""
+def of_numbers(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """A function of tensors, which makes a tensor also of numbers alone; operators on numbers, which share the code, give numbers.
+
+    Args:
+        module: where the result is to be found under the function's name, by `pickle` for one.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -266,9 +270,10 @@ def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
             return out
         return creation.to_tensor(out) if out._kinds is None else as_plain_tensor(out) if out.ndim else out
 
+    call.__module__ = module
     return call
 
 
 for _name, _function in list(globals().items()):
     if isinstance(_function, types.FunctionType) and _function.__module__ in (math.__name__, logic.__name__):
-        globals()[_name] = of_numbers(_function)
+        globals()[_name] = of_numbers(_function, __name__)

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from agreement import agree, normal
@@ -188,6 +190,13 @@ def test_attributes_of_parts():
     assert layer.linear1.bias is None
     named = nn.TransformerEncoderLayer(2, 1, 2, weight_attr=nn.ParamAttr(name="w"))
     assert (named.self_attn.q_proj.weight.name, named.linear1.weight.name) == ("w_0", "w_1")
+
+
+def test_pickled():
+    layer = pickle.loads(pickle.dumps(nn.TransformerEncoderLayer(4, 2, 8, activation="gelu")))
+    assert layer.activation is F.gelu
+    assert pickle.loads(pickle.dumps(paddle.tanh)) is paddle.tanh
+    assert pickle.loads(pickle.dumps(paddle.logical_and)) is paddle.logical_and
 
 
 def test_saved(tmp_path):

@@ -118,4 +118,4 @@ for _function in (sigmoid, softmax):
 
 for _name, _function in list(globals().items()):
     if isinstance(_function, _types.FunctionType) and _function.__module__ == activation.__name__:
-        globals()[_name] = _of_numbers(_function)
+        globals()[_name] = _of_numbers(_function, __name__)
