@@ -230,6 +230,11 @@ def list_of_an_inner_loop_returned(x, n, m, a):
     return []
 
 
+def power_that_nobody_uses(x, n, m, a):
+    for i in m:
+        x = x**2
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -242,4 +247,5 @@ PROGRAMS = [
     returned_by_a_function_inside,
     lists_of_branches_in_a_loop,
     list_of_an_inner_loop_returned,
+    power_that_nobody_uses,
 ]  # fmt: skip

@@ -98,17 +98,17 @@ class _Walk:
         op.attrs["saved"] = [op.attrs["saved"][i] for i in saved]
         self._shrink(op, "Saved", saved)
         used = self._used_state(op, live)
-        if len(used) < len(body.params):
+        dropped = [(part, p) for part in (test, body) for i, p in enumerate(part.params) if i not in used]
+        if dropped:
             for part in (test, body):
-                for i, param in enumerate(part.params):
-                    if i not in used:
-                        part.vars.pop(param)
                 part.params = [part.params[i] for i in used]
             op.inputs["X"] = [op.inputs["X"][i] for i in used]
             body.results = [body.results[i] for i in used]
             self._shrink(op, "Out", used)
         self.block(test, ())
         self.block(body, op.attrs["saved"])
+        for part, param in dropped:  # only now, as the ops that read it are asked whether they may raise
+            part.vars.pop(param)
 
     def _used_state(self, op: Operator, live: set[str]) -> list[int]:
         """The loop variables that are read after the loop, by its condition, by an effect, or by what these need."""
