@@ -252,7 +252,7 @@ class Tracer(Watcher, ProgramRecorder):
             v = self.capture(tensor)
             self.originals.setdefault(id(tensor), (tensor, tensor._value))
             tensor._value = v
-        if self.frames and tensor._value.block is not self.frames[-1].block:
+        if self.frames and not _is_inside(tensor._value.block, self.frames[-1].block):
             cell = TensorCell(tensor)
             self.frames[-1].tensors.setdefault(cell.key, (cell, tensor._value))
 
@@ -378,3 +378,10 @@ def need_tracer(what: str) -> Tracer:
             hint="use static.cond and static.while_loop, or call a function decorated with to_static",
         )  # fmt: skip
     return tracer
+
+
+def _is_inside(block: Block | None, outer: Block) -> bool:
+    """Whether a block is `outer` or one in it."""
+    while block is not None and block is not outer:
+        block = block.parent
+    return block is not None

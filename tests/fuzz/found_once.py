@@ -235,6 +235,26 @@ def power_that_nobody_uses(x, n, m, a):
         x = x**2
 
 
+def lists_of_three_lengths(x, n, m, a):
+    if n > 1:
+        z = x * 2
+        y = [z]
+    elif n > 0:
+        y = []
+    else:
+        y = [x, x]
+    return y
+
+
+def lists_of_three_lengths_in_tuples(x, n, m, a):
+    if n > 0:
+        if n > 2:
+            return (0, [])
+        elif x.sum() > 0:
+            return (0, [x])
+    return (1, [x, x])
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -248,4 +268,6 @@ PROGRAMS = [
     lists_of_branches_in_a_loop,
     list_of_an_inner_loop_returned,
     power_that_nobody_uses,
+    lists_of_three_lengths,
+    lists_of_three_lengths_in_tuples,
 ]  # fmt: skip
