@@ -9,7 +9,7 @@ import sys
 
 from .common import Row
 
-NAMES = ("startup", "loops", "training")
+NAMES = ("startup", "conversion", "loops", "training")
 
 
 def main() -> int:

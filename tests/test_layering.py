@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 RUNTIME = {
     "errors": set(),
     "config": set(),
-    "cachefiles": set(),
+    "cachefiles": {"config"},
     "dtype": {"errors"},
     "dims": {"errors", "loopir"},
     "loopir": set(),

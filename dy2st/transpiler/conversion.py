@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dy2st_runtime import config
 from dy2st_runtime.errors import Location
 
-from dy2st.transpiler import loader, nodes, positions
+from dy2st.transpiler import cache, loader, nodes, positions
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.pipeline import PIPELINE
-from dy2st.transpiler.source import get_source
+from dy2st.transpiler.source import file_text, get_source
 
 
 @dataclass(frozen=True)
@@ -72,18 +74,25 @@ def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Conv
             location=locate(fn.__code__.co_filename, fn.__code__.co_firstlineno),
             hint="convert the function that it comes from",
         )
-    with _lock:
+    with _lock, _no_search_for_garbage():
         loaded, stages = _transform(fn, keep_stages)
     return Converted(loader.bind(loaded, fn, runtime), fn, loaded.text, loaded.filename, dict(stages))
 
 
 def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded, dict[str, str]]:
-    source = get_source(fn)
     code = fn.__code__
-    key = (code, code.co_filename, source.text, keep_stages)
+    text = file_text(fn)
+    symbol = f"code {id(code)}" if text is None else cache.symbol(code, text)
+    key = symbol, keep_stages
     # A dump that is asked for is printed, also for code that is known.
     if key in _cache and not config.DUMP.get():
         return _cache[key]
+    lasting = text is not None and not (keep_stages or config.DUMP.get() or config.NO_CACHE.get()) and loader.keeps()
+    found = cache.get(symbol) if lasting else None
+    if found is not None and loader.write(code, found.text) == found.filename:
+        _cache[key] = loader.load(found, code), {}
+        return _cache[key]
+    source = get_source(fn)
     tree = source.tree
     tree.entry = True
     # What has run already, or runs never in generated code, would only stand in the way.
@@ -92,10 +101,26 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
         parameter.annotation = None
     manager = PassManager(tree, Context(tree, code.co_freevars), keep_stages=keep_stages)
     transformed = manager.run(PIPELINE)
-    loaded = loader.load(transformed, source, code)
+    printed = loader.printed(transformed, source, code)
+    loaded = loader.load(printed, code)
+    if lasting and loader.keeps(printed.filename):
+        cache.put(symbol, printed)
     manager.dump("code", loaded.text)
     _cache[key] = loaded, manager.stages
     return _cache[key]
+
+
+@contextlib.contextmanager
+def _no_search_for_garbage() -> Iterator[None]:
+    """Within this `with` Python does not look for cycles of garbage: a conversion makes many objects, nearly all of which live
+    until it ends, and to look through all those of the libraries again and again would take a third of its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def is_generated(filename: str) -> bool:

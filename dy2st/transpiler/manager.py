@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import gast
@@ -54,6 +55,10 @@ class Pass(gast.NodeTransformer):
     def __init__(self, context: Context, manager: PassManager):
         self.context, self.manager = context, manager
         self.changed = False
+        self._visitors: dict[type, Callable[[Any], Any]] = {}
+        # half of all nodes are names and constants, which most passes have nothing to do with
+        leaves = [c for c in (gast.Name, gast.Constant) if not hasattr(self, f"visit_{c.__name__}")]
+        self._passed_over = nodes.WITHOUT_PLACE.union(leaves)
 
     @classmethod
     def pass_name(cls) -> str:
@@ -68,8 +73,11 @@ class Pass(gast.NodeTransformer):
         return self.manager.get(kind)
 
     def visit(self, node: gast.AST) -> Any:
-        visitor = getattr(self, f"visit_{type(node).__name__}", None)
-        result = self.generic_visit(node) if visitor is None else visitor(node)
+        kind = node.__class__
+        visitor = self._visitors.get(kind)
+        if visitor is None:
+            visitor = self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
+        result = visitor(node)
         if result is not node:
             self.changed = True
         return result
@@ -78,13 +86,14 @@ class Pass(gast.NodeTransformer):
         """Visits all nodes below."""
         if isinstance(node, (gast.Name, gast.Constant)):
             return node
+        fields = node.__dict__
         for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
+            value = fields.get(field)
+            if value.__class__ is list:
                 if value:
                     value[:] = self.visit_block(value)
-            elif isinstance(value, gast.AST) and not isinstance(value, (gast.expr_context, gast.operator)):
-                setattr(node, field, self.visit(value))
+            elif isinstance(value, gast.AST) and value.__class__ not in self._passed_over:
+                fields[field] = self.visit(value)
         return node
 
     def visit_block(self, statements: list) -> list:
@@ -92,7 +101,10 @@ class Pass(gast.NodeTransformer):
         result: list = []
         for statement in statements:
             # Lists of names, of keys of `{**d}`, ... have other elements than nodes.
-            visited = self.visit(statement) if isinstance(statement, gast.AST) else [statement]
+            if not isinstance(statement, gast.AST) or statement.__class__ in self._passed_over:
+                result.append(statement)
+                continue
+            visited = self.visit(statement)
             if isinstance(visited, list):
                 result.extend(visited)
             else:

@@ -150,14 +150,15 @@ def with_context(node: gast.AST, context: type) -> gast.AST:
 
 def copy(node: gast.AST) -> gast.AST:
     """A deep copy of the fields; what passes noted on the nodes (origin, state) is shared."""
-    new = type(node)()
-    new.__dict__.update(node.__dict__)
+    new = node.__class__.__new__(node.__class__)
+    fields = new.__dict__
+    fields.update(node.__dict__)
     for field in node._fields:
-        value = getattr(node, field, None)
+        value = fields.get(field)
         if isinstance(value, gast.AST):
-            setattr(new, field, copy(value))
-        elif isinstance(value, list):
-            setattr(new, field, [copy(v) if isinstance(v, gast.AST) else v for v in value])
+            fields[field] = copy(value)
+        elif value.__class__ is list:
+            fields[field] = [copy(v) if isinstance(v, gast.AST) else v for v in value]
     return new
 
 
@@ -167,26 +168,41 @@ def load(node: gast.AST) -> gast.AST:
 
 
 _OPERATORS = (gast.expr_context, gast.operator, gast.cmpop, gast.boolop, gast.unaryop)
+# the classes themselves: asking for the class of a node is much quicker than `isinstance`, and these are asked for all nodes
+WITHOUT_PLACE = frozenset(c for c in vars(gast).values() if isinstance(c, type) and issubclass(c, _OPERATORS))
+_SCOPES = frozenset((gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef))
 
 
-def children(node: gast.AST) -> Iterator[gast.AST]:
+def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below, in the order of the fields, without contexts and operators."""
+    found: list[gast.AST] = []
+    fields = node.__dict__
     for field in node._fields:
-        value = getattr(node, field, None)
-        if isinstance(value, list):
-            for item in value:
-                if isinstance(item, gast.AST) and not isinstance(item, _OPERATORS):
-                    yield item
-        elif isinstance(value, gast.AST) and not isinstance(value, _OPERATORS):
-            yield value
+        value = fields.get(field)
+        if value.__class__ is list:
+            found += [x for x in value if isinstance(x, gast.AST) and x.__class__ not in WITHOUT_PLACE]
+        elif isinstance(value, gast.AST) and value.__class__ not in WITHOUT_PLACE:
+            found.append(value)
+    return found
+
+
+def walk(root: gast.AST) -> Iterator[gast.AST]:
+    """A node and all nodes below, in source order."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += children(node)[::-1]
 
 
 def walk_scope(roots: Iterable[gast.AST]) -> Iterator[gast.AST]:
     """All nodes below, in source order, without entering functions, lambdas and classes."""
-    for node in roots:
+    stack = list(roots)[::-1]
+    while stack:
+        node = stack.pop()
         yield node
-        if not isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)):
-            yield from walk_scope(children(node))
+        if node.__class__ not in _SCOPES:
+            stack += children(node)[::-1]
 
 
 def blocks(statement: gast.AST) -> list[list]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import gast
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
+
+# a node of generated text: line, column, end line, end column, and where it comes from
+Span: TypeAlias = tuple[int, int, int, int, Location]
 
 
 def of(node: gast.AST) -> Location | None:
@@ -76,22 +80,16 @@ def _characters(text: str, offset: int) -> int:
 class SourceMap:
     """From positions in generated text to the user's places."""
 
-    def __init__(self, tree: gast.AST, printed: gast.AST):
-        """`tree` has the origins, `printed` is the same tree parsed from its text and has the positions."""
+    def __init__(self, spans: Sequence[Span]):
+        """`spans` are the nodes of the text that have an origin, outer ones first."""
+        self.spans = spans
         self._exact: dict[tuple[int, int, int, int], Location] = {}
         self._lines: dict[int, Location] = {}
-        self._spans: list[tuple[int, int, int, int, Location]] = []
-        for node, twin in _pairs(tree, printed):
-            origin = of(node)
-            # Names of exception handlers have no position of their own.
-            if origin is None or getattr(twin, "end_col_offset", None) is None:
-                continue
-            span = (twin.lineno, twin.col_offset, twin.end_lineno, twin.end_col_offset)
-            # Outer nodes come first. Where two nodes have the same span (an Expr and its Call) the
-            # inner one is the one that Python's instructions belong to.
-            self._exact[span] = origin
-            self._lines.setdefault(twin.lineno, origin)
-            self._spans.append((*span, origin))
+        for line, col, end_line, end_col, origin in spans:
+            # Where two nodes have the same span (an Expr and its Call) the inner one is the one that Python's
+            # instructions belong to.
+            self._exact[line, col, end_line, end_col] = origin
+            self._lines.setdefault(line, origin)
         self._known_lines = sorted(self._lines)
 
     def line(self, lineno: int) -> Location | None:
@@ -105,7 +103,7 @@ class SourceMap:
         if exact is not None:
             return exact
         best, size = None, None
-        for l0, c0, l1, c1, origin in self._spans:
+        for l0, c0, l1, c1, origin in self.spans:
             if (l0, c0) <= (line, col) and (end_line, end_col) <= (l1, c1):
                 extent = (l1 - l0, c1 - c0)
                 if size is None or extent <= size:
@@ -115,9 +113,3 @@ class SourceMap:
     def lines(self) -> dict[int, Location]:
         """Generated line number -> the user's place."""
         return dict(self._lines)
-
-
-def _pairs(a: gast.AST, b: gast.AST) -> Iterator[tuple[gast.AST, gast.AST]]:
-    yield a, b
-    for x, y in zip(nodes.children(a), nodes.children(b), strict=True):
-        yield from _pairs(x, y)

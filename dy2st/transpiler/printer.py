@@ -11,8 +11,10 @@ import sys
 import warnings
 
 import gast
+from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
+from dy2st.transpiler.origin import Span
 
 with warnings.catch_warnings():
     # astor asks for node classes that newer Pythons only keep as deprecated names.
@@ -24,24 +26,32 @@ with warnings.catch_warnings():
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
-def print_tree(tree: gast.Module) -> tuple[str, gast.Module]:
-    """The text of a module, and the text parsed again (same shape as the tree, with positions).
+def print_tree(tree: gast.Module, header: str = "") -> tuple[str, list[Span]]:
+    """The text of a module, below a line of comment, and where in it the nodes stand that have an origin, outer ones first.
+
+    The nodes' line numbers are overwritten.
 
     Raises:
         SyntaxError: the text is beyond the limits of the parser (100 levels of indentation).
     """
-    plain = gast.gast_to_ast(nodes.copy(tree))
-    ast.fix_missing_locations(plain)
+    # A node of the standard library gets the line number of the one that it is made from: here it tells which origin it has.
+    places: list[Location | None] = [None]
+    for node in nodes.walk(tree):
+        node.lineno = len(places) if hasattr(node, "origin") else 0
+        if node.lineno:
+            places.append(node.origin)
+    plain = gast.gast_to_ast(tree)
     failure: Exception | None = None
     for printer in (_astor, ast.unparse):
         try:
-            text = printer(plain)
-            again = gast.parse(text)
+            text = header + printer(plain).rstrip("\n") + "\n"
+            again = ast.parse(text)
         except (AttributeError, SyntaxError, AssertionError, ValueError) as error:
             failure = error  # a node that this printer does not know: the next one does
             continue
-        if equal(tree, again):
-            return text.rstrip("\n") + "\n", again
+        spans: list[Span] = []
+        if _matches(plain, again, places, spans):
+            return text, spans
     raise failure or AssertionError(f"no printer prints this tree:\n{ast.unparse(plain)}")
 
 
@@ -80,20 +90,37 @@ class _Readable(gast.NodeTransformer):
         return gast.For(node.target, until, node.body, node.orelse, None)
 
 
-def equal(a: object, b: object) -> bool:
-    """Whether two trees are the same but for positions, contexts and notes.
-
-    >>> equal(gast.parse("x = (1)"), gast.parse("x=1")), equal(gast.parse("x = 1"), gast.parse("x = 1.0"))
-    (True, False)
-    """
-    if isinstance(a, gast.AST) and isinstance(b, gast.AST):
-        if type(a).__name__ != type(b).__name__:
+def _matches(a: ast.AST, b: ast.AST, places: list[Location | None], spans: list[Span]) -> bool:
+    """Whether two trees are the same but for positions and contexts; notes where the nodes of the second stand that the places
+    of the first, by their line numbers, belong to."""
+    kind = a.__class__
+    if kind is not b.__class__:
+        return False
+    mine, others = a.__dict__, b.__dict__
+    end = others.get("end_col_offset")
+    if end is not None:  # names of exception handlers have no position of their own
+        place = places[mine.get("lineno") or 0]
+        if place is not None:
+            spans.append((others["lineno"], others["col_offset"], others["end_lineno"], end, place))
+    if kind is ast.Constant:
+        return _same_constant(mine["value"], others["value"])
+    for field in a._fields:
+        if field in _IGNORED:
+            continue
+        x, y = mine.get(field), others.get(field)
+        if isinstance(x, ast.AST):
+            if y is None or not _matches(x, y, places, spans):
+                return False
+        elif x.__class__ is list:
+            if y.__class__ is not list or len(x) != len(y):
+                return False
+            for one, other in zip(x, y, strict=True):
+                same = _matches(one, other, places, spans) if isinstance(one, ast.AST) else one == other
+                if not same:
+                    return False
+        elif (x or y) and (x.__class__ is not y.__class__ or x != y):
             return False
-        return all(equal(getattr(a, f, None) or None, getattr(b, f, None) or None) for f in a._fields if f not in _IGNORED) \
-            if not isinstance(a, gast.Constant) else _same_constant(a.value, b.value)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(equal, a, b))
-    return type(a) is type(b) and a == b
+    return True
 
 
 def _same_constant(a: object, b: object) -> bool:

@@ -7,9 +7,13 @@ lambdas, methods and functions under any indentation, and tells the class that p
 from __future__ import annotations
 
 import ast
+import copy
+import importlib.machinery
 import linecache
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gast
 from dy2st_runtime.errors import Location
@@ -41,6 +45,7 @@ class Source:
 class _File:
     lines: list[str]
     functions: dict[int, list[tuple[ast.AST, str | None]]]  # first line -> functions, with their class
+    imports: list[ast.stmt]  # those of the module
 
 
 _files: dict[str, _File] = {}
@@ -52,6 +57,18 @@ _provided: dict[int, tuple[types.CodeType, Source]] = {}
 def provide(code: types.CodeType, source: Source) -> None:
     """Notes the source of code that stands in no file as a function."""
     _provided[id(code)] = code, source
+
+
+def file_text(function: types.FunctionType) -> str | None:
+    """The text of the file that the function stands in; None for code that was compiled from a tree.
+
+    Raises:
+        ConversionError: it is not to be had.
+    """
+    code = function.__code__
+    if id(code) in _provided:
+        return None
+    return "".join(_lines(code, function.__globals__))
 
 
 def get_source(function: types.FunctionType) -> Source:
@@ -86,6 +103,12 @@ def get_source(function: types.FunctionType) -> Source:
             hint="put each lambda on a line of its own, or use def",
         )
     node, owner = candidates[0]
+    if _from_file(function) and not _is_compiled_from(node, owner, code, file.imports):
+        raise ConversionError(
+            f"what stands now where '{function.__qualname__}' was defined is not what runs",
+            location=place._replace(text=file.lines[place.line - 1].rstrip("\n")),
+            hint="the file was changed after it was imported; restart the process, or reload the module",
+        )
     if isinstance(node, ast.AsyncFunctionDef):
         raise ConversionError(
             f"async function '{node.name}' cannot be converted",
@@ -104,13 +127,7 @@ def get_source(function: types.FunctionType) -> Source:
 
 
 def _read(code: types.CodeType, module_globals: dict, place: Location) -> _File:
-    lines = linecache.getlines(code.co_filename, module_globals)
-    if not lines:
-        raise ConversionError(
-            f"the source of '{code.co_name}' cannot be had",
-            location=place,
-            hint="define the function in a file or a notebook cell, not by exec or on the command line",
-        )
+    lines = _lines(code, module_globals)
     known = _files.get(code.co_filename)
     if known is None or known.lines != lines:
         try:
@@ -121,9 +138,21 @@ def _read(code: types.CodeType, module_globals: dict, place: Location) -> _File:
                 location=place._replace(line=error.lineno or place.line, text=(error.text or "").rstrip("\n")),
                 hint="the file was changed after it was imported; mend it and restart the process",
             ) from None
-        known = _files[code.co_filename] = _File(list(lines), {})
+        known = _files[code.co_filename] = _File(list(lines), {}, list(_imports(tree)))
         _index(tree, None, known.functions)
     return known
+
+
+def _lines(code: types.CodeType, module_globals: dict) -> list[str]:
+    linecache.checkcache(code.co_filename)  # a module may be loaded again from a file that has changed
+    lines = linecache.getlines(code.co_filename, module_globals)
+    if not lines:
+        raise ConversionError(
+            f"the source of '{code.co_name}' cannot be had",
+            location=Location(code.co_filename, code.co_firstlineno, function=code.co_name),
+            hint="define the function in a file or a notebook cell, not by exec or on the command line",
+        )
+    return lines
 
 
 def _index(node: ast.AST, owner: str | None, found: dict[int, list[tuple[ast.AST, str | None]]]) -> None:
@@ -161,6 +190,74 @@ def _tell_apart(candidates: list, code: types.CodeType) -> list:
     # Of nested lambdas the smallest one that holds all positions is meant.
     holding = [c for c in candidates if holds(c[0])]
     return holding[-1:] if holding else candidates
+
+
+def _from_file(function: types.FunctionType) -> bool:
+    """Whether Python itself has compiled the function from its file, without a tool that changes code on the way (as pytest does)."""
+    loader = function.__globals__.get("__loader__")
+    return type(loader) in (importlib.machinery.SourceFileLoader, importlib.machinery.SourcelessFileLoader) and (
+        function.__code__.co_filename == function.__globals__.get("__file__")
+    )
+
+
+_FUTURE = 0x1FF0000
+
+
+def _imports(node: ast.AST) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child
+        elif not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.expr)):
+            yield from _imports(child)
+
+
+def _is_compiled_from(node: ast.AST, owner: str | None, code: types.CodeType, imports: list[ast.stmt]) -> bool:
+    """Whether this syntax gives that code, in a module with these imports: `np.sum()` is not the call of a method to Python."""
+    function = copy.copy(node)
+    function.args = copy.copy(node.args)  # type: ignore[attr-defined]
+    args = function.args  # type: ignore[attr-defined]
+    # defaults, annotations and decorators are no part of the function's code
+    args.defaults = [ast.Constant(None) for _ in args.defaults]
+    args.kw_defaults = [d and ast.Constant(None) for d in args.kw_defaults]
+    for kind in ("posonlyargs", "args", "kwonlyargs"):
+        setattr(args, kind, [ast.arg(a.arg) for a in getattr(args, kind)])
+    args.vararg, args.kwarg = (a and ast.arg(a.arg) for a in (args.vararg, args.kwarg))
+    if isinstance(function, ast.Lambda):
+        body: list[ast.stmt] = [ast.Expr(function)]
+    else:
+        function.decorator_list, function.returns, function.type_params = [], None, []  # type: ignore[attr-defined]
+        body = [function]  # type: ignore[list-item]
+    # what is bound around the function here must be global to it, unless it is free in it
+    names = [n for n in {_name(node), owner} if n is not None and n != "<lambda>" and n not in code.co_freevars]
+    if owner is not None:
+        around = ast.ClassDef(owner, [], [], body, [])
+        around.type_params = []  # type: ignore[attr-defined]
+        body = [around]
+    head: list[ast.stmt] = [ast.Global(sorted(names))] if names else []
+    parameters = ast.arguments([], [ast.arg(n) for n in code.co_freevars], None, [], [], None, [])
+    factory = ast.FunctionDef("factory", parameters, [*head, *body], [], None)
+    factory.type_params = []  # type: ignore[attr-defined]
+    module = ast.fix_missing_locations(ast.Module([*imports, factory], []))
+    try:
+        found: Any = compile(module, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE)
+    except (SyntaxError, RecursionError):
+        return False
+    for _ in range(2 if owner is None else 3):
+        found = next(c for c in found.co_consts if isinstance(c, types.CodeType))
+    return _same_code(found, code)
+
+
+def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
+    names = "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars"
+    if any(getattr(a, name) != getattr(b, name) for name in names) or len(a.co_consts) != len(b.co_consts):
+        return False
+    return all(map(_same_constant, a.co_consts, b.co_consts))
+
+
+def _same_constant(a: object, b: object) -> bool:
+    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
+        return _same_code(a, b)
+    return type(a) is type(b) and (a == b or repr(a) == repr(b))
 
 
 def _lambda_to_def(tree: gast.Lambda) -> gast.FunctionDef:

@@ -126,9 +126,16 @@ def test_printed_text_means_the_tree(text):
         tree = gast.parse(text)
     except SyntaxError:
         pytest.skip("not in this Python's grammar")
-    printed, again = printer.print_tree(tree)
-    assert ast.dump(ast.parse(printed)) == ast.dump(ast.parse(text)) or printer.equal(tree, gast.parse(text))
-    assert printer.equal(tree, again)
+    printed, _ = printer.print_tree(tree)
+    assert dumped(printed) == dumped(text)
+
+
+def dumped(text):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            node.kind = None  # u"text"
+    return ast.dump(tree)
 
 
 def test_astor_prints_what_it_can(monkeypatch):

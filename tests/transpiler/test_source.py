@@ -1,7 +1,9 @@
 """Finding the source of functions that are hard to find."""
 
 import doctest
+import importlib.util
 import linecache
+import os
 import sys
 import textwrap
 
@@ -130,3 +132,72 @@ def test_text_of_the_source():
     assert source.text.startswith("def run(function, *args, **kwargs):\n")
     assert source.line == run.__code__.co_firstlineno
     assert source.class_name is None
+
+
+def imported(path, text, name):
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = before
+    return module
+
+
+FILE = """import math
+
+class Model:
+    def __init__(self): self.__w = 2
+
+    def forward(self, x, k=lambda v: v + 1):
+        '''Doc.'''
+        if x in {1, 2, 3}:
+            return super().__repr__() and math.floor(k(x)) * self.__w
+        return [v * 2.0 for v in (x, -x)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{1, 2, 3}", "{1, 2, 4}"),
+        ("math.floor", "math.ceil"),
+        ("* 2.0", "* 2"),
+        ("(x, -x)", "(-x, x)"),
+        ("            return super", "            pass\n            return super"),
+        ("'''Doc.'''", "'''Doc.'''\n        x += 1"),
+    ],
+)
+def test_a_file_that_has_changed_since_it_was_imported(tmp_path, old, new):
+    module = imported(tmp_path / "changing.py", FILE, "changing")
+    assert run(module.Model.forward, module.Model(), 5) == [10.0, -10.0]
+    assert run(module.Model.forward, module.Model(), 2) == 6
+    assert old in FILE
+    (tmp_path / "changing.py").write_text(FILE.replace(old, new))
+    os.utime(tmp_path / "changing.py", (1, 1))
+    with pytest.raises(ConversionError, match="the file was changed after it was imported") as caught:
+        run(module.Model.forward, module.Model(), 5)
+    assert caught.value.location.line == 6
+
+
+def test_a_change_elsewhere_in_the_file_or_of_a_comment_does_no_harm(tmp_path):
+    module = imported(tmp_path / "commented.py", FILE, "commented")
+    (tmp_path / "commented.py").write_text(FILE.replace("v in (x, -x)]", "v in (x, -x)]  # both") + "\nx = 1\n")
+    os.utime(tmp_path / "commented.py", (1, 1))
+    assert run(module.Model.forward, module.Model(), 5) == [10.0, -10.0]
+
+
+def test_lines_put_in_above_are_noticed(tmp_path):
+    module = imported(tmp_path / "moved.py", FILE, "moved")
+    (tmp_path / "moved.py").write_text("import os\n" + FILE)
+    os.utime(tmp_path / "moved.py", (1, 1))
+    with pytest.raises(ConversionError, match="restart the process"):
+        run(module.Model.forward, module.Model(), 5)
+
+
+def test_a_module_that_is_loaded_again_has_its_new_source(tmp_path):
+    imported(tmp_path / "again.py", FILE, "again")
+    module = imported(tmp_path / "again.py", FILE.replace("2.0", "3.0"), "again")
+    assert run(module.Model.forward, module.Model(), 5) == [15.0, -15.0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import gast
 
@@ -46,6 +47,9 @@ class Effects:
         return list(dict.fromkeys([*self.writes, *self.weak]))
 
 
+_VISITORS: dict[type, Callable[[Any, Any], None]] = {}
+
+
 class _Collector(gast.NodeVisitor):
     """Collects the effects of expressions and simple statements (and of function definitions, as such)."""
 
@@ -54,6 +58,20 @@ class _Collector(gast.NodeVisitor):
         self.hidden: list[tuple[set[str], bool]] = []  # names bound around here; whether by a comprehension
         self.later = 0  # inside a function or generator that runs later
         self.maybe = 0  # inside an operand that may not be evaluated
+
+    def visit(self, node: gast.AST) -> None:
+        kind = node.__class__
+        visitor = _VISITORS.get(kind)
+        if visitor is None:
+            visitor = _VISITORS[kind] = getattr(_Collector, f"visit_{kind.__name__}", _Collector.generic_visit)
+        visitor(self, node)
+
+    def generic_visit(self, node: gast.AST) -> None:
+        for child in nodes.children(node):
+            self.visit(child)
+
+    def visit_Constant(self, node: gast.Constant) -> None:
+        pass
 
     def is_hidden(self, identifier: str) -> bool:
         return any(identifier in names for names, _ in self.hidden)

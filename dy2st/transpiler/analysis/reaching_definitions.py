@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+
 import gast
 
 from dy2st.transpiler.analysis.activity import Activity
@@ -60,9 +62,12 @@ class Reaching:
 def _solve(graph: Graph, generated: dict[Node, int], killed: dict[Node, int]) -> dict[Node, int]:
     before = dict.fromkeys(graph.nodes, 0)
     visited: set[Node] = set()
-    work = [graph.nodes[0]]
+    # points are numbered in the order of the source, in which few of them have to be looked at twice
+    work, waiting = [0], {0}
     while work:
-        node = work.pop()
+        index = heapq.heappop(work)
+        waiting.discard(index)
+        node = graph.nodes[index]
         visited.add(node)
         after = before[node] & ~killed[node] | generated[node]
         # An exception may come before the writes or after them.
@@ -70,7 +75,9 @@ def _solve(graph: Graph, generated: dict[Node, int], killed: dict[Node, int]) ->
             for target in targets:
                 if before[target] | value != before[target] or target not in visited:
                     before[target] |= value
-                    work.append(target)
+                    if target.index not in waiting:
+                        waiting.add(target.index)
+                        heapq.heappush(work, target.index)
     return before
 
 

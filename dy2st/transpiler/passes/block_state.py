@@ -139,13 +139,24 @@ class BlockState(Pass):
 
     def _bind_started(self, function: gast.FunctionDef) -> None:
         """A variable that is started as an `Undefined` inside a block is one that the block assigns."""
-        for node in nodes.walk_scope(function.body):
-            if node not in self.before:
-                continue
-            for part, code in _parts(node).items():
-                started = {name for inner in nodes.walk_scope(code) for name in self.before.get(inner, ())}
-                bound = node.state.bound[part]
-                node.state.bound[part] = [n for n in node.state.names if n in bound or n in started]
+        for node in function.body:
+            self._started(node)
+
+    def _started(self, node: gast.AST) -> set[str]:
+        """The variables that are started in a statement or before it."""
+        found = set(self.before.get(node, ()))
+        if isinstance(node, gast.expr | gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef):
+            return found
+        if node not in self.before:
+            return found.union(*map(self._started, nodes.children(node)))
+        for part, code in _parts(node).items():
+            started: set[str] = set().union(*map(self._started, code))
+            found |= started
+            bound = node.state.bound[part]
+            node.state.bound[part] = [n for n in node.state.names if n in bound or n in started]
+        if not isinstance(node, gast.If):
+            found = found.union(*map(self._started, node.orelse))
+        return found
 
     def _compound(self, node: gast.AST) -> Any:
         self.generic_visit(node)
