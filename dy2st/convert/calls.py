@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import random
 import sys
 import threading
@@ -62,6 +63,8 @@ def call(f: Any) -> Any:
     tracer = current_tracer()
     if isinstance(f, OneOf):
         return f.__call__
+    if tracer is not None and (isinstance(f, np.ufunc) or getattr(f, "__module__", None) == "numpy"):
+        return functools.partial(_of_numpy, f)
     try:
         replacement = FUNCTIONS.get(f) if f.__hash__ else None
     except TypeError:
@@ -209,6 +212,29 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None:
         _require_no_random(owner, f.__name__)
     return f
+
+
+# what the functions of NumPy are called here, where that is another name
+_NAMES = {"absolute": "abs", "fabs": "abs", "concatenate": "concat", "power": "pow", "array": "to_tensor", "asarray": "to_tensor"}
+
+
+def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of NumPy, which wants values.
+
+    Raises:
+        StagedValueError: only the run knows them; the hint names the function for tensors.
+    """
+    try:
+        return f(*args, **kwargs)
+    except StagedValueError as error:
+        name = f.__name__
+        own = getattr(sys.modules["dy2st"], _NAMES.get(name, name), None)
+        use = f"use paddle.{_NAMES.get(name, name)}" if callable(own) else "use the functions of paddle for tensors"
+        number = f", or math.{name} for a number" if hasattr(math, name) else ""
+        raise StagedValueError(
+            f"np.{name}() needs the values of a tensor, which are only known when the program runs",
+            location=error.location, hint=use + number,
+        ) from None  # fmt: skip
 
 
 def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:

@@ -12,6 +12,14 @@ def numpy_of_staged(x):
     return y.numpy()  # error: .numpy() needs the value of a tensor
 
 
+def function_of_numpy(x):
+    return x + np.exp(x * 2)  # error: np.exp() needs the values of a tensor, which are only known when the program runs
+
+
+def joined_by_numpy(x):
+    return np.concatenate([x, x])  # error: np.concatenate() needs the values of a tensor
+
+
 def dtypes_differ(x):
     y = x
     if x.sum() > 0:  # error: 'y' has dtype int64 on one path and float32 on the other
