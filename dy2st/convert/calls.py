@@ -232,7 +232,7 @@ def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         use = f"use paddle.{_NAMES.get(name, name)}" if callable(own) else "use the functions of paddle for tensors"
         number = f", or math.{name} for a number" if hasattr(math, name) else ""
         raise StagedValueError(
-            f"np.{name}() needs the values of a tensor, which are only known when the program runs",
+            error.message.replace("numpy.asarray()", f"np.{name}()"),
             location=error.location, hint=use + number,
         ) from None  # fmt: skip
 

@@ -13,11 +13,11 @@ def numpy_of_staged(x):
 
 
 def function_of_numpy(x):
-    return x + np.exp(x * 2)  # error: np.exp() needs the values of a tensor, which are only known when the program runs
+    return x + np.exp(x * 2)  # error: np.exp() needs the value of a tensor (float32[
 
 
 def joined_by_numpy(x):
-    return np.concatenate([x, x])  # error: np.concatenate() needs the values of a tensor
+    return np.concatenate([x, x])  # error: np.concatenate() needs the value of a tensor (float32[
 
 
 def dtypes_differ(x):

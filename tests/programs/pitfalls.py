@@ -103,7 +103,7 @@ class Counter(nn.Layer):
         super().__init__()
         self.register_buffer("seen", paddle.zeros([1]))
         self.hits = 0
-        self.last = None
+        self.last = paddle.zeros([3])
 
     def hit(self, x):
         self.hits = self.hits + 1
@@ -112,6 +112,7 @@ class Counter(nn.Layer):
     def forward(self, x, n):
         self.seen.set_value(paddle.zeros([1]))
         self.hits = 0
+        self.last = x
         for i in range(n):
             if x[i] > 0:
                 self.seen += 1
