@@ -114,14 +114,17 @@ def main() -> int:
 
     last = options.seed
     with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
-        for _, stop, found, reports in bounded(pool, tasks(), options.jobs):
-            total.update(found)
-            last = stop
-            failures += len(reports)
-            for report in reports:
-                print(f"--- {report}", flush=True)
-            if stop // 1000 != (stop - CHUNK) // 1000:
-                print(f"... {stop} after {time.time() - start:.0f} s, {failures} disagreements", flush=True)
+        try:
+            for _, stop, found, reports in bounded(pool, tasks(), options.jobs):
+                total.update(found)
+                last = stop
+                failures += len(reports)
+                for report in reports:
+                    print(f"--- {report}", flush=True)
+                if stop // 500 != (stop - CHUNK) // 500:
+                    print(f"... {stop} after {time.time() - start:.0f} s, {failures} disagreements", flush=True)
+        except KeyboardInterrupt:
+            pool.terminate()
     seconds = time.time() - start
     for what, number in total.most_common():
         if not what.startswith("refused") or options.refusals:

@@ -284,4 +284,11 @@ def alternatives(hole: str) -> list[str]:
 
 def program(seed: int, size: int = 8) -> str:
     """The program with a number."""
-    return Generator(random.Random(f"program {seed}"), size).program()
+    rng = random.Random(f"program {seed}")
+    while True:
+        text = Generator(rng, size).program()
+        try:
+            compile(text, "<program>", "exec")
+        except SyntaxError:
+            continue  # a walrus where Python allows none
+        return text

@@ -124,7 +124,12 @@ class Way:
         tensors = [(t, t._value) for t in [*self.net.state_dict().values(), self.net.h]]
         plain = {name: copy.copy(x) if isinstance(x := getattr(self.net, name), (list, dict)) else x for name in world.Net.PLAIN}
 
+        stores = [(s, dict(s)) for layer in self.net.sublayers(include_self=True) for s in (layer._buffers, layer._parameters)]
+
         def restore() -> None:
+            for store, before in stores:
+                store.clear()
+                store.update(before)
             for t, v in tensors:
                 t._value = v
             for name, x in plain.items():
