@@ -119,6 +119,12 @@ def undefined_at_run_time(x):
     return y  # error: local variable 'y' is read where it has no value
 
 
+def list_undefined_at_run_time(x):
+    if x.sum() > 100:
+        y = [x]
+    return y  # error: local variable 'y' is read where it has no value
+
+
 def never_defined(x):
     if x is None:
         y = x

@@ -126,6 +126,25 @@ def number_or_tensor(x):
     return x + bias
 
 
+def containers_on_one_path(x):
+    if x.sum() > 0:
+        y, d, mode = [x], {"a": x * 3}, "up"
+    if x.sum() > 0:
+        y.append(d["a"] * 2)
+        return y[1] if mode == "up" else x
+    return x
+
+
+def object_after_a_break(x):
+    for v in x:
+        if v > 1:
+            mode = "high"
+            break
+    else:
+        mode = "high"
+    return x if mode == "high" else -x
+
+
 def one_sided(x):
     if x.sum() > 0:
         extra = x * 2
@@ -306,6 +325,8 @@ CASES = [
     (numbers, [(P,), (N,)], 1),
     (number_or_tensor, [(P,), (N,)], 1),
     (one_sided, [(P,), (N,)], 1),
+    (containers_on_one_path, [(P,), (N,)], 1),
+    (object_after_a_break, [(P,), (N,)], 1),
     (several_outputs, [(P,), (N,)], 1),
     (tuples, [(P,), (N,)], 1),
     (different_sizes, [(P,), (N,)], 1),
