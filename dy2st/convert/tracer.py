@@ -17,7 +17,7 @@ from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
-from ..tensor.location import user_location, user_path
+from ..tensor.location import asked_by_debugger, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .aliases import ON_LISTS, Aliases
@@ -204,7 +204,9 @@ class Tracer(Watcher, ProgramRecorder):
         # also the value of a concrete tensor is one that may be another at the next call
         raise dispatch.staged_value_error(tensor, what)
 
-    def text(self, tensor: Tensor, spec: str) -> str:
+    def text(self, tensor: Tensor, spec: str) -> str | None:
+        if asked_by_debugger():
+            return None
         tensor = as_plain_tensor(tensor)
         require_one_kind(tensor, "its text depends on that")
         # a mark that cannot be part of a text of the user; `printing.texts` puts the tensor in its place

@@ -135,6 +135,17 @@ def joined(places: Iterable[Location]) -> Location | None:
     return result
 
 
+_DEBUGGERS = {"pdb", "bdb", "cmd", "reprlib", "pprint", "code"}
+
+
+def asked_by_debugger() -> bool:
+    """Whether the first frame outside of dy2st belongs to a debugger: it wants to show what there is, and no program sees the answer."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") in _DEBUGGERS
+
+
 def is_own(file: str) -> bool:
     """Whether a file is one of dy2st's."""
     return file.startswith(_OWN)

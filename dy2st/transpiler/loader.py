@@ -99,7 +99,10 @@ def bind_code(code: types.CodeType, function: types.FunctionType, values: dict[s
     new.__qualname__ = function.__qualname__
     new.__doc__ = function.__doc__
     new.__module__ = function.__module__
-    new.__annotations__ = function.__annotations__
+    if sys.version_info >= (3, 14):
+        new.__annotate__ = function.__annotate__  # annotations may name what is not there: nobody has asked for them yet
+    else:
+        new.__annotations__ = function.__annotations__
     # __wrapped__ would lead inspect, and us, back to the original.
     new.__dict__.update({k: v for k, v in function.__dict__.items() if k != "__wrapped__"})
     return new
