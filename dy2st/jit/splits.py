@@ -32,7 +32,7 @@ from ..errors import (
     StructureError,
     shorten_path,
 )
-from ..tensor import Tensor, twins
+from ..tensor import Tensor, dispatch, twins
 from ..tensor.location import converted_places, is_own
 from ..transpiler import ConversionError
 from ..transpiler.splitting import (
@@ -217,6 +217,8 @@ class _Running:
         self._fixed: set[str] = set()
 
     def __call__(self, *args: Any) -> Any:
+        if not dispatch.is_grad_enabled() and any(_wants_gradient(v) for v in args[self.method :]):
+            return self.raw(*args)  # it may hand on on one path, with its graph, what it makes anew without one on another
         unknown = {n: what for n, v in zip(self.names, args[self.method :], strict=True) if (what := _unknown(v))}
         if unknown:
             return self.splits.reading(unknown, self.method)(*args)
@@ -266,6 +268,10 @@ def _unknown(value: Any) -> str:
         if hasattr(type(x), "__next__"):
             return "an iterator"  # which it would advance while tracing
     return ""
+
+
+def _wants_gradient(value: Any) -> bool:
+    return any(isinstance(x, Tensor) and not x.stop_gradient for x in flatten(value)[0])
 
 
 def _reason(error: BaseException) -> str:
