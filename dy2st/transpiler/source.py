@@ -59,6 +59,17 @@ def provide(code: types.CodeType, source: Source) -> None:
     _provided[id(code)] = code, source
 
 
+_cut: dict[int, types.CodeType] = {}
+
+
+def stands_in_file(code: types.CodeType) -> None:
+    """Notes code that was compiled from the tree of a file, though not as Python compiles that: also the functions inside stand there."""
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            _cut[id(inner)] = inner
+            stands_in_file(inner)
+
+
 def file_text(function: types.FunctionType) -> str | None:
     """The text of the file that the function stands in; None for code that was compiled from a tree.
 
@@ -103,7 +114,7 @@ def get_source(function: types.FunctionType) -> Source:
             hint="put each lambda on a line of its own, or use def",
         )
     node, owner = candidates[0]
-    if _from_file(function) and not _is_compiled_from(node, owner, code, file.imports):
+    if id(code) not in _cut and _from_file(function) and not _is_compiled_from(node, owner, code, file.imports):
         raise ConversionError(
             f"what stands now where '{function.__qualname__}' was defined is not what runs",
             location=place._replace(text=file.lines[place.line - 1].rstrip("\n")),

@@ -24,7 +24,7 @@ from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.passes.declarations import Declarations
 from dy2st.transpiler.passes.super_call import SuperCall
-from dy2st.transpiler.source import Source, get_source, provide
+from dy2st.transpiler.source import Source, get_source, provide, stands_in_file
 
 CALLED = "_dy_called"
 """What the mixed function calls `f` by in a cut statement: `_dy_called(f)(x)`."""
@@ -331,6 +331,7 @@ class _Splitter:
         plain = ast.fix_missing_locations(gast.gast_to_ast(module))
         code = self.function.__code__
         compiled = compile(plain, self.source.file, "exec", dont_inherit=True, flags=code.co_flags & loader.FUTURE)
+        stands_in_file(compiled)
         return loader.named_as(loader.inner(compiled, depth), code)
 
 

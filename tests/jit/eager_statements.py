@@ -154,7 +154,7 @@ def swapped_by_nonlocal(x, n):
 
     def bump(v):
         nonlocal count
-        count += 1
+        count += int(np.sign(1))
         return v * 2 + count
 
     y = bump(x) + bump(x)
