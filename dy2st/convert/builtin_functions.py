@@ -17,12 +17,13 @@ from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .generators import generator
-from .if_stmt import truth
+from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .iterators import fresh, next_
 from .lists import StagedList
 from .logical import not_, python_bool
 from .math_functions import MATH
+from .maybe_tuple import MaybeTuple
 from .options import OneOf, choose
 from .printing import print_
 from .reductions import combined, extreme, quantifier, sum_
@@ -183,6 +184,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return answers.pop()
     if isinstance(x, StagedList):
         return issubclass(list, kinds)
+    if isinstance(x, MaybeTuple):
+        return if_expr(x.is_none, lambda: isinstance(None, kinds), lambda: isinstance(x.value, kinds))
     return isinstance(x, kinds)
 
 

@@ -21,6 +21,7 @@ from .chosen import note
 from .frames import Growth, Outcome
 from .growing import current, promote
 from .lists import StagedList
+from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
@@ -41,6 +42,8 @@ def truth(x: Any) -> Any:
         return x.length() > 0
     if isinstance(x, OneOf):
         return truth(choose(x, truth))
+    if isinstance(x, MaybeTuple):
+        return resolved(if_expr(x.is_none, lambda: False, lambda: bool(x.value)))
     if not is_staged(x):
         own = bound(x, "__bool__", "__len__")
         return bool(x) if own is None else truth(own())

@@ -19,6 +19,7 @@ from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged
 from .lists import StagedList
+from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .special import bound
@@ -243,7 +244,7 @@ def is_none(x: Any) -> Any:
     """`x is None`."""
     if isinstance(x, OneOf):
         return choose(x, is_none)
-    return python_bool(x.is_none) if isinstance(x, MaybeNone) else x is None
+    return python_bool(x.is_none) if isinstance(x, (MaybeNone, MaybeTuple)) else x is None
 
 
 def in_(a: Any, b: Any) -> Any:

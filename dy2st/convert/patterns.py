@@ -23,6 +23,7 @@ from .containers import is_container
 from .growing import substituted
 from .iterables import Lazy
 from .lists import StagedList, element_type
+from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, Options, Position, values_of
 from .structure import MaybeNumber, MaybeObject, build, node_type, split
@@ -120,6 +121,9 @@ class Fitter:
         if isinstance(old, MaybeObject) or isinstance(new, MaybeObject):
             one, other = (x.value if isinstance(x, MaybeObject) else x for x in (old, new))
             return Node(MaybeObject, (), (self.fit(Const(one), one, other, name), self._flag(old, new)))
+        if isinstance(old, MaybeTuple) or isinstance(new, MaybeTuple):
+            one, other = (x.value if isinstance(x, MaybeTuple) else x for x in (old, new))
+            return Node(MaybeTuple, (), (self.fit(self._there(one), one, other, name), self._flag(old, new)))
         if self._is_option(old) and self._is_option(new):
             return _one_of(Options(values_of(old)), new)
         a, b = type_of(old), type_of(new)
@@ -140,6 +144,9 @@ class Fitter:
 
     def _optional(self, value: Any, flag: Var, name: str) -> Node | None:
         """The pattern of a tensor or number that is None on the other path; None if it is something else."""
+        if isinstance(value, (tuple, MaybeTuple)):
+            inner = value.value if isinstance(value, MaybeTuple) else value
+            return Node(MaybeTuple, (), (self._there(inner), flag))
         t = type_of(value)
         if t is None or t.kind != "dense":
             return None
@@ -149,7 +156,7 @@ class Fitter:
 
     def _flag(self, *values: Any) -> Var:
         """The leaf that says of values whether they are None; it has no value where they have none."""
-        tokens = [x.is_none if isinstance(x, MaybeNone) else getattr(x, "token", None) for x in values]
+        tokens = [x.is_none if isinstance(x, (MaybeNone, MaybeTuple)) else getattr(x, "token", None) for x in values]
         return Var(_FLAG, next(filter(None, map(self._reason, tokens)), ""))
 
     def _partly(self, value: Any, nothing: Undefined) -> Pattern:
@@ -217,6 +224,12 @@ class Fitter:
             return Node(MaybeNone, (), (inner if is_none(new) else self._var(inner, bare, name), flag))
         if p.kind is MaybeNumber:
             return self._maybe_number(p, new, name)
+        if p.kind is MaybeTuple:
+            parts, flag = p.children
+            assert isinstance(flag, Var)
+            flag = replace(flag, why=flag.why or self._flag(new).why)
+            other = new.value if isinstance(new, MaybeTuple) else new
+            return Node(MaybeTuple, (), (parts if is_none(new) else self.fit(parts, before.value, other, name), flag))
         if p.kind is OneOf:
             if not self._is_option(new):
                 raise self._mismatch(before, new, name)
@@ -234,11 +247,11 @@ class Fitter:
             raise self._mismatch(before, new, name)
         olds = split(before)[1]
         assert olds is not None
-        parts = [
+        fitted = [
             self.fit(child, old, one, f"{name}{step}")
             for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)
         ]
-        return Node(p.kind, p.keys, tuple(parts))
+        return Node(p.kind, p.keys, tuple(fitted))
 
     def _is_option(self, x: Any) -> bool:
         """Whether a value can be one of several Python objects, between which an index decides."""
@@ -326,7 +339,7 @@ def _shown(x: Any) -> str:
 
 def steps(p: Node) -> list[str]:
     """How Python writes the way to each child."""
-    if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf):
+    if p.kind in (MaybeNone, MaybeNumber, MaybeObject, MaybeTuple, OneOf):
         return [""] * len(p.children)
     if issubclass(p.kind, dict):
         return [f"[{k!r}]" for k in p.keys]
@@ -337,7 +350,7 @@ def in_order(p: Node, value: Any) -> list[Any]:
     """The children of a value in the order of the pattern."""
     if isinstance(value, Undefined):
         return [value] * len(p.children)
-    if p.kind is MaybeNone and not isinstance(value, MaybeNone):
+    if p.kind in (MaybeNone, MaybeTuple) and not isinstance(value, p.kind):
         if isinstance(value, MaybeObject):
             return [Undefined("None"), value.token]
         return [Undefined("None"), True] if value is None else [value, False]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from ..tensor.kinds import with_number
+from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf
 
@@ -107,6 +108,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return (), [with_number(value, None), value._kinds.number]
     if kind is MaybeObject:
         return (), [value.value, value.token]
+    if kind is MaybeTuple:
+        return (), [value.value, value.is_none]
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, value
     if dataclasses.is_dataclass(kind):
@@ -145,6 +148,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return OneOf(children[0], keys[0])
     if kind is MaybeObject:
         return MaybeObject(*children)
+    if kind is MaybeTuple:
+        return MaybeTuple(*children)
     if issubclass(kind, dict):
         return kind(zip(keys, children, strict=True))
     if issubclass(kind, tuple):

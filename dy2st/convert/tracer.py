@@ -25,6 +25,7 @@ from .cells import Cell, EntryCell, Snapshot, TensorCell
 from .chosen import Chosen
 from .frames import Frame, Note, Outcome
 from .growing import grown, take_back
+from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .texts import StagedText
 from .tries import exceptions_of, require_uncaught
@@ -213,7 +214,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked.append((tensor, spec))
         return StagedText(f"\0{len(self.marked) - 1}\0")
 
-    def require_not_none(self, t: MaybeNone, text: str = "", exception: type[Exception] = TypeError) -> None:
+    def require_not_none(self, t: MaybeNone | MaybeTuple, text: str = "", exception: type[Exception] = TypeError) -> None:
         """Raises at run time, as eager would, if the value is None."""
         text = text or "unsupported operand: the value is None here, an operation on a tensor was expected"
         raise_if(t.is_none, exception, text)

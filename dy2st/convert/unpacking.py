@@ -8,6 +8,7 @@ from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.tensor import Tensor
 from .lists import StagedList
+from .maybe_tuple import MaybeTuple
 from .tracer import is_staged
 
 
@@ -16,6 +17,8 @@ def unpacked(value: Any, count: int) -> Any:
 
     Raises at run time, as Python does, where there are more or fewer.
     """
+    if isinstance(value, MaybeTuple):
+        value = value.bare("cannot unpack non-iterable NoneType object")
     if isinstance(value, StagedList):
         size = value.length()
     elif is_staged(value) and value.ndim:

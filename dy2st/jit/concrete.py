@@ -15,6 +15,7 @@ from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 from ..convert.cells import Cell
 from ..convert.exceptions import Again
 from ..convert.frames import Note
+from ..convert.maybe_tuple import MaybeTuple
 from ..convert.reach import Place
 from ..convert.structure import build
 from ..errors import Dy2stError
@@ -114,6 +115,10 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
     if isinstance(recipe, Rebuilt):
+        if recipe.kind is MaybeTuple and cook(recipe.children[1], arguments, values, follow, made):
+            return None
+        if recipe.kind is MaybeTuple:
+            return cook(recipe.children[0], arguments, values, follow, made)
         if recipe.mark in made:
             return made[recipe.mark]
         new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
