@@ -15,6 +15,7 @@ from dy2st_runtime.errors import GradientError as GradientError
 from dy2st_runtime.errors import IntegerRangeError as IntegerRangeError
 from dy2st_runtime.errors import Location as Location
 from dy2st_runtime.errors import OutOfRangeError as OutOfRangeError
+from dy2st_runtime.errors import RecursionLimitError as RecursionLimitError
 from dy2st_runtime.errors import ScopeError as ScopeError
 from dy2st_runtime.errors import ShapeError as ShapeError
 from dy2st_runtime.errors import UndefinedError as UndefinedError

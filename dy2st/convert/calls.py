@@ -26,6 +26,7 @@ from .growing import current
 from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
+from .recursion import enter
 from .texts import text
 from .tracer import Tracer, current_tracer
 
@@ -152,15 +153,17 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
     if tracer is not None:
         tracer.enter(f)
     new = f if found is None else found.fn
-    if tracer is None or found is None:
+    if tracer is None:
         return new
-    return functools.partial(_watched, tracer, new)
+    if found is None:  # one inside a converted function is converted as well
+        return functools.partial(enter, tracer, f, f) if is_generated(f.__code__.co_filename) else f
+    return functools.partial(_watched, tracer, f, new)
 
 
-def _watched(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls a converted function; what it gets is known to the journal, as it may change it."""
     tracer.watch(*(a for a in (*args, *kwargs.values()) if is_container(a)))
-    return f(*args, **kwargs)
+    return enter(tracer, original, f, *args, **kwargs)
 
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
@@ -192,7 +195,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     tracer.enter(function)
     if not isinstance(owner, (Tensor, StagedList, type)):
         tracer.own(owner)
-    return types.MethodType(found.fn, owner)
+    return functools.partial(enter, tracer, function, found.fn, owner)
 
 
 def _builtin(f: Any, tracer: Tracer | None) -> Any:

@@ -15,6 +15,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import resolved
 from ..tensor.location import user_location
+from .activations import NoResult
 from .aliases import Source, shared, who
 from .cells import Cell, ListCell, is_variable_of
 from .chosen import note
@@ -153,10 +154,13 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         outside = set(tracer.watched)
         blocks = tracer.sub_block(), tracer.sub_block()
         outcomes: list[Outcome | None] = []
-        errors: list[Exception] = []
+        errors: list[BaseException] = []
         for block, run in zip(blocks, (true, false), strict=True):
             try:
                 outcomes.append(tracer.run_in(block, run))
+            except NoResult as nothing:
+                outcomes.append(None)
+                errors.append(nothing)
             except Exception as error:
                 from .raising import stage_raise
 

@@ -12,6 +12,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
+from .activations import NoResult
 from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
 from .growing import current, grown, promote, substituted
@@ -108,6 +109,10 @@ class Loop:
                     break
             else:
                 raise StructureError("the types of the loop's variables do not settle", location=self.location)
+        except NoResult:
+            # what an iteration yields is not known yet; that it may not run is
+            self._leave()
+            return
         except BaseException as error:
             self._leave()
             if error is self.raised and raised_at(error) is not None and self._raises_at_once():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import asked_by_debugger, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
+from .activations import Activation
+from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, Snapshot, TensorCell
 from .chosen import Chosen
@@ -34,6 +36,7 @@ from .watching import Watcher
 
 if TYPE_CHECKING:
     from .exceptions import Again
+    from .recursion import StagedFunction
 
 Captured = tuple[Tensor, Variable]
 
@@ -52,9 +55,12 @@ class Tracer(Watcher, ProgramRecorder):
     Args:
         program: what is built.
         open_captures: shapes with open dims of captured tensors whose size has changed between calls, by id.
+        recursive: the calls that are calls of functions of the Program.
 
     Attributes:
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
+        activations: the calls of functions that are being traced, from the outside in.
+        staged: the functions of the Program that are being traced.
     """
 
     advice = (
@@ -70,7 +76,7 @@ class Tracer(Watcher, ProgramRecorder):
         "hash() (a lookup in a dict or set)": "choose with if and elif, or with match; or index a tensor made of the values",
     }
 
-    def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None):
+    def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = ()):
         from .alternatives import Alternatives
 
         ProgramRecorder.__init__(self, program.global_block)
@@ -93,6 +99,9 @@ class Tracer(Watcher, ProgramRecorder):
         self.alternatives = Alternatives(self)
         self.chosen: dict[int, Chosen] = {}
         self.limit: int | None = None
+        self.recursive = frozenset(recursive)
+        self.activations: list[Activation] = []
+        self.staged: list[StagedFunction] = []
         self._open = open_captures or {}
         self._count = 0
 
@@ -317,7 +326,7 @@ class Tracer(Watcher, ProgramRecorder):
         from .iterators import iterators_around
 
         found = len(self.alternatives)
-        frame = Frame(block, containers=Snapshot.of(self._containers.values()), iterators=iterators_around())
+        frame = Frame(block, containers=self.snapshot(), iterators=iterators_around())
         self.frames.append(frame)
         try:
             with self.inside(block):
@@ -352,6 +361,10 @@ class Tracer(Watcher, ProgramRecorder):
         for cell in frame.containers.changed():
             found[cell.key] = (cell, cell.read())
         return found
+
+    def snapshot(self) -> Snapshot:
+        """The present contents of everything that is watched."""
+        return Snapshot.of(self._containers.values())
 
     def sub_block(self) -> Block:
         return Block(self.program, self.block)

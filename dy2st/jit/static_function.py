@@ -16,6 +16,7 @@ from typing import Any
 from dy2st_runtime import config, dims
 from dy2st_runtime.ir import Program
 
+from ..convert.activations import Kind, Reentered
 from ..convert.calls import call, convert_function
 from ..errors import FeedError, FetchError
 from ..tensor import Tensor, dispatch
@@ -292,12 +293,18 @@ class StaticFunction:
     def _run_trace(self, arguments: Any, sizes: Sizes, names: Sequence[str], group: Sequence[ConcreteProgram] | None = None,
                    opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
         """A trace; if it is for a call, numbers of the outside that have changed since those of the group were made are inputs."""
+        recursive: set[Kind] = set()
+
         def run(fed: Sequence[Entry]) -> ConcreteProgram:
-            trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
-                          self._traces.open_captures() if sizes.outside else {}, fed, opened,
-                          exact="" if self.splits is None else self.splits.exact)  # fmt: skip
-            trace.tracer.limit = sizes.limit
-            return trace.run(self.raw.__qualname__)
+            while True:
+                trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
+                              self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive,
+                              "" if self.splits is None else self.splits.exact)  # fmt: skip
+                trace.tracer.limit = sizes.limit
+                try:
+                    return trace.run(self.raw.__qualname__)
+                except Reentered as found:
+                    recursive.add(found.kind)
 
         if group is None:
             return run(())

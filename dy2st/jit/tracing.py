@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
+from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions
 
+from ..convert.activations import Kind
 from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
 from ..convert.containers import containers_of, held_by
@@ -66,16 +68,18 @@ class Trace:
         names: for each fed tensor its name in the program.
         counters: numbers outside, by holder and entry, that are inputs.
         opened: tensors of the outside whose shape only the run knows, as it has changed between calls.
+        recursive: the calls that are known to be recursive.
         exact: more Python follows, which tells values from others that a result may stand for: that is refused. "distinct": what
             follows also may tell two objects from one.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
-                 counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (), exact: str = "") -> None:  # fmt: skip
+                 counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (),
+                 recursive: Iterable[Kind] = (), exact: str = "") -> None:  # fmt: skip
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
         self.program = Program()
-        self.tracer = Tracer(self.program, open_captures)
+        self.tracer = Tracer(self.program, open_captures, recursive)
         self.inputs: list[Variable] = []
         self.placeholders: list[Tensor] = []
         self.opened = opened
@@ -172,6 +176,8 @@ class Trace:
     def _made(self, name: str, recipe: Recipe, effects: Effects) -> ConcreteProgram:
         """The trace, when the world is as it was before."""
         tracer = self.tracer
+        drop_unused_functions(self.program)
+        lift_functions(self.program)
         recipe, captured, guards = self._read(recipe, effects)
         if config.CHECKS.get():
             verify(self.program)

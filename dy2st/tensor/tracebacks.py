@@ -14,8 +14,8 @@ from ..errors import Dy2stError, Location, with_location
 from .location import is_own, traceback_calls, user_location
 
 _RECURSION = (
-    "a function calls itself without end while it is traced; recursion that ends by a condition on a tensor cannot be "
-    "staged yet: write it as a loop"
+    "a function calls itself without end while it is traced, each time with other values that only Python knows: let what changes "
+    "from call to call be tensors or numbers"
 )
 
 
@@ -27,7 +27,7 @@ def for_user(error: BaseException) -> BaseException:
     places = traceback_calls(error.__traceback__)
     if places and not _has_location(error):
         with_location(error, places[-1])
-    if isinstance(error, RecursionError):
+    if isinstance(error, RecursionError) and not isinstance(error, Dy2stError):
         error.args = (_RECURSION,)
     # the line of the op that failed, long after it was traced, and the calls that led there
     path, where = [], runtime_errors.location_of(error)

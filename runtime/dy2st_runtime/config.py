@@ -104,6 +104,13 @@ BLAS_THREADS = Flag(
     "threads of SciPy's BLAS, which kernels call; 0: leave as it is. Its threads spin between calls, which costs more than it "
     "gives where matrix products are small or the machine is shared",
 )
+RECURSION_LIMIT = Flag(
+    "DY2ST_RECURSION_LIMIT",
+    10_000,
+    int,
+    "how many calls of functions may be inside each other in a run where only the run knows when they end; beyond it is a "
+    "RecursionError. The reference interpreter calls by Python, whose own limit holds as well",
+)
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 

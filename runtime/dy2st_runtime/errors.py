@@ -183,6 +183,12 @@ class IntegerRangeError(Dy2stError, OverflowError):
     code = "D2S016"
 
 
+class RecursionLimitError(Dy2stError, RecursionError):
+    """A function calls itself more often than the limit allows."""
+
+    code = "D2S017"
+
+
 class CompileError(Dy2stError, RuntimeError):
     """A kernel could not be compiled: a bug in dy2st, with the generated source at hand."""
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .errors import with_location
-from .ir.program import Block, Operator, Program
+from . import config
+from .errors import Location, RecursionLimitError, with_location
+from .ir.program import Block, Function, Operator, Program
+from .ir.visit import free_names
 from .ops.control import ABSENT
+
+
+_depth = threading.local()
+"""How many calls of functions are inside each other in this thread, as `count`."""
 
 
 def run_program(program: Program, feed: Mapping[str, np.ndarray], state: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +53,9 @@ def run_op(op: Operator, env: dict[str, Any]) -> None:
     ins = tuple([env[n] for n in op.input(s.name)] if s.many else (env[op.input(s.name)[0]] if op.input(s.name) else None)
                 for s in record.input_slots)  # fmt: skip
     attrs = dict(op.attrs)
-    if op.blocks:
+    if op.function is not None:
+        attrs["run"] = functools.partial(_call, op.function, env, op.location)
+    elif op.blocks:
         # a sub-block sees the names around it; what it defines or updates inside stays inside, but for effects on state
         def run(block: Block, values: dict[str, Any]) -> list[Any]:
             inner = {**env, **values}
@@ -81,3 +91,27 @@ def skips(record: Any, ins: tuple[Any, ...]) -> bool:
         return False
     # the entries of a TensorArray, a list too, do not count
     return any(v is ABSENT for slot, x in zip(record.input_slots, ins, strict=True) for v in (x if slot.many else [x]))
+
+
+def _call(function: Function, env: dict[str, Any], location: Location | None, block: Block, values: dict[str, Any]) -> list[Any]:
+    """Runs a function, which sees persistable variables and tapes of the environment of the call, and nothing else."""
+    limit, depth = config.RECURSION_LIMIT.get(), getattr(_depth, "count", 0)
+    if depth >= limit:
+        raise recursion_error(function, limit, location)
+    visible = [name for name in free_names(block) if name in env]
+    inner = {**{name: env[name] for name in visible}, **values}
+    _depth.count = depth + 1
+    try:
+        results = run_block(block, inner)
+    finally:
+        _depth.count = depth
+    env.update((name, inner[name]) for name in visible)
+    return results
+
+
+def recursion_error(function: Function, limit: int, location: Location | None) -> RecursionLimitError:
+    """What is raised where calls are nested deeper than the limit."""
+    return RecursionLimitError(
+        f"{function.name!r} calls itself more than {limit} times without coming to an end", location=location,
+        hint="check what ends the recursion; DY2ST_RECURSION_LIMIT allows more",
+    )  # fmt: skip

@@ -32,6 +32,7 @@ OK = 0
 FAILED = 1
 NO_MEMORY = 2
 OUT_OF_BOUNDS = 3
+TOO_DEEP = 4
 
 # what the driver returns in the low byte; the rest is the index of the instruction
 DONE = 0
@@ -41,8 +42,13 @@ BUDGET = 18
 
 # instructions of the driver: operation and up to four operands
 INSTRUCTION_WORDS = 5
-HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, MOVE, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_IF_ABSENT, CALL_HOST, SUSPEND = range(
-    11
+HALT, CALL, JUMP, JUMP_IF_FALSE, SHARE, MOVE, MARK_ABSENT, JUMP_IF_ABSENT, FAIL_IF_ABSENT, CALL_HOST, SUSPEND, ENTER, LEAVE = range(
+    13
 )
 INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "move", "mark_absent", "jump_if_absent",
-                     "fail_if_absent", "call_host", "suspend")  # fmt: skip
+                     "fail_if_absent", "call_host", "suspend", "enter", "leave")  # fmt: skip
+
+# argument record of the driver: address of the code, instruction to start at, backward jumps and calls allowed; calls of functions
+# inside each other now and at most; the stack of words, a buffer, and the words in use; the stack of slots, each a buffer
+CODE, START, BUDGET_LEFT, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED = 0, 1, 2, 3, 4, 5, 7, 8, 10
+DRIVER_WORDS = 11

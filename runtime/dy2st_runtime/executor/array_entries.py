@@ -142,6 +142,33 @@ def array_common(out, a, b, rank, size):  # type: ignore[no-untyped-def]
     return at.OK
 
 
+@numba.njit
+def array_cut(out, array, count, rank, size, width):  # type: ignore[no-untyped-def]
+    """Moves the last entries of `array`, to which entries were only ever appended, to `out`."""
+    n, length, used = index_value(count, width), ld_int64(array, at.LENGTH), ld_int64(array, at.USED)
+    if n < 0 or n > length:
+        return at.FAILED
+    start = used
+    for e in range(length - n, length):
+        offset = ld_int64(entry_row(array, e, rank), 0)
+        if offset != ABSENT_ENTRY:
+            start = min(start, offset)
+    array_create(out, rank, size)
+    if room(out, used - start, n, rank) != at.OK:
+        return at.NO_MEMORY
+    copy_bytes(ld_int64(out, at.DATA), ld_int64(array, at.DATA) + start, used - start)
+    copy_bytes(ld_int64(out, at.ENTRIES), entry_row(array, length - n, rank), n * (1 + rank) * 8)
+    for e in range(n):
+        row = entry_row(out, e, rank)
+        if ld_int64(row, 0) != ABSENT_ENTRY:
+            st_int64(row, 0, ld_int64(row, 0) - start)
+    st_int64(out, at.LENGTH, n)
+    st_int64(out, at.USED, used - start)
+    st_int64(array, at.LENGTH, length - n)
+    st_int64(array, at.USED, start)
+    return at.OK
+
+
 FUNCTIONS: dict[str, Any] = {
-    f.__name__: f for f in (array_insert, array_erase, array_extend, array_take, array_common)
+    f.__name__: f for f in (array_insert, array_erase, array_extend, array_take, array_common, array_cut)
 }

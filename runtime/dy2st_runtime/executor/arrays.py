@@ -178,7 +178,7 @@ def array_drop_last(out, array, rank, size):  # type: ignore[no-untyped-def]
         return at.FAILED if status == at.OK else status
     row = entry_row(out, length - 1, rank)
     end = ld_int64(row, 0) + tensor_bytes(row, 1, rank, size)
-    if end == ld_int64(out, at.USED):
+    if ld_int64(row, 0) != ABSENT_ENTRY and end == ld_int64(out, at.USED):
         st_int64(out, at.USED, ld_int64(row, 0))
     st_int64(out, at.LENGTH, length - 1)
     return at.OK

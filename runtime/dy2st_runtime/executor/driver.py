@@ -1,15 +1,13 @@
 """The native driver: a small machine whose instructions launch kernels and jump.
 
 Between feed and fetch only this runs. It is generated text like any kernel, compiled and cached the same way; an instruction costs
-some nanoseconds. Every `BUDGET` backward jumps it returns, so that Python can handle Ctrl-C.
+some nanoseconds. Calls of functions are instructions too (`calls`). Every `BUDGET` backward jumps and calls it returns, so that Python can handle Ctrl-C.
 """
 
 from __future__ import annotations
 
 from ..codegen import layout as at
 
-# argument record of the driver: address of the code, instruction to start at, backward jumps allowed
-CODE, START, BUDGET_LEFT = 0, 1, 2
 BUDGET = 1 << 22
 WORD = 8
 INSTRUCTION = at.INSTRUCTION_WORDS * WORD
@@ -17,9 +15,9 @@ INSTRUCTION = at.INSTRUCTION_WORDS * WORD
 SOURCE = f"""\
 def kernel(args):
     # the driver
-    code = ld_int64(args, {CODE})
-    pc = ld_int64(args, {START})
-    budget = ld_int64(args, {BUDGET_LEFT})
+    code = ld_int64(args, {at.CODE})
+    pc = ld_int64(args, {at.START})
+    budget = ld_int64(args, {at.BUDGET_LEFT})
     while True:
         i = code + pc * {INSTRUCTION}
         op = ld_int64(i, 0)
@@ -57,6 +55,19 @@ def kernel(args):
             if status != 0:
                 return pc * 256 + status
             pc += 1
+        elif op == {at.ENTER}:
+            budget -= 1
+            if budget <= 0:
+                return pc * 256 + {at.BUDGET}
+            status = enter_function(args, a, pc + 1)
+            if status != 0:
+                return pc * 256 + status
+            pc = ld_int64(i, 2)
+        elif op == {at.LEAVE}:
+            back = leave_function(args)
+            if back < 0:
+                return pc * 256 + {at.NO_MEMORY}
+            pc = back
         elif op == {at.MARK_ABSENT}:
             st_int64(a, {at.STATE}, 0)
             pc += 1

@@ -152,7 +152,7 @@ class Executable:
 
     def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:
         """Runs natively from an instruction until something needs Python: (instruction, status)."""
-        frame.arguments[driver.START] = start
+        frame.arguments[layout.START] = start
         result = ctypes.c_int64()
         self._driver(ctypes.addressof(result), ctypes.addressof(_exception()), frame.arguments.ctypes.data)
         return result.value >> 8, result.value & 0xFF
@@ -195,6 +195,7 @@ class Session:
     def __init__(self, executable: Executable, feeds: Sequence[Any], state: dict[str, np.ndarray]):
         self.executable, self.state = executable, state
         self.frame = executable.take_frame()
+        self.frame.restart()
         self.finished = False
         self._pc = 0
         self._closed = False
@@ -324,6 +325,9 @@ class Session:
             raise CompileError("the native program failed outside of any op: this is a bug in dy2st")
         if status == layout.NO_MEMORY:
             raise with_location(MemoryError(f"no memory for the result of {op.type}"), op.location)
+        if status == layout.TOO_DEEP:
+            assert op.function is not None
+            raise reference.recursion_error(op.function, int(self.frame.arguments[layout.DEPTH_LIMIT]), op.location)
         if status == layout.OUT_OF_BOUNDS:
             raise CompileError(f"the kernel of {op.type} left its tensor: this is a bug in dy2st", location=op.location)
         env = self._values(op)

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import config
 from ..codegen import layout
 from ..ops.control import ABSENT
 from . import driver
-from .plan import Plan
+from .plan import CallRecord, Plan
 
 _libc = ctypes.CDLL(None)
 _libc.free.argtypes = [ctypes.c_void_p]
@@ -58,6 +59,10 @@ class Frame:
             words += [addresses[d] for d in record.descriptors]
             words += [_bits(dtype, value) for dtype, value in record.scalars]
         self.records = np.array(words or [0], np.int64)
+        # the records of calls come after all that they point to has its place
+        lists = [_call_words(call, addresses, self.descriptors) for call in plan.calls]
+        self.calls = np.array([word for words in lists for word in words] or [0], np.int64)
+        heads = [self.calls.ctypes.data + sum(map(len, lists[:i])) * WORD for i in range(len(lists))]
         code = np.array(plan.code, np.int64)
         base = self.records.ctypes.data
         for row in code:
@@ -65,14 +70,23 @@ class Frame:
             if op == layout.CALL:
                 r = int(row[1])
                 row[1], row[2] = entries[plan.records[r].kernel], base + starts[r] * WORD
+            elif op == layout.ENTER:
+                row[1] = heads[row[1]]
             elif op in (layout.SHARE, layout.MOVE):
                 row[1], row[2] = addresses[row[1]], addresses[row[2]]
             elif op in (layout.JUMP_IF_FALSE, layout.MARK_ABSENT, layout.JUMP_IF_ABSENT, layout.FAIL_IF_ABSENT):
                 row[1] = addresses[row[1]]
         self.code = code
-        self.arguments = np.array([code.ctypes.data, 0, driver.BUDGET], np.int64)
+        self.arguments = np.zeros(layout.DRIVER_WORDS, np.int64)
+        self.arguments[layout.CODE], self.arguments[layout.BUDGET_LEFT] = code.ctypes.data, driver.BUDGET
         self.keep: dict[int, Any] = {}
-        self._memory = weakref.finalize(self, _release, self.buffers)
+        self._memory = weakref.finalize(self, _release, self.buffers, self.arguments)
+
+    def restart(self) -> None:
+        """Forgets the calls of functions that a run which failed has left."""
+        words = self.arguments
+        words[layout.DEPTH] = words[layout.WORDS_USED] = words[layout.SLOTS_USED] = 0
+        words[layout.DEPTH_LIMIT] = config.RECURSION_LIMIT.get()
 
     # ---- values ----
     def bind(self, d: int, array: np.ndarray) -> None:
@@ -138,8 +152,9 @@ class Frame:
     @property
     def allocated(self) -> int:
         """Bytes of buffers that the frame holds."""
-        capacity = self.buffers[:, layout.BUFFER_CAPACITY]
-        return int(capacity[capacity > 0].sum())
+        words = self.arguments
+        capacity = np.concatenate([self.buffers, _slots(words)])[:, layout.BUFFER_CAPACITY]
+        return int(capacity[capacity > 0].sum() + words[layout.WORDS + 1] + words[layout.SLOTS + 1])
 
 
 def _copy(address: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -156,7 +171,26 @@ def _bits(dtype: str, value: Any) -> int:
     return int(value)
 
 
-def _release(buffers: np.ndarray) -> None:
-    for address, capacity in buffers:
+def _call_words(call: CallRecord, addresses: list[int], descriptors: np.ndarray) -> list[int]:
+    """The record of a call, as `calls` reads it."""
+    slots = sum(1 if size > 0 else 2 for *_, size in call.results)
+    words = [len(call.arguments), len(call.saved), len(call.buffers), len(call.results), slots]
+    words += [addresses[d] for pair in call.arguments for d in pair]
+    words += [addresses[d] for d in call.saved]
+    words += [int(descriptors[d, word]) for d, word in call.buffers]
+    for out, value, rank, size in call.results:
+        words += [addresses[out], addresses[value], rank, size]
+    return words
+
+
+def _slots(arguments: np.ndarray) -> np.ndarray:
+    """The slots of the stack of buffers, those that are not in use among them."""
+    count = int(arguments[layout.SLOTS + 1]) // (layout.BUFFER_WORDS * WORD)
+    return _copy(int(arguments[layout.SLOTS]), (count, layout.BUFFER_WORDS), np.dtype(np.int64))
+
+
+def _release(buffers: np.ndarray, arguments: np.ndarray) -> None:
+    stacks = [(arguments[at], arguments[at + 1]) for at in (layout.WORDS, layout.SLOTS)]
+    for address, capacity in [*buffers, *_slots(arguments), *stacks]:
         if capacity > 0:
             _libc.free(int(address))

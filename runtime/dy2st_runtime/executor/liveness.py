@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..lowering.schedule import (
     Absent,
     Branch,
+    Call,
     FailIfAbsent,
     Guard,
     Host,
@@ -39,9 +40,10 @@ class Liveness:
         schedule: what to look at.
         keep: variables that are read after the run.
         external: variables whose memory is bound from outside.
+        params: those among them that have their values from the beginning.
     """
 
-    def __init__(self, schedule: Schedule, keep: Sequence[str], external: Iterable[str] = ()):
+    def __init__(self, schedule: Schedule, keep: Sequence[str], external: Iterable[str] = (), params: Sequence[str] = ()):
         self.canonical = schedule.canonical
         self.ranges: dict[str, Interval] = {}
         self.roots: dict[str, set[str]] = {}
@@ -50,6 +52,8 @@ class Liveness:
         self.loops: list[tuple[int, int]] = []
         self._touches: dict[str, list[int]] = {}
         self._clock = 0
+        for name in params:
+            self._touch(name, 0)
         self._walk(schedule.steps)
         end = self._clock + 1
         for name in keep:
@@ -111,6 +115,8 @@ class Liveness:
                         links.append((c, self.canonical(s.views[name])))
                     else:
                         self.owners.setdefault(c)
+            elif isinstance(s, Call):
+                self.owners.update(dict.fromkeys(map(self.canonical, s.outputs)))
             elif isinstance(s, Share):
                 links.append((self.canonical(s.target), self.canonical(s.source)))
             elif isinstance(s, Guard):
@@ -140,6 +146,13 @@ class Liveness:
                 if not roots <= before:
                     before |= roots
                     work.append(target)
+
+    def across(self, step: Step, external: Container[str]) -> tuple[list[str], list[str]]:
+        """The variables that are needed after a step and set before it, and the storages whose contents must outlast the step."""
+        at = self.positions[id(step)]
+        values = [name for name, r in self.ranges.items() if r.start < at < r.end and name not in external]
+        storages = [name for name in self.owners if self.storage[name].start < at <= self.storage[name].end and name not in external]
+        return values, storages
 
     def pointers(self, root: str) -> list[str]:
         """The variables that may point into a storage."""
@@ -181,6 +194,8 @@ def _names(s: Step) -> list[str]:
         return [s.cond]
     if isinstance(s, Loop):
         return s.params
+    if isinstance(s, Call):
+        return [*s.arguments, *s.outputs, *s.captured]
     if isinstance(s, Host):
         return [*s.op.input_names, *s.op.output_names]
     return []
@@ -193,12 +208,12 @@ def written(s: Step) -> list[str]:
         return [s.target]
     if isinstance(s, Absent):
         return s.names
-    if isinstance(s, Guard):
+    if isinstance(s, (Guard, Call)):
         return s.outputs
     return s.op.output_names if isinstance(s, Host) else []
 
 
-def merge_arrays(schedule: Schedule, external: set[str], keep: set[str]) -> None:
+def merge_arrays(schedule: Schedule, external: set[str], keep: set[str], params: Sequence[str] = ()) -> None:
     """Lets the result of an array op take over its input's descriptor where the input is not needed any more."""
     steps = list(walk(schedule.steps))
     live: Liveness | None = None
@@ -206,7 +221,7 @@ def merge_arrays(schedule: Schedule, external: set[str], keep: set[str]) -> None
     for s in steps:
         if not isinstance(s, Launch) or not s.takes:
             continue
-        live = live or Liveness(schedule, sorted(keep))
+        live = live or Liveness(schedule, sorted(keep), params=params)
         at = live.positions[id(s)]
         for out, source in s.takes.items():
             c, o = schedule.canonical(source), schedule.canonical(out)

@@ -19,6 +19,7 @@ from ..loopir.nodes import holds_check
 from ..lowering.schedule import (
     Absent,
     Branch,
+    Call,
     FailIfAbsent,
     Guard,
     Host,
@@ -43,6 +44,23 @@ class Record:
 
 
 @dataclass
+class CallRecord:
+    """What the driver has to know of a call of a function: see `calls`.
+
+    Attributes:
+        arguments: (value, param).
+        saved: the descriptors that are put aside.
+        buffers: the buffers that are put aside, as (descriptor, its word that has the address).
+        results: (output, value, rank, size of an element; negative for a TensorArray).
+    """
+
+    arguments: list[tuple[int, int]]
+    saved: list[int]
+    buffers: list[tuple[int, int]]
+    results: list[tuple[int, int, int, int]]
+
+
+@dataclass
 class Plan:
     """What the driver runs; independent of sizes and of memory addresses.
 
@@ -62,6 +80,7 @@ class Plan:
     buffers: int = 0
     code: list[list[int]] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
+    calls: list[CallRecord] = field(default_factory=list)
     kernels: list[Any] = field(default_factory=list)
     ops: list[Operator | None] = field(default_factory=list)
     inplace_state: dict[int, str] = field(default_factory=dict)
@@ -85,6 +104,9 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
         updates: persistable → the variable with its value after the run.
     """
     merge_arrays(schedule, set(external), set(keep) | set(updates.values()))
+    outside = {name: {*external, *r.captured, *r.params} for name, r in schedule.routines.items()}
+    for name, r in schedule.routines.items():
+        merge_arrays(r.schedule, outside[name], set(r.results), r.params)
     live = Liveness(schedule, [*keep, *updates.values()], external)
     plan = Plan()
     for name, v in [*schedule.variables.items()]:
@@ -97,11 +119,14 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
             plan.buffer_of.append(-1)
             plan.table_of.append(0 if is_array else -1)
     _assign_buffers(plan, schedule, live, set(external))
+    inside = {name: Liveness(r.schedule, r.results, outside[name], r.params) for name, r in schedule.routines.items()}
+    for name, r in schedule.routines.items():
+        _assign_buffers(plan, r.schedule, inside[name], outside[name])
     for persistable, final in _updates_in_place(schedule, live, updates):
         d = plan.descriptor(final)
         plan.buffer_of[d] = -1
         plan.inplace_state[d] = persistable
-    Bytecode(plan, schedule).emit(schedule.steps)
+    Bytecode(plan, schedule, inside).emit()
     return plan
 
 
@@ -180,28 +205,53 @@ def _updates_in_place(schedule: Schedule, live: Liveness, updates: Mapping[str, 
 
 
 def _can_fail(s: Step) -> bool:
-    if isinstance(s, (FailIfAbsent, Host, Suspend)):
+    if isinstance(s, (FailIfAbsent, Host, Suspend, Call)):
         return True
     if isinstance(s, Launch) and holds_check(s.kernel.body):
         return True
     return isinstance(s, Launch) and may_raise(s.op)
 
 
+def _call_graph(schedule: Schedule) -> dict[str, set[str]]:
+    """For each function those that it may call, directly or not, itself included."""
+    direct = {name: {s.function for s in walk(r.schedule.steps) if isinstance(s, Call)} for name, r in schedule.routines.items()}
+    found = {}
+    for name in direct:
+        found[name] = {name}
+        queue = [name]
+        while queue:
+            new = direct[queue.pop()] - found[name]
+            found[name] |= new
+            queue += new
+    return found
+
+
 class Bytecode:
     """Emits the instructions; jump targets are instruction indices."""
 
-    def __init__(self, plan: Plan, schedule: Schedule):
-        self.plan, self.schedule = plan, schedule
+    def __init__(self, plan: Plan, schedule: Schedule, inside: Mapping[str, Liveness]):
+        self.plan, self.schedule, self.inside = plan, schedule, inside
+        self.routine = ""
+        self._jumps: list[tuple[int, str]] = []
+        self._reaches = _call_graph(schedule)
 
     def _add(self, op: Operator | None, *words: int) -> int:
         self.plan.code.append([*words, *(0,) * (layout.INSTRUCTION_WORDS - len(words))])
         self.plan.ops.append(op)
         return len(self.plan.code) - 1
 
-    def emit(self, steps: list[Step]) -> None:
-        """The whole program, with its end."""
-        self._steps(steps)
+    def emit(self) -> None:
+        """The whole program, with its end, and the functions behind it."""
+        self._steps(self.schedule.steps)
         self._add(None, layout.HALT)
+        entries = {}
+        for name, routine in self.schedule.routines.items():
+            entries[name] = self._here()
+            self.routine = name
+            self._steps(routine.schedule.steps)
+            self._add(None, layout.LEAVE)
+        for i, name in self._jumps:
+            self.plan.code[i][2] = entries[name]
 
     def _here(self) -> int:
         return len(self.plan.code)
@@ -253,10 +303,35 @@ class Bytecode:
             self._next_values(s)
             self._add(None, layout.JUMP, top)
             self.plan.code[test][2] = self._here()
+        elif isinstance(s, Call):
+            self._jumps.append((self._add(s.op, layout.ENTER, len(self.plan.calls), 0), s.function))
+            self.plan.calls.append(self._call(s))
         elif isinstance(s, Host):
             self._add(s.op, layout.CALL_HOST)
         else:
             self._add(None, layout.SUSPEND)
+
+    def _call(self, s: Call) -> CallRecord:
+        d = self.plan.descriptor
+        routine = self.schedule.routines[s.function]
+        saved: list[int] = []
+        buffers: list[tuple[int, int]] = []
+        if self.routine in self._reaches[s.function]:  # otherwise nobody touches what belongs to the caller
+            own = self.schedule.routines[self.routine]
+            kept = {self.schedule.canonical(name) for name in own.captured}
+            values, storages = self.inside[self.routine].across(s, kept)
+            saved = [d(name) for name in values]
+            for owner in map(d, storages):
+                words = [layout.BUFFER, layout.TABLE] if self.plan.table_of[owner] > 0 else [layout.BUFFER]
+                buffers += [(owner, word) for word in words if self.plan.buffer_of[owner] >= 0]
+            # several variables, one after the other, have one buffer
+            buffers = list({(self.plan.buffer_of[o] if w == layout.BUFFER else self.plan.table_of[o]): (o, w) for o, w in buffers}.values())
+        results = []
+        for out, value in zip(s.outputs, routine.results, strict=True):
+            v = self.schedule.variables[out]
+            size = dt.size(v.dtype)
+            results.append((d(out), d(value), len(v.shape), -size if v.kind == "array" else size))
+        return CallRecord([(d(x), d(p)) for x, p in zip(s.arguments, routine.params, strict=True)], saved, buffers, results)
 
     def _rank(self, name: str) -> int:
         return len(self.schedule.variables[name].shape)

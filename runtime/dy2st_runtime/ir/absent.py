@@ -7,10 +7,16 @@ from collections.abc import Iterable
 from .program import Operator, Program
 
 
-def maybe_absent(program: Program) -> set[str]:
-    """The names, of all blocks, that may be absent."""
-    found = set(program.absent_feeds)
-    mark_absent(program.global_block().ops, found)
+def maybe_absent(program: Program, fed: Iterable[str] | None = None) -> set[str]:
+    """The names, of all blocks, that may be absent; `fed` are inputs that may be, those of the Program if not given."""
+    found = set(program.absent_feeds if fed is None else fed)
+    before = -1
+    while before != len(found):  # what a call passes and yields is known when all functions have been looked at
+        before = len(found)
+        for root in program.roots:
+            mark_absent(root.ops, found)
+        if not program.functions:
+            break
     return found
 
 
@@ -23,6 +29,10 @@ def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:
             _cond(op, found)
         elif op.type == "while_loop":
             _loop(op, found)
+        elif op.function is not None:
+            inside = op.function.block
+            found.update(p for p, x in zip(inside.params, op.input_names, strict=True) if x in found)
+            found.update(o for o, r in zip(op.output_names, inside.results, strict=False) if r in found)
         elif op.blocks:  # a group of ops, each of which is skipped by itself
             for block in op.blocks:
                 found.update(p for p, x in zip(block.params, op.input_names, strict=True) if x in found)

@@ -12,15 +12,17 @@ from .program import Block, Operator, Program
 def infer_types(program: Program) -> None:
     """Gives every variable that an op defines the type that the op's `infer` says.
 
-    What is believed: the types of data variables, of persistable ones, and of `absent` values that nothing else
-    decides. A loop variable gets the type that its initial value and the values of all iterations have in common: the
+    What is believed: the types of data variables, of persistable ones, of the params and results of functions, and of `absent`
+    values that nothing else decides. A loop variable gets the type that its initial value and the values of all iterations have in common: the
     dims that differ are open. Outputs that the op does not yield (an `XShape` that no record makes) are taken off the
     op.
 
     Raises:
         Dy2stError: types that do not fit; the location is the op's.
     """
-    _Inference().block(program.global_block())
+    inference = _Inference()
+    for root in program.roots:
+        inference.block(root)
 
 
 def infer_op(op: Operator, block: Block) -> None:

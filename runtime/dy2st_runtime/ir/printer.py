@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .program import Block, Operator, Program
+from .program import Block, Function, Operator, Program
 
 
 def show_program(program: Program) -> str:
@@ -16,6 +16,9 @@ def show_program(program: Program) -> str:
             kind = "param" if v.is_parameter else "data" if v.is_data else "state"
             lines.append(f"  {kind} {v.name}: {v.type}")
     lines += _block_lines(block, 1)
+    for f in program.functions.values():
+        lines.append(f"  {f.name}({', '.join(_typed(p, f.block) for p in f.block.params)}) -> {', '.join(map(str, f.result_types))}:")
+        lines += _block_lines(f.block, 2)
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -65,4 +68,6 @@ def _names(names: list[str], many: bool) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, Function):
+        return value.name
     return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -1,6 +1,6 @@
-"""Program, Block, Variable, Operator: plain data.
+"""Program, Block, Function, Variable, Operator: plain data.
 
-A Program is a tree of blocks. An Operator reads and writes variables by name; a name resolves in its block, then in the
+A Program is a tree of blocks, and functions, each with a tree of its own. An Operator reads and writes variables by name; a name resolves in its block, then in the
 enclosing ones. Within one Program every variable is assigned once, except persistable variables of the global
 block, which an op with `inplace` slots or an `assign` may update (parameters, running statistics).
 
@@ -13,7 +13,11 @@ Control flow is structured:
   values when the condition failed. Outputs Saved* are TensorArrays with, for each iteration, the value of the body's
   variable named in the attribute `saved`.
 
-A block reads names of the enclosing blocks directly. A variable may be *absent* at run time (no value on the path taken): the op
+- `call`: inputs X*, attribute `function`; outputs Out* are the values of the function's results with the inputs as its
+  params. Every call has variables of its own, so a function may call itself.
+
+A block reads names of the enclosing blocks directly. The block of a function reads no other names of the global block than those of
+persistable variables and of tapes (`ops.tape`). A variable may be *absent* at run time (no value on the path taken): the op
 `absent` makes one.
 """
 
@@ -90,8 +94,13 @@ class Operator:
         return [n for slot in self.record.output_slots for n in self.outputs.get(slot.name, ())]
 
     @property
+    def function(self) -> Function | None:
+        """What a `call` calls."""
+        return self.attrs.get("function")
+
+    @property
     def blocks(self) -> list[Block]:
-        """Sub-blocks in the order of the attributes."""
+        """Sub-blocks in the order of the attributes; the block of a function that is called is none of them."""
         return [v for v in self.attrs.values() if isinstance(v, Block)]
 
     def __repr__(self) -> str:
@@ -152,10 +161,28 @@ class Block:
         return f"Block({self.idx}: {len(self.ops)} ops)"
 
 
-class Program:
-    """A tree of blocks.
+class Function:
+    """What `call` ops run: a block with params and results.
 
     Attributes:
+        name: unique in the Program.
+        block: its params stand for the inputs of a call, its results are the outputs.
+        result_types: the types of the outputs of a call. They are declared, as the block may hold calls of the function itself.
+    """
+
+    def __init__(self, program: Program, name: str, block: Block, result_types: Sequence[TensorType] = ()) -> None:
+        self.program, self.name, self.block = program, name, block
+        self.result_types = list(result_types)
+
+    def __repr__(self) -> str:
+        return f"Function({self.name})"
+
+
+class Program:
+    """A tree of blocks, and functions.
+
+    Attributes:
+        functions: what `call` ops may call, by name.
         version: counts changes made through the builder; part of the Executor's cache key.
         random_seed: 0 = the global generator.
         updates: persistable variable → the variable whose value it takes after the run (`passes.ssa`); "@RNG@", an ordered effect,
@@ -174,14 +201,30 @@ class Program:
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}
         self._global = Block(self, None)
+        self.functions: dict[str, Function] = {}
 
     def global_block(self) -> Block:
         return self._global
 
     @property
+    def roots(self) -> list[Block]:
+        """The blocks that no op owns: the global block, and those of the functions."""
+        return [self._global, *(f.block for f in self.functions.values())]
+
+    @property
     def blocks(self) -> list[Block]:
-        """All blocks, outer before inner, in the order of the ops that own them."""
-        return list(_walk_blocks(self._global))
+        """All blocks, outer before inner, in the order of the ops that own them; those of functions come last."""
+        return [block for root in self.roots for block in _walk_blocks(root)]
+
+    def add_function(self, stem: str, result_types: Sequence[TensorType] = (), block: Block | None = None) -> Function:
+        """A new function, named after `stem`; its block is empty if none is given."""
+        name, count = stem, 0
+        while name in self.functions:
+            count += 1
+            name = f"{stem}_{count}"
+        block = Block(self, self._global) if block is None else block
+        self.functions[name] = Function(self, name, block, result_types)
+        return self.functions[name]
 
     def block(self, index: int) -> Block:
         return self.blocks[index]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import FetchError
 from .program import Block, Operator, Program
-from .visit import clone_program, reads
+from .functions import drop_unread_tapes, drop_unused_functions, is_tape_op
+from .visit import all_ops, called, clone_program, reads
 
 RNG = "@RNG@"
 
@@ -38,6 +39,8 @@ def prune(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str
             available.update(op.output_names)
     _Pruner(block, available).block(block, {n for n in fetch_names if not block.vars[n].persistable})
     used = {name for op in block.ops for name in reads(op)} | set(fetch_names) | set(feed_names)
+    drop_unused_functions(copy)
+    drop_unread_tapes(copy)
     missing = [v.name for v in block.vars.values() if v.is_data and v.name in used and v.name not in feed_names]
     if missing:
         raise FetchError(f"the fetches need {', '.join(map(repr, missing))}, which is not among the feeds",
@@ -73,10 +76,11 @@ class _Pruner:
         block.ops[:] = reversed(kept)
 
     def checks(self, op: Operator) -> bool:
-        """Whether an op, or one in its blocks, checks or prints something."""
-        if op.record.effect and not op.record.inplace:
+        """Whether an op, or one in its blocks or in the functions that it calls, checks or prints something."""
+        if op.function is None and op.record.effect and not op.record.inplace and not is_tape_op(op):
             return True
-        return any(self.checks(inner) for sub in op.blocks for inner in sub.ops)
+        inside = [*op.blocks, *(f.block for f in called([op]))]
+        return any(self.checks(inner) for sub in inside for inner in all_ops(sub) if inner.function is None)
 
     def cond(self, op: Operator, block: Block, live: set[str]) -> None:
         outs = op.output("Out")

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from .. import dims
 from ..errors import Dy2stError, VerifyError
-from .program import Block, Operator, Program
+from ..ops.control import covers
+from .program import Block, Function, Operator, Program
+from .visit import reads
 
 
 def verify(program: Program, *, types: bool = True) -> None:
     """Raises VerifyError, naming the op, if the Program breaks a rule.
 
     Checked: every op is known and has its slots and attributes; every name read is defined before, in the block or an enclosing
-    one; nothing but a persistable of the global block is assigned twice; sub-blocks have the params and results that
+    one, or in that of a function that is called; nothing but a persistable of the global block is assigned twice; sub-blocks have the params and results that
     their op needs; with `types`, the declared types admit what `infer` says.
     """
     seen: set[str] = set()
     block = program.global_block()
     defined = {v.name for v in block.vars.values() if v.persistable or v.is_data}
     _block(block, defined, seen, types)
+    visible = {v.name for v in block.vars.values() if v.persistable} | tapes(block)
+    for name, f in program.functions.items():
+        if f.name != name or f.program is not program or f.block.parent is not block:
+            raise VerifyError(f"function {name!r} is none of this program")
+        _block(f.block, visible, seen, types)
+        _results(f)
 
 
 def _block(block: Block, outer: set[str], seen: set[str], types: bool) -> None:
@@ -29,6 +37,20 @@ def _block(block: Block, outer: set[str], seen: set[str], types: bool) -> None:
     for name in block.results:
         if name not in defined:
             raise VerifyError(f"block {block.idx} yields {name!r}, which is not defined there")
+
+
+def tapes(block: Block) -> set[str]:
+    """The names of the tapes, which functions see."""
+    return {name for op in block.ops if op.type == "create_tape" for name in op.output_names}
+
+
+def _results(f: Function) -> None:
+    """Checks that the results of a function are of the types that its calls rely on."""
+    if len(f.block.results) != len(f.result_types):
+        raise VerifyError(f"function {f.name!r} yields {len(f.block.results)} values, {len(f.result_types)} are declared")
+    for name, declared in zip(f.block.results, f.result_types, strict=True):
+        if not covers(declared, f.block.var(name).type):
+            raise VerifyError(f"function {f.name!r} yields {declared} by declaration, but {name!r} is {f.block.var(name).type}")
 
 
 def _declare(name: str, block: Block, defined: set[str], seen: set[str], op: Operator | None) -> None:
@@ -69,7 +91,14 @@ def _op(op: Operator, block: Block, defined: set[str], seen: set[str], types: bo
     if missing:
         raise _error(f"attribute {sorted(missing)[0]!r} is missing", op)
     for name, attr in record.attrs.items():
-        if attr.kind == "BLOCK":
+        if attr.kind == "FUNCTION":
+            function = op.attrs[name]
+            if not isinstance(function, Function) or block.program.functions.get(function.name) is not function:
+                raise _error(f"attribute {name!r} must be a function of the program", op)
+            hidden = [n for n in reads(op) if n not in defined]
+            if hidden:
+                raise _error(f"function {function.name!r} reads {hidden[0]!r}, which is not defined yet", op)
+        elif attr.kind == "BLOCK":
             sub = op.attrs[name]
             if not isinstance(sub, Block) or sub.parent is not block:
                 raise _error(f"attribute {name!r} must be a block whose parent is block {block.idx}", op)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .program import Block, Operator, Program, Variable
+from .program import Block, Function, Operator, Program, Variable
 
 
 def free_names(block: Block) -> list[str]:
-    """The names that a block (with its sub-blocks) reads from outside, each once, in order of first use."""
+    """The names that a block (with its sub-blocks, and the functions that it calls) reads from outside, each once, in order of
+    first use."""
+    return _free_names(block, reads)
+
+
+def own_free_names(block: Block) -> list[str]:
+    """The same without what the functions that it calls read by themselves."""
+    return _free_names(block, own_reads)
+
+
+def _free_names(block: Block, reads: Callable[[Operator], list[str]]) -> list[str]:
     inside = set(block.params)
     free: dict[str, None] = {}
 
@@ -27,13 +37,34 @@ def free_names(block: Block) -> list[str]:
 
 
 def reads(op: Operator) -> list[str]:
-    """All names that an op reads: its inputs and the free names of its sub-blocks, each once."""
+    """All names that an op reads: its inputs, the free names of its sub-blocks and of the functions that are called, each once."""
+    seen = dict.fromkeys(own_reads(op))
+    for function in called([op]):
+        seen.update(dict.fromkeys(own_free_names(function.block)))
+    return list(seen)
+
+
+def own_reads(op: Operator) -> list[str]:
+    """All names that an op reads, but for what the functions that are called read by themselves."""
     seen = dict.fromkeys(op.input_names)
     for block in op.blocks:
-        seen.update(dict.fromkeys(free_names(block)))
+        seen.update(dict.fromkeys(own_free_names(block)))
     if "saved" in op.attrs:  # a loop may also save a value from outside
         seen.update(dict.fromkeys(n for n in op.attrs["saved"] if n not in op.attrs["body_block"].vars))
     return list(seen)
+
+
+def called(ops: Iterable[Operator]) -> list[Function]:
+    """The functions that ops call, and those that these call, each once."""
+    found: dict[Function, None] = {}
+    queue = list(ops)
+    while queue:
+        op = queue.pop()
+        queue += [inner for sub in op.blocks for inner in sub.ops]
+        if op.function is not None and op.function not in found:
+            found[op.function] = None
+            queue += op.function.block.ops
+    return list(found)
 
 
 def all_ops(block: Block) -> Iterator[Operator]:
@@ -75,6 +106,8 @@ def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Map
                 attrs[key], inner = clone_block(value, target, mapping, fresh=fresh)
                 if key == "body_block" and "saved" in op.attrs:
                     attrs["saved"] = [inner.get(n, n) for n in op.attrs["saved"]]
+            elif isinstance(value, Function):
+                attrs[key] = value if value.program is target.program else target.program.functions[value.name]
             elif key not in attrs:
                 attrs[key] = list(value) if isinstance(value, list) else value
         outputs = {
@@ -128,7 +161,8 @@ def rename_variables(program: Program, mapping: Mapping[str, str]) -> None:
         for op in block.ops:
             for slot, names in op.outputs.items():
                 op.outputs[slot] = [mapping.get(n, n) for n in names]
-    rename_reads(program.global_block(), mapping)
+    for root in program.roots:
+        rename_reads(root, mapping)
     program.updates = {mapping.get(k, k): mapping.get(n, n) for k, n in program.updates.items()}
     for name in mapping.values():
         program.note_name(name)
@@ -144,8 +178,12 @@ def clone_program(program: Program, into: Program | None = None) -> Program:
     source, target = program.global_block(), copy.global_block()
     for v in source.vars.values():
         declare_like(target, v, v.name)
+    for name, f in program.functions.items():
+        copy.functions[name] = Function(copy, name, Block(copy, target), f.result_types)
     clone_ops(source.ops, source, target, {})
     target.params, target.results = list(source.params), list(source.results)
+    for name, f in program.functions.items():
+        copy.functions[name].block = clone_block(f.block, target, {})[0]
     return copy
 
 

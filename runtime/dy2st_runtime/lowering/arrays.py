@@ -182,3 +182,19 @@ def take(cx: Any, array: Variable, index: Variable, out: Variable) -> None:
 def common(cx: Any, a: Variable, b: Variable, out: Variable) -> None:
     """`out` = the number of leading entries that are the same in both."""
     _launch(cx, "array_common", [out], [a, b], a)
+
+
+def tape_extend(cx: Any, tape: Variable, array: Variable) -> None:
+    """Appends the entries of an array to a tape, in place."""
+    _launch(cx, "array_extend", [tape], [tape, array], array)
+
+
+def tape_pop(cx: Any, tape: Variable, out: Variable) -> None:
+    """`out` = a copy of the last entry, which the tape loses."""
+    _launch(cx, "array_last", [out], [tape], out)
+    _launch(cx, "array_drop_last", [tape], [tape], out)
+
+
+def tape_take(cx: Any, tape: Variable, count: Variable, out: Variable) -> None:
+    """`out` = an array of the last entries, which the tape loses."""
+    _launch(cx, "array_cut", [out, tape], [count], out, [dt.size(count.dtype)])

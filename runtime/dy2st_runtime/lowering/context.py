@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import dims
-from ..ir.program import Block, Operator, Variable
+from ..ir.program import Block, Function, Operator, Variable
+from ..ir.visit import free_names
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops.registry import TensorType
 from . import arrays, control, elementwise
-from .schedule import Absent, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
+from .schedule import Absent, Call, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
 
 Kernel = tuple[KernelBuilder, tuple[TensorRef, ...], tuple[TensorRef, ...]]
 
@@ -193,6 +194,13 @@ class Context:
              saved_outs: Sequence[Variable]) -> None:  # fmt: skip
         control.lower_loop(self, xs, cond_block, body_block, outs, saved, saved_outs)
 
+    def call(self, function: Function, xs: Sequence[Variable], outs: Sequence[Variable]) -> None:
+        """Calls a function of the Program."""
+        captured = [self.note(function.block.var(name)).name for name in free_names(function.block)]
+        for v in (*xs, *outs):
+            self.note(v)
+        self.steps.append(Call(function.name, [x.name for x in xs], [o.name for o in outs], captured, self.op))
+
     def mark_absent(self, out: Variable) -> None:
         self.note(out)
         self.maybe_absent.add(out.name)
@@ -286,6 +294,15 @@ class Context:
 
     def array_take(self, array: Variable, index: Variable, out: Variable) -> None:
         arrays.take(self, array, index, out)
+
+    def tape_extend(self, tape: Variable, array: Variable) -> None:
+        arrays.tape_extend(self, tape, array)
+
+    def tape_pop(self, tape: Variable, out: Variable) -> None:
+        arrays.tape_pop(self, tape, out)
+
+    def tape_take(self, tape: Variable, count: Variable, out: Variable) -> None:
+        arrays.tape_take(self, tape, count, out)
 
     def array_common(self, a: Variable, b: Variable, out: Variable) -> None:
         arrays.common(self, a, b, out)

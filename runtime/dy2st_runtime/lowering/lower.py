@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program, Variable
+from ..ir.visit import free_names
 from . import arrays
-from .absent import maybe_absent
 from .context import Context
-from .schedule import Guard, Schedule, Step
+from .schedule import Guard, Routine, Schedule, Step
 
 
 def lower(
@@ -25,7 +26,17 @@ def lower(
     cx = _Lowering(dict(shapes or {}))
     cx.maybe_absent = maybe_absent(program, absent_feeds)
     cx.lower_block(program.global_block())
-    return Schedule(cx.steps, cx.variables, cx.same)
+    schedule = Schedule(cx.steps, cx.variables, cx.same)
+    for name, f in program.functions.items():
+        captured = free_names(f.block)
+        for variable in (*f.block.params, *f.block.results, *captured):
+            cx.note(f.block.var(variable))
+        with cx.into([]) as steps:
+            cx.lower_block(f.block)
+        schedule.routines[name] = Routine(
+            Schedule(steps, cx.variables, cx.same), list(f.block.params), list(f.block.results), captured
+        )
+    return schedule
 
 
 class _Lowering(Context):

@@ -84,6 +84,18 @@ class Loop:
 
 
 @dataclass
+class Call:
+    """Calls a function: its params are the arguments, the outputs its results. `captured`: what the function, and those that
+    it calls, read of what is visible to all."""
+
+    function: str
+    arguments: list[str]
+    outputs: list[str]
+    captured: list[str]
+    op: Operator
+
+
+@dataclass
 class Host:
     """The driver stops; the host runs the op by its reference (print) and goes on."""
 
@@ -95,16 +107,28 @@ class Suspend:
     """The run stops until `Session.resume`: the seam between forward and backward."""
 
 
-Step = Launch | Share | Absent | FailIfAbsent | Guard | Branch | Loop | Host | Suspend
+Step = Launch | Share | Absent | FailIfAbsent | Guard | Branch | Loop | Call | Host | Suspend
+
+
+@dataclass
+class Routine:
+    """A function: the schedule of its block, the variables that its params and results are, and what it reads from outside."""
+
+    schedule: Schedule
+    params: list[str]
+    results: list[str]
+    captured: list[str]
 
 
 @dataclass
 class Schedule:
-    """The steps of a Program and all variables they name. `same` maps a name to the one whose descriptor it uses."""
+    """The steps of a Program and all variables they name. `same` maps a name to the one whose descriptor it uses. The routines have
+    schedules of their own, over the same variables."""
 
     steps: list[Step]
     variables: dict[str, Variable]
     same: dict[str, str] = field(default_factory=dict)
+    routines: dict[str, Routine] = field(default_factory=dict)
 
     def canonical(self, name: str) -> str:
         """The name at the end of the chain of `same`."""

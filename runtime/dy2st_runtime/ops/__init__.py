@@ -42,5 +42,6 @@ from . import shape as shape
 from . import slicing as slicing
 from . import softmax as softmax
 from . import sort as sort
+from . import tape as tape
 from . import unary as unary
 from . import update as update

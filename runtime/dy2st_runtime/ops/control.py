@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dims
 from ..errors import DTypeError, ShapeError, UndefinedError
-from .registry import DType, Ints, OpDef, Str, Strs, SubBlock, TensorType, register
+from .registry import Callee, DType, Ints, OpDef, Str, Strs, SubBlock, TensorType, register
 
 
 class Absent:
@@ -47,6 +47,13 @@ def join_types(a: TensorType, b: TensorType, what: str) -> TensorType:
     shape = (p if p is q or (dims.known(p) and dims.known(q) and p == q) else dims.UNKNOWN
              for p, q in zip(a.shape, b.shape, strict=True))  # fmt: skip
     return a.with_shape(shape)
+
+
+def covers(declared: TensorType, t: TensorType) -> bool:
+    """Whether every value of type `t` is one of type `declared`."""
+    if (declared.kind, declared.dtype, declared.rank) != (t.kind, t.dtype, t.rank):
+        return False
+    return dims.to_static(join_types(declared, t, "").shape) == dims.to_static(declared.shape)
 
 
 def check_condition(t: TensorType, what: str) -> None:
@@ -138,6 +145,47 @@ class WhileLoop(OpDef):
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
         raise AssertionError("backward.py differentiates while_loop")
+
+
+@register
+class Call(OpDef):
+    """`Out = function(X)`; see `ir.program`. A function may call itself, or others that call it.
+
+    Raises:
+        RecursionError: more calls are inside each other than `DY2ST_RECURSION_LIMIT` allows.
+    """
+
+    type = "call"
+    inputs = ("X*",)
+    outputs = ("Out*",)
+    attrs = {"function": Callee()}
+    effect = True  # whatever the function does, it fails where it is too deep
+    may_raise = True
+    handles_absent = True
+
+    @staticmethod
+    def infer(xs: list[TensorType], *, function: Any) -> tuple:
+        block = function.block
+        if len(xs) != len(block.params):
+            raise ShapeError(f"function {function.name!r} takes {len(block.params)} values, got {len(xs)}")
+        for name, x in zip(block.params, xs, strict=True):
+            declared = block.var(name).type
+            join_types(declared, x, f"argument {name!r} of {function.name!r}")
+            if not covers(declared, x):
+                raise ShapeError(f"argument {name!r} of {function.name!r} is declared {declared}, got {x}")
+        return (list(function.result_types),)
+
+    @staticmethod
+    def reference(xs: list, *, function: Any, run: Run) -> tuple:
+        return (run(function.block, dict(zip(function.block.params, xs, strict=True))),)
+
+    @staticmethod
+    def lower(cx: Any, xs: list, outs: list, *, function: Any) -> None:
+        cx.call(function, xs, outs)
+
+    @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        raise AssertionError("backward differentiates call")
 
 
 @register

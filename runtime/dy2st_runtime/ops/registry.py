@@ -119,6 +119,7 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
     "STRINGS": _list(_str),
     "DTYPE": lambda v: None if isinstance(v, int) and v == -1 else dtype.canonical(v),
     "BLOCK": lambda v: v,
+    "FUNCTION": lambda v: v,
 }
 
 
@@ -177,6 +178,11 @@ def DType(default: str | None = "float32") -> Attr:
 
 def SubBlock() -> Attr:
     return Attr("BLOCK", None, required=True)
+
+
+def Callee() -> Attr:
+    """A function of the Program."""
+    return Attr("FUNCTION", None, required=True)
 
 
 @dataclass(frozen=True)

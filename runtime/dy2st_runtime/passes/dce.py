@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..ir.program import Block, Operator, Program
+from ..ir.functions import POPS, drop_unread_tapes, drop_unused_functions
 from ..ir.visit import may_raise, reads
 from .rewrite import RNG, forget, is_effect, saved_arrays
 
@@ -30,11 +31,19 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     }
     <BLANKLINE>
     """
-    walk = _Walk(saved_arrays(program))
-    walk.block(program.global_block(), [*keep, *program.updates.values()])
-    if walk.changed:
+    changed = drop_unused_functions(program)
+    while True:
+        walk = _Walk(saved_arrays(program))
+        walk.block(program.global_block(), [*keep, *program.updates.values()])
+        for f in program.functions.values():
+            walk.block(f.block, ())
+        changed |= walk.changed
+        if not drop_unread_tapes(program):
+            break
+        changed = True  # what was computed for a tape only
+    if changed:
         program.version += 1
-    return walk.changed
+    return changed
 
 
 class _Walk:
@@ -44,7 +53,7 @@ class _Walk:
 
     def stays(self, op: Operator, block: Block) -> bool:
         """Whether an op must run though nobody reads its outputs."""
-        if op.type == "read_from_array" and op.input("X")[0] in self.saved:
+        if (op.type == "read_from_array" and op.input("X")[0] in self.saved) or op.type in POPS:
             return False
         return is_effect(op, block) or may_raise(op, block)
 

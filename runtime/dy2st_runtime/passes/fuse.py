@@ -43,7 +43,7 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
-    done = {id(op.attrs["sub_block"]) for op in all_ops(program.global_block()) if op.type == "fused_elementwise"}
+    done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type == "fused_elementwise"}
     for block in program.blocks:
         if id(block) in done:
             continue

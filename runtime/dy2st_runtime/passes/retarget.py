@@ -57,6 +57,12 @@ class _Walk(Forward):
         self.absent = maybe_absent(program)
         self.scopes: list[dict[Any, str]] = [self._by_shape(program.global_block(), _given(program))]
 
+    def root(self, block: Block) -> None:
+        if block is not self.program.global_block():  # a function sees no data
+            given = [v.name for v in self.program.global_block().vars.values() if v.persistable]
+            self.scopes = [self._by_shape(block, given)]
+        super().root(block)
+
     def block(self, block: Block) -> None:
         self.scopes.append(self._by_shape(block, block.params))
         super().block(block)

@@ -20,7 +20,8 @@ def is_effect(op: Operator, block: Block) -> bool:
 def saved_arrays(program: Program) -> set[str]:
     """The arrays that loops save for their gradients: reading them, as only backward loops do, does not fail."""
     found: set[str] = set()
-    _find_saved(program.global_block(), found)
+    for root in program.roots:
+        _find_saved(root, found)
     return found
 
 
@@ -66,7 +67,8 @@ class Forward:
 
     def run(self) -> bool:
         """Walks the whole Program; whether anything changed."""
-        self.block(self.program.global_block())
+        for root in self.program.roots:
+            self.root(root)
         updates = self.program.updates
         for name, final in updates.items():
             updates[name] = self.name(final)
@@ -79,6 +81,10 @@ class Forward:
         while name in self.same:
             name = self.same[name]
         return name
+
+    def root(self, block: Block) -> None:
+        """Walks the global block or that of a function."""
+        self.block(block)
 
     def block(self, block: Block) -> None:
         """Walks a block and those below it."""

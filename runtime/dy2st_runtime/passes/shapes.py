@@ -42,7 +42,8 @@ def symbolic_shapes(program: Program) -> Shapes:
     False
     """
     analysis = _Analysis()
-    analysis.block(program.global_block(), {})
+    for root in program.roots:
+        analysis.block(root, {})
     return analysis.shapes
 
 

@@ -37,6 +37,9 @@ def ssa(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """
     names: dict[str, str] = {}
     _rename(program.global_block(), names)
+    for f in program.functions.values():
+        if _updated(f.block):
+            raise VerifyError(f"function {f.name!r} updates a persistable variable")
     final = {old: names.get(new, new) for old, new in program.updates.items()}
     program.updates = {**final, **names}
     if names:

@@ -189,9 +189,9 @@ def test_what_a_merge_changes_is_what_a_new_analysis_finds(program, monkeypatch)
     checked = []
 
     class Checked(Liveness):
-        def __init__(self, schedule, keep, external=()):  # type: ignore[no-untyped-def]
-            super().__init__(schedule, keep, external)
-            self.again = lambda: Liveness(schedule, keep, external)
+        def __init__(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+            super().__init__(*args, **kwargs)
+            self.again = lambda: Liveness(*args, **kwargs)
 
         def merge(self, name, into):  # type: ignore[no-untyped-def]
             super().merge(name, into)

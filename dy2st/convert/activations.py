@@ -1,0 +1,120 @@
+"""Which functions are being traced, and how a call that is inside another of the same function is recognized as recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from ..tensor import Tensor, dispatch
+from ..tensor.promotion import NUMBERS
+from .cells import Snapshot
+from .lists import StagedList
+from .structure import Tree, flatten, split
+from .types import same
+
+UNROLLED = 30
+"""So many calls inside each other, each under a condition of the one around, are traced one by one where what Python knows differs
+between them (a number that counts down, a static shape): it may come to an end. Beyond it only the run knows when it ends."""
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class Reentered(BaseException):
+    """A function was called again, under a condition of its own on tensors, with arguments of the same kinds: the trace is to begin
+    anew, with calls of this kind as calls of a function of the Program."""
+
+    def __init__(self, kind: Kind):
+        super().__init__(kind)
+        self.kind = kind
+
+
+class NoResult(BaseException):
+    """A call of a function of which it is not known yet what it returns: the path that it is on tells nothing of that."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The calls that become calls of a function of the Program: of this code, with arguments that have this structure and leaves of
+    these kinds; any arguments, if `leaves` is None."""
+
+    code: CodeType
+    tree: Tree | None = None
+    leaves: tuple[Any, ...] | None = None
+
+    @property
+    def general(self) -> Kind:
+        """The same with any arguments."""
+        return Kind(self.code)
+
+
+@dataclass
+class Activation:
+    """A call that is being traced.
+
+    Attributes:
+        arguments: keeps them alive, so that what is known of them by id holds.
+        kind: what the trace decides by.
+        objects: the ids of the arguments that are no tensors or plain values.
+        level: how many branches and loops were being traced when it began.
+        before: the contents of what is watched at its begin; None if it is not inside another call of the same function.
+    """
+
+    arguments: Arguments
+    kind: Kind
+    objects: tuple[int, ...]
+    level: int
+    before: Snapshot | None
+
+    @staticmethod
+    def of(code: CodeType, arguments: Arguments, level: int) -> Activation:
+        leaves, tree = flatten(arguments)
+        kinds = tuple(map(_kind_of_leaf, leaves))
+        objects = tuple(id(x) for x, k in zip(leaves, kinds, strict=True) if k is type(x))
+        return Activation(arguments, Kind(code, tree, (dispatch.is_grad_enabled(), *kinds)), objects, level, None)
+
+    def repeats(self, other: Activation) -> bool:
+        """Whether it is another call all over again, as far as Python can tell, but under a condition on tensors: no argument and
+        nothing outside has changed that Python could decide by."""
+        return (
+            other.level < self.level and other.kind == self.kind and other.objects == self.objects
+            and other.before is not None and not other.before.changed()
+        )  # fmt: skip
+
+
+def under_conditions(calls: Iterable[Activation]) -> int:
+    """How many calls, each inside the one before, are under a condition or in a loop of the one around."""
+    levels = [a.level for a in calls]
+    return sum(b > a for a, b in zip(levels, levels[1:], strict=False))
+
+
+def _kind_of_leaf(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return ("tensor", x.dtype, tuple(x._value.shape), x._weak, x._kinds)
+    if isinstance(x, StagedList):
+        return ("list", x.dtype, x.element_shape)
+    if isinstance(x, (*NUMBERS, str, bytes, type(None))):
+        return (type(x), x)
+    return type(x)
+
+
+def admits(known: Any, new: Any, numbers: bool) -> bool:
+    """Whether a call with `new` as an argument can be one of a function whose param has the value `known`: what varies are tensors,
+    with `numbers` also numbers of Python and lengths of lists."""
+    if isinstance(known, Tensor):
+        if known._weak and isinstance(new, NUMBERS):
+            return True
+        return isinstance(new, Tensor) and (known.dtype, known.ndim, known._weak) == (new.dtype, new.ndim, new._weak)
+    if isinstance(known, StagedList):
+        return isinstance(new, (StagedList, list))
+    if isinstance(known, NUMBERS):
+        return same(known, new) or (numbers and (isinstance(new, NUMBERS) or (isinstance(new, Tensor) and new._weak)))
+    (keys, parts), (others, news) = split(known), split(new)
+    if parts is None or news is None:
+        return same(known, new) or (type(known) is list and numbers and isinstance(new, StagedList))
+    if type(known) is not type(new) or keys != others:
+        return False
+    if len(parts) != len(news):
+        return type(known) is list and numbers
+    return all(admits(a, b, numbers) for a, b in zip(parts, news, strict=True))

@@ -1,0 +1,147 @@
+"""Tapes: what calls of functions leave for their gradients.
+
+A tape is a stack of values of one dtype and rank. Calls are undone exactly in the reverse order of their making, so what the forward
+version of a function pushes is what its gradient pops, however deep the calls are nested. Other than any value of the IR a tape is
+changed in place, by ops that are effects; the functions of the Program see it, as they see persistable variables.
+
+In the reference a tape is a Python list, natively a TensorArray.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..errors import DTypeError
+from .array import array_of, check_index, entry_type
+from .control import covers
+from .registry import DType, Ints, OpDef, TensorType, register
+
+
+@register
+class CreateTape(OpDef):
+    """An empty tape for values of `dtype`; `shape` has their sizes, -1 where they are open."""
+
+    type = "create_tape"
+    inputs = ()
+    attrs = {"dtype": DType("float32"), "shape": Ints()}
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer(*, dtype: str, shape: list[int]) -> TensorType:
+        return TensorType(dtype, dims.from_static(shape), "array")
+
+    @staticmethod
+    def reference(**attrs: Any) -> list:
+        return []
+
+    @staticmethod
+    def lower(cx: Any, out: Any, **attrs: Any) -> None:
+        cx.array_create(out)
+
+
+@register
+class TapePush(OpDef):
+    """Pushes X, also where it is absent."""
+
+    type = "tape_push"
+    inputs = ("Tape", "X")
+    outputs = ()
+    effect = True
+    handles_absent = True
+    differentiable = False
+
+    @staticmethod
+    def infer(tape: TensorType, x: TensorType) -> tuple:
+        _check("tape_push", entry_type("tape_push", tape), x)
+        return ()
+
+    @staticmethod
+    def reference(tape: list, x: Any) -> tuple:
+        tape.append(x)
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, tape: Any, x: Any) -> None:
+        cx.array_push(tape, x)
+
+
+@register
+class TapeExtend(OpDef):
+    """Pushes the entries of Array, the first one first."""
+
+    type = "tape_extend"
+    inputs = ("Tape", "Array")
+    outputs = ()
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer(tape: TensorType, array: TensorType) -> tuple:
+        _check("tape_extend", tape, array)
+        return ()
+
+    @staticmethod
+    def reference(tape: list, array: list) -> tuple:
+        tape.extend(array)
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, tape: Any, array: Any) -> None:
+        cx.tape_extend(tape, array)
+
+
+@register
+class TapePop(OpDef):
+    """The value that was pushed last, which is taken from the tape."""
+
+    type = "tape_pop"
+    inputs = ("Tape",)
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer(tape: TensorType) -> TensorType:
+        return entry_type("tape_pop", tape)
+
+    @staticmethod
+    def reference(tape: list) -> Any:
+        return tape.pop()
+
+    @staticmethod
+    def lower(cx: Any, tape: Any, out: Any) -> None:
+        cx.tape_pop(tape, out)
+
+
+@register
+class TapeTake(OpDef):
+    """An array of the Count values that were pushed last, in the order in which they were; they are taken from the tape."""
+
+    type = "tape_take"
+    inputs = ("Tape", "Count")
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer(tape: TensorType, count: TensorType) -> TensorType:
+        check_index("tape_take", count)
+        return array_of(entry_type("tape_take", tape))
+
+    @staticmethod
+    def reference(tape: list, count: np.ndarray) -> list:
+        start = len(tape) - int(count.reshape(()))
+        taken = tape[start:]
+        del tape[start:]
+        return taken
+
+    @staticmethod
+    def lower(cx: Any, tape: Any, count: Any, out: Any) -> None:
+        cx.tape_take(tape, count, out)
+
+
+def _check(op: str, declared: TensorType, t: TensorType) -> None:
+    if not covers(declared, t):
+        raise DTypeError(f"{op}: a tape of {declared} cannot hold {t}")
