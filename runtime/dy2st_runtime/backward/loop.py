@@ -7,18 +7,19 @@ of the copy and is differentiated there like any other, so that its own saved va
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from .. import dims
 from ..errors import GradientError
+from ..ir.functions import POPS
 from ..ir.program import Block, Operator, Variable
 from ..ir.visit import clone_ops, declare_like, free_names
 from ..ops.control import join_types
 from . import remat
 from .branch import make_absent
-from .past import PastLists, present
+from .past import present
 from .sweep import Builder, Sweep
 
 K = TypeVar("K")
@@ -53,6 +54,9 @@ def differentiate_loop(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
         raise GradientError("the gradient of a gradient through while_loop is not supported", location=op.location,
                             hint="compute second derivatives in eager mode")  # fmt: skip
     source: Block = op.attrs["body_block"]
+    if any(inner.type in POPS for inner in source.ops):
+        raise GradientError("the gradient of a gradient through a recursive function is not supported", location=op.location,
+                            hint="compute second derivatives in eager mode")  # fmt: skip
     seeds: dict[int, Variable | None] = {}
     for i, (x, param, result, out) in enumerate(
         zip(op.input("X"), source.params, source.results, op.output("Out"), strict=True)
@@ -80,7 +84,7 @@ def differentiate_loop(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
         return
     yielded = [*body.before.values(), *body.captured.values()]
     past = remat.materialize(sweep, op, body.block, body.copies, body.forward, body.step, yielded)
-    _append(sweep, op, body, seeds, past)
+    append_loop(sweep, op, body, seeds, past.carried)
 
 
 def _build_body(sweep: Sweep, op: Operator, indices: list[int], unsure: set[int]) -> Body:
@@ -100,7 +104,7 @@ def _build_body(sweep: Sweep, op: Operator, indices: list[int], unsure: set[int]
     copies = list(block.ops)
     pairs = [
         *forward.items(),
-        *(pair for old, new in zip(source.ops, copies, strict=True) for pair in _inner_pairs(old, new)),
+        *(pair for old, new in zip(source.ops, copies, strict=True) for pair in inner_pairs(old, new)),
     ]
     for names in (state.active, state.absent):
         names.update(new for old, new in pairs if old in names)
@@ -128,17 +132,19 @@ def _given(gradients: dict[K, Variable | None]) -> dict[K, Variable]:
     return {key: g for key, g in gradients.items() if g is not None}
 
 
-def _inner_pairs(old: Operator, new: Operator) -> Iterator[tuple[str, str]]:
+def inner_pairs(old: Operator, new: Operator) -> Iterator[tuple[str, str]]:
     """The names defined inside the blocks of an op, with those of its copy."""
     for source, copy in zip(old.blocks, new.blocks, strict=True):
         yield from zip(source.params, copy.params, strict=True)
         for a, b in zip(source.ops, copy.ops, strict=True):
             yield from zip(a.output_names, b.output_names, strict=True)
-            yield from _inner_pairs(a, b)
+            yield from inner_pairs(a, b)
 
 
-def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | None], past: PastLists) -> None:
-    """The backward loop: counts down, carries the gradients of the state and the sums for the captured names."""
+def append_loop(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | None],
+                carried: Sequence[tuple[int, Variable, Variable]] = ()) -> None:  # fmt: skip
+    """The backward loop: counts down, carries the gradients of the state, the sums for the captured names, and the lists of
+    `PastLists.carried`."""
     b, block = sweep.b, body.block
     inner = Builder(block, sweep.state, op.location)
     params, initial, results = (
@@ -156,7 +162,7 @@ def _append(sweep: Sweep, op: Operator, body: Body, seeds: dict[int, Variable | 
         params.append(total)
         initial.append(make_absent(b, total))
         results.append(inner.op("sum", X=[total, gradient]))
-    for i, after, before in past.carried:
+    for i, after, before in carried:
         params.append(after)
         initial.append(present(b, sweep.var(op.output("Out")[i])))
         results.append(before)

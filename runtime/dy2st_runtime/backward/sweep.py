@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import GradientError, Location
 from ..ir.absent import mark_absent
 from ..ir.builder import IRBuilder
-from ..ir.program import Block, Operator, Variable
+from ..ir.program import Block, Function, Operator, Variable
 from ..ops import registry
+
+if TYPE_CHECKING:
+    from .call import Pair
 
 
 class State:
@@ -19,12 +22,14 @@ class State:
         active: names that gradients can flow to.
         absent: names, of values and of gradients, that may be absent at run time.
         no_grad: names that were excluded by the caller.
+        pairs: of functions, the two versions; found under the function and under its forward version.
         made: names of the values that backward made.
         titles: gradient variable → the name it gets in the end.
     """
 
     def __init__(self, active: set[str], absent: set[str], no_grad: frozenset[str]):
         self.active, self.absent, self.no_grad = active, absent, no_grad
+        self.pairs: dict[Function, Pair] = {}
         self.made: set[str] = set()
         self.titles: dict[str, str] = {}
 
@@ -78,7 +83,10 @@ class Sweep:
     def run(self, ops: Sequence[Operator]) -> None:
         """Walks the ops from the last to the first."""
         from .branch import differentiate_cond
+        from .call import differentiate_call
         from .loop import differentiate_loop
+        from .tape_loop import differentiate_loop_with_calls
+        from .tapes import holds_call
 
         for op in reversed(ops):
             douts = {name: self.total(name) for name in op.output_names}
@@ -91,6 +99,10 @@ class Sweep:
                 self.parts.pop(name, None)  # a persistable may be its own input: what follows is about the old value
             if op.type == "cond":
                 differentiate_cond(self, op, douts)
+            elif op.function is not None:
+                differentiate_call(self, op, douts)
+            elif op.type == "while_loop" and holds_call(op):
+                differentiate_loop_with_calls(self, op, douts)
             elif op.type == "while_loop":
                 differentiate_loop(self, op, douts)
             elif any(self.active(name) for name in op.input_names):

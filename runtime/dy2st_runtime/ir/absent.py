@@ -29,6 +29,9 @@ def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:
             _cond(op, found)
         elif op.type == "while_loop":
             _loop(op, found)
+        elif op.type in ("tape_push", "tape_extend"):  # what is popped may be absent then
+            tape, x = op.input_names
+            found.update((tape,) if x in found else ())
         elif op.function is not None:
             inside = op.function.block
             found.update(p for p, x in zip(inside.params, op.input_names, strict=True) if x in found)
