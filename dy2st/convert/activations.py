@@ -49,7 +49,7 @@ class Kind:
         return Kind(self.code)
 
 
-@dataclass
+@dataclass(eq=False)
 class Activation:
     """A call that is being traced.
 

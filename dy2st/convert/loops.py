@@ -110,9 +110,10 @@ class Loop:
             else:
                 raise StructureError("the types of the loop's variables do not settle", location=self.location)
         except NoResult:
-            # what an iteration yields is not known yet; that it may not run is
             self._leave()
-            return
+            if any(f.skips_loops and f.results is None for f in self.tracer.staged):
+                return  # what an iteration yields is not known yet; that there may be none is
+            raise
         except BaseException as error:
             self._leave()
             if error is self.raised and raised_at(error) is not None and self._raises_at_once():

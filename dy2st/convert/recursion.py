@@ -72,7 +72,7 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
         tracer.activations.pop()
 
 
-@dataclass
+@dataclass(eq=False)
 class StagedFunction:
     """A function of the Program in the making.
 
@@ -82,6 +82,8 @@ class StagedFunction:
         params: the pattern of the arguments, of which `values` is an instance: what the body gets.
         results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
         same: (result, param) for each pair that may be one object, by their positions.
+        skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
+            if there is no other path to an end.
         called_at: where the last call inside it is.
     """
 
@@ -93,6 +95,7 @@ class StagedFunction:
     results: Pattern | None = None
     returned: Any = None
     same: frozenset[tuple[int, int]] = frozenset()
+    skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
@@ -140,6 +143,9 @@ class StagedFunction:
         except NoResult:
             if any(other.results is None for other in tracer.staged[:-1]):
                 raise  # what those return tells more
+            if not self.skips_loops:
+                self.skips_loops = True
+                return False
             raise RecursionLimitError(
                 f"{self.original.__name__!r} calls itself on every path, so that it never comes to an end",
                 location=self.called_at, hint="give it a path that returns without another call",

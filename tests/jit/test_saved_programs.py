@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from corpus import branches, loops
+from corpus import branches, loops, recursion
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.formats import program_from_bytes, program_to_bytes
 from dy2st_runtime.ir import Program, clone_program, verify
@@ -13,7 +13,7 @@ from three_ways import outcome
 
 from dy2st import jit
 
-CASES = [*branches.CASES, *loops.CASES]
+CASES = [*branches.CASES, *loops.CASES, *recursion.CASES]
 
 
 def results(program, feed, names):

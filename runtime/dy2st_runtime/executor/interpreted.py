@@ -35,8 +35,10 @@ class InterpretedExecutable:
         for name in self.fetch_names:
             if not block.has_var(name):
                 raise FetchError(f"the program has no variable {name!r} to fetch")
-        touched = {n for op in all_ops(block) for n in (*op.input_names, *op.output_names)} | set(self.fetch_names)
-        touched |= {n for op in all_ops(block) for sub in op.blocks for n in sub.results}
+        ops = [op for root in program.roots for op in all_ops(root)]
+        touched = {n for op in ops for n in (*op.input_names, *op.output_names)} | set(self.fetch_names)
+        touched |= {n for op in ops for sub in op.blocks for n in sub.results}
+        touched |= {n for f in program.functions.values() for n in f.block.results}
         self.state_names = [v.name for v in block.vars.values() if v.persistable and v.name in touched]
         self.needed = set(self.state_names)
         read = set(self.fetch_names)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import dtype
 from ..errors import DTypeError, FormatError
+from ..ir.program import Function
 from ..ops import registry
 from .framework_proto import ATTR, ATTR_NAMES
 
@@ -114,6 +116,9 @@ def encode_all(desc: Any, record: type[registry.OpDef], attrs: dict[str, Any]) -
             continue
         if spec.kind == "BLOCK":
             raise FormatError(f"op {record.type} has a sub-block, which PaddlePaddle's format cannot hold for this op")
+        if spec.kind == "FUNCTION":
+            encode(desc.attrs.add(), name, "STRING", value.name)
+            continue
         if value is None and spec.kind != "DTYPE":
             if spec.default is not None:
                 raise FormatError(f"op {record.type}: attribute {name!r} has no value to store")
@@ -121,9 +126,9 @@ def encode_all(desc: Any, record: type[registry.OpDef], attrs: dict[str, Any]) -
         encode(desc.attrs.add(), name, spec.kind, value)
 
 
-def complete(record: type[registry.OpDef], given: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of a file as those of the record: defaults added, codes turned to dtypes, hints for devices
-    dropped.
+def complete(record: type[registry.OpDef], given: dict[str, Any], functions: Mapping[str, Function]) -> dict[str, Any]:
+    """The attributes of a file as those of the record: defaults added, codes turned to dtypes, names to functions, hints for
+    devices dropped.
 
     Raises:
         FormatError: an attribute has a wrong kind, or one that the record does not know asks for something.
@@ -137,6 +142,10 @@ def complete(record: type[registry.OpDef], given: dict[str, Any]) -> dict[str, A
                 raise FormatError(f"op {record.type} has an attribute {name!r} = {value!r} that is not supported")
         elif spec.kind == "DTYPE":
             known[name] = _dtype(record.type, name, value)
+        elif spec.kind == "FUNCTION":
+            if not isinstance(value, str) or value not in functions:
+                raise FormatError(f"op {record.type} names a function {value!r}, which the program does not have")
+            known[name] = functions[value]
         elif spec.kind == "BLOCK":
             raise FormatError(f"op {record.type} cannot stand in a file")
         else:

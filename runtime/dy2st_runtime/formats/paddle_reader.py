@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dims
 from ..errors import FormatError
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import rename_variables
 from ..ops import registry
+from ..ops.registry import TensorType
 from . import paddle_attrs, paddle_compat
 from .paddle_compat import PaddleOp
 from .paddle_control import ControlReader
-from .paddle_structure import Key, Structure, declare, declared_type, is_array, is_tensor, single
+from .paddle_structure import FUNCTION, Key, Structure, declare, declared_type, is_array, is_tensor, single
 from .paddle_writer import DIGEST, RNG
 
 
@@ -76,7 +78,12 @@ class Reader:
         for v in self.structure.vars[0].values():
             if is_tensor(v) and (v.persistable or v.need_check_feed):
                 self.declare_input((0, v.name))
+        functions = [op for op in map(paddle_compat.parse, self.desc.blocks[0].ops) if op.type == FUNCTION]
+        for op in functions:
+            self.declare_function(op)
         self.block(self.root)
+        for op in functions:
+            self.function(op)
         self.control.drop_selected(self.fetches.values())
         self.give_last_values_their_names()
         return self.program
@@ -99,6 +106,9 @@ class Reader:
             op = paddle_compat.parse(desc)
             if op.type in ("feed", "fetch"):
                 self.feed_or_fetch(op, frame)
+            elif op.type == FUNCTION:
+                if frame is not self.root:
+                    raise FormatError("a function stands in the global block only")
             elif op.type == "while":
                 self.control.loop(op, frame)
             elif op.type == "conditional_block":
@@ -161,6 +171,31 @@ class Reader:
         declare(target, new, self.structure.var(key))
         return new
 
+    # ---- functions ----
+    def declare_function(self, op: PaddleOp) -> None:
+        name = op.attrs.get("name")
+        if not isinstance(name, str) or name in self.program.functions:
+            raise FormatError(f"a function is called {name!r}, or two are")
+        self.program.add_function(name)
+
+    def function(self, op: PaddleOp) -> None:
+        """Converts the block of a function. It may name variables of the global block; which, `verify` checks."""
+        f, index = self.program.functions[op.attrs["name"]], op.sub_block
+        frame = Frame(index, f.block, self.root)
+        params, results = (self.names(op, slot, index) for slot in ("params", "results"))
+        f.block.params = [self.define(frame, key) for key in params]
+        self.block(frame)
+        f.block.results = [self.read_value(frame, name) for _, name in results]
+        types = [declared_type(self.structure.var(key)) for key in results]
+        f.result_types = [TensorType(dtype, dims.from_static(shape), kind) for dtype, shape, kind in types]
+
+    def names(self, op: PaddleOp, attr: str, index: int) -> list[Key]:
+        """The variables that an attribute of a function names, all of its own block and no two the same."""
+        names = op.attrs.get(attr, [])
+        if not isinstance(names, list) or not all(name in self.structure.vars[index] for name in names) or len(set(names)) < len(names):
+            raise FormatError(f"function {op.attrs['name']!r} has malformed {attr}")
+        return [(index, name) for name in names]
+
     # ---- ops ----
     def feed_or_fetch(self, op: PaddleOp, frame: Frame) -> None:
         table = self.feeds if op.type == "feed" else self.fetches
@@ -196,7 +231,7 @@ class Reader:
             raise FormatError(f"op {op.type} has an input {next(iter(op.inputs))!r}, which is not supported")
         outputs = {slot.name: [self.assign(frame, name) for name in op.outputs[slot.name]]
                    for slot in record.output_slots if slot.name in op.outputs}  # fmt: skip
-        attrs = paddle_attrs.complete(record, op.attrs)
+        attrs = paddle_attrs.complete(record, op.attrs, self.program.functions)
         if not attrs.get("is_test"):  # in test mode dropout draws nothing
             self.random_state(record, inputs, outputs)
         frame.target.ops.append(Operator(record.type, inputs, outputs, attrs))

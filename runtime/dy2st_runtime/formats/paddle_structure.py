@@ -13,7 +13,9 @@ MAX_NESTING = 64
 """Deepest nesting of blocks; every level costs some frames of Python's stack here and in the passes."""
 MAX_RANK = 64
 
-BLOCK_OPS = ("while", "conditional_block")
+FUNCTION = "dy2st_function"
+"""The op in the global block that owns the block of a function: PaddlePaddle has none."""
+BLOCK_OPS = ("while", "conditional_block", FUNCTION)
 EMPTY = "@EMPTY@"
 """The name that PaddlePaddle gives to an argument which is not there."""
 

@@ -7,7 +7,8 @@ mark (attribute `dy2st.op`) by which it is read back here as what it was:
   reads);
 - `ensure_defined` is an `assign`;
 - a fused group of ops is its ops;
-- a list of saved values of a loop is a TensorArray that the body writes.
+- a list of saved values of a loop is a TensorArray that the body writes;
+- functions, which PaddlePaddle has not, are blocks of ops `dy2st_function` at the end of the global block; `call` names one.
 
 Locations in the user's source are never written.
 """
@@ -17,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import dtype
+from .. import dims, dtype
 from ..errors import FormatError
-from ..ir.program import Block, Operator, Program, Variable
+from ..ir.program import Block, Function, Operator, Program, Variable
 from ..ir.visit import free_names
 from . import paddle_attrs
 from .framework_proto import VAR, ProgramDesc, VarDesc
-from .paddle_structure import MAX_NESTING
+from .paddle_structure import FUNCTION, MAX_NESTING
 
 VERSION = 2006002
 """What files say: PaddlePaddle 2.6.2, whose form this is."""
@@ -75,6 +76,8 @@ class Writer:
         for col, name in enumerate(feed_names):
             out.column("feed", col, name)
         out.block(block, {})
+        for f in self.program.functions.values():
+            out.function(f)
         for col, name in enumerate(fetch_names):
             out.column("fetch", col, name)
             if digest is not None and col == 0:
@@ -184,6 +187,24 @@ class BlockWriter:
         else:
             desc = self.op(op.type, inputs, outputs)
         paddle_attrs.encode_all(desc, record, op.attrs)
+
+    def function(self, f: Function) -> None:
+        """A block, and the op that says of which function it is; its results are assigned to variables of the types that calls
+        rely on."""
+        sub = BlockWriter(self.writer, self, self.depth)
+        for name in f.block.params:
+            sub.declare(f.block.var(name))
+        try:
+            sub.block(f.block, {})
+        except FormatError as error:
+            self.writer.problems.setdefault(error.message)
+        results = []
+        for name, t in zip(f.block.results, f.result_types, strict=True):
+            holder = Variable(f.block, self.writer.fresh("result"), t.dtype, dims.to_static(t.shape), kind=t.kind)
+            results.append(sub.declare(holder))
+            sub.assign(name, holder.name)
+        self.op(FUNCTION, {}, {}, sub_block=("BLOCK", sub.desc.idx), name=("STRING", f.name),
+                params=("STRINGS", f.block.params), results=("STRINGS", results))  # fmt: skip
 
     def output(self, name: str, block: Block, names: dict[str, str]) -> str:
         """Declares an output here; persistable variables are those of the global block."""

@@ -14,6 +14,11 @@ def is_tape_op(op: Operator) -> bool:
     return op.type == "create_tape" or op.type in PUSHES or op.type in POPS
 
 
+def tapes(block: Block) -> set[str]:
+    """The names of the tapes that are made in the global block; all functions see them."""
+    return {name for op in block.ops if op.type == "create_tape" for name in op.output_names}
+
+
 def drop_unused_functions(program: Program) -> bool:
     """Removes the functions that no op of the global block leads to; whether there were any."""
     used = {f.name for f in called(program.global_block().ops)}

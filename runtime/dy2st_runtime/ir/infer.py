@@ -6,14 +6,15 @@ from .. import dims
 from ..errors import Dy2stError
 from ..ops.control import join_types
 from ..ops.registry import TensorType
-from .program import Block, Operator, Program
+from .functions import PUSHES
+from .program import Block, Function, Operator, Program, Variable
 
 
 def infer_types(program: Program) -> None:
     """Gives every variable that an op defines the type that the op's `infer` says.
 
-    What is believed: the types of data variables, of persistable ones, of the params and results of functions, and of `absent`
-    values that nothing else decides. A loop variable gets the type that its initial value and the values of all iterations have in common: the
+    What is believed: the types of data variables, of persistable ones, and of `absent` values that nothing else
+    decides. The params and results of functions, and tapes, are of the types that are declared, but for dims that turn out to be open. A loop variable gets the type that its initial value and the values of all iterations have in common: the
     dims that differ are open. Outputs that the op does not yield (an `XShape` that no record makes) are taken off the
     op.
 
@@ -21,8 +22,13 @@ def infer_types(program: Program) -> None:
         Dy2stError: types that do not fit; the location is the op's.
     """
     inference = _Inference()
-    for root in program.roots:
-        inference.block(root)
+    inference.widened = True
+    while inference.widened:
+        inference.widened = False
+        for root in program.roots:
+            inference.block(root)
+        for f in program.functions.values():
+            inference.results(f)
 
 
 def infer_op(op: Operator, block: Block) -> None:
@@ -35,6 +41,8 @@ class _Inference:
         self.loops: dict[int, list[TensorType]] = {}
         """For each loop met, by the id of its op, the types of its variables so far. They only ever get more open, and
         are kept while an enclosing loop is repeated: so the work is polynomial, however deep the loops are nested."""
+        self.widened = False
+        """Whether what a function takes or yields, or a tape holds, is less known than was thought."""
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -51,7 +59,30 @@ class _Inference:
                 self.block(sub)
             if op.type == "cond":
                 _adopt(op.attrs["true_block"], op.attrs["false_block"])
+            elif op.function is not None:
+                for x, param in zip(op.input("X"), op.function.block.params, strict=False):
+                    self.widen(op.function.block.var(param), block.var(x).type)
+            elif op.type in PUSHES:
+                tape, x = (block.var(name) for name in op.input_names)
+                self.widen(tape, x.type)
+            elif op.type == "create_tape":
+                op.attrs["shape"] = list(block.var(op.output("Out")[0]).shape)
         self.outputs(op, block)
+
+    def results(self, f: Function) -> None:
+        """Opens the dims of what a function yields that its block does not know."""
+        for i, (name, declared) in enumerate(zip(f.block.results, f.result_types, strict=False)):
+            joined = _static(join_types(declared, f.block.var(name).type, f"result {i} of {f.name!r}"))
+            if joined != _static(declared):
+                self.widened = True
+                f.result_types[i] = joined.with_shape(dims.from_static(joined.shape))
+
+    def widen(self, v: Variable, t: TensorType) -> None:
+        """Opens the dims of a variable in which it may differ from a value that it gets; an array gets a list, or an entry."""
+        joined = join_types(TensorType(v.dtype, v.type.shape, t.kind), t, f"{v.name!r}")
+        if dims.to_static(joined.shape) != v.shape:
+            self.widened = True
+            v.shape = dims.to_static(joined.shape)
 
     def loop(self, op: Operator, block: Block) -> None:
         cond, body = op.attrs["cond_block"], op.attrs["body_block"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import FetchError
 from .program import Block, Operator, Program
-from .functions import drop_unread_tapes, drop_unused_functions, is_tape_op
+from .functions import drop_unread_tapes, drop_unused_functions, is_tape_op, tapes
 from .visit import all_ops, called, clone_program, reads
 
 RNG = "@RNG@"
@@ -56,6 +56,7 @@ class _Pruner:
 
     def __init__(self, block: Block, available: set[str]):
         self.unavailable = set(block.vars) - available
+        self.tapes = tapes(block)
 
     def block(self, block: Block, wanted: set[str]) -> None:
         """Drops what does not lead to the wanted names."""
@@ -63,7 +64,7 @@ class _Pruner:
         kept = []
         for op in reversed(block.ops):
             stays = self.checks(op) and self.unavailable.isdisjoint(reads(op))
-            if not stays and live.isdisjoint(_writes(op, block)):
+            if not stays and live.isdisjoint(self.writes(op, block)):
                 _forget(block, op.output_names)
                 continue
             if op.type == "cond":
@@ -77,10 +78,8 @@ class _Pruner:
 
     def checks(self, op: Operator) -> bool:
         """Whether an op, or one in its blocks or in the functions that it calls, checks or prints something."""
-        if op.function is None and op.record.effect and not op.record.inplace and not is_tape_op(op):
-            return True
-        inside = [*op.blocks, *(f.block for f in called([op]))]
-        return any(self.checks(inner) for sub in inside for inner in all_ops(sub) if inner.function is None)
+        blocks = [*op.blocks, *(f.block for f in called([op]))]
+        return any(_checks(inner) for inner in [op, *(inner for sub in blocks for inner in all_ops(sub))])
 
     def cond(self, op: Operator, block: Block, live: set[str]) -> None:
         outs = op.output("Out")
@@ -89,13 +88,13 @@ class _Pruner:
         op.outputs["Out"] = _pick(outs, keep)
         for sub in op.blocks:
             sub.results = _pick(sub.results, keep)
-            self.block(sub, {*sub.results, *_persistable(block, live)})
+            self.block(sub, {*sub.results, *self.outlasting(block, live)})
 
     def loop(self, op: Operator, block: Block, live: set[str]) -> None:
         test, body = op.attrs["cond_block"], op.attrs["body_block"]
         outs, inits, saved = op.output("Out"), op.input("X"), op.output("Saved")
         inside = {name for sub in (test, body) for inner in sub.ops for name in reads(inner)}
-        state = _persistable(block, live | inside)  # an iteration may read what an earlier one wrote
+        state = self.outlasting(block, live | inside)  # an iteration may read what an earlier one wrote
         self.block(test, {*test.results, *state})
         keep_saved = [i for i, name in enumerate(saved) if name in live]
         always = {*state, *_pick(op.attrs["saved"], keep_saved)}
@@ -121,6 +120,28 @@ class _Pruner:
         op.outputs["Saved"], op.attrs["saved"] = _pick(saved, keep_saved), _pick(op.attrs["saved"], keep_saved)
 
 
+    def writes(self, op: Operator, block: Block) -> list[str]:
+        """What an op assigns: its outputs, the persistable variables that its blocks update, and the tapes that it uses at all, as
+        what it leaves on a tape is what the next one finds."""
+        names = list(op.output_names)
+        if is_tape_op(op) or op.function is not None:
+            names += [name for name in reads(op) if name in self.tapes]
+        for sub in op.blocks:
+            for inner in sub.ops:
+                names += self.outlasting(block, self.writes(inner, sub))
+        return names
+
+    def outlasting(self, block: Block, names: Iterable[str]) -> list[str]:
+        """Those among names that stand for what outlasts a block that changes it: persistable variables and tapes."""
+        found = ((name, block.find_var(name)) for name in names)
+        return [name for name, v in found
+                if v is not None and (v.persistable or name in self.tapes) and name != RNG]  # fmt: skip
+
+
+def _checks(op: Operator) -> bool:
+    return op.record.effect and not op.record.inplace and op.function is None and not is_tape_op(op)
+
+
 def _closure(body: Block, names: set[str]) -> set[str]:
     """All names that some names are computed from in a body; what effects and nested blocks read is counted in."""
     live = set(names)
@@ -130,18 +151,6 @@ def _closure(body: Block, names: set[str]) -> set[str]:
     return live
 
 
-def _writes(op: Operator, block: Block) -> list[str]:
-    """What an op assigns: its outputs, and the persistable variables that its blocks update."""
-    names = list(op.output_names)
-    for sub in op.blocks:
-        for inner in sub.ops:
-            names += _persistable(block, _writes(inner, sub))
-    return names
-
-
-def _persistable(block: Block, names: Iterable[str]) -> list[str]:
-    found = ((name, block.find_var(name)) for name in names)
-    return [name for name, v in found if v is not None and v.persistable and name != RNG]
 
 
 def _pick(items: list[str], at: Iterable[int]) -> list[str]:

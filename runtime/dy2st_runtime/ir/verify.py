@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import dims
 from ..errors import Dy2stError, VerifyError
 from ..ops.control import covers
+from .functions import tapes
 from .program import Block, Function, Operator, Program
 from .visit import reads
 
@@ -37,11 +38,6 @@ def _block(block: Block, outer: set[str], seen: set[str], types: bool) -> None:
     for name in block.results:
         if name not in defined:
             raise VerifyError(f"block {block.idx} yields {name!r}, which is not defined there")
-
-
-def tapes(block: Block) -> set[str]:
-    """The names of the tapes, which functions see."""
-    return {name for op in block.ops if op.type == "create_tape" for name in op.output_names}
 
 
 def _results(f: Function) -> None:
