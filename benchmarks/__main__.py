@@ -9,7 +9,7 @@ import sys
 
 from .common import Row
 
-NAMES = ("startup", "conversion", "loops", "training")
+NAMES = ("startup", "conversion", "loops", "recursion", "training")
 
 
 def main() -> int:

@@ -167,6 +167,8 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
                 stage_raise(tracer, block, error)
                 outcomes.append(None)
                 errors.append(error)
+        if len(errors) == 2 and (nothing := [e for e in errors if isinstance(e, NoResult)]):
+            raise nothing[0]
         growing = _growing(outcomes, outside)
         for items, later in growing:
             promote(tracer, items, later)
@@ -196,7 +198,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     sources: list[list[Source]] = [[] for _ in leaves]
     for block, values, outcome in zip(blocks, sides, outcomes, strict=True):
         with tracer.inside(block), outcome.in_force() if outcome else contextlib.nullcontext():
-            given = [Undefined(label) for label in labels] if values is None else values
+            given = [Undefined(label) for label in labels[: len(patterns)]] if values is None else values
             wanted = [x for p, value in zip(patterns, given, strict=True) for x in extract(p, value)]
             results.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
         for found, x in zip(sources, wanted, strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from dy2st_runtime import config
 from dy2st_runtime.ir import Program, Variable, show_program, verify
-from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions
+from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
 from ..convert.activations import Kind
 from ..convert.calls import call, convert_function
@@ -178,6 +178,7 @@ class Trace:
         tracer = self.tracer
         drop_unused_functions(self.program)
         lift_functions(self.program)
+        merge_functions(self.program)
         recipe, captured, guards = self._read(recipe, effects)
         if config.CHECKS.get():
             verify(self.program)

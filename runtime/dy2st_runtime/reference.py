@@ -97,7 +97,7 @@ def _call(function: Function, env: dict[str, Any], location: Location | None, bl
     """Runs a function, which sees persistable variables and tapes of the environment of the call, and nothing else."""
     limit, depth = config.RECURSION_LIMIT.get(), getattr(_depth, "count", 0)
     if depth >= limit:
-        raise recursion_error(function, limit, location)
+        raise recursion_error(limit, location)
     visible = [name for name in free_names(block) if name in env]
     inner = {**{name: env[name] for name in visible}, **values}
     _depth.count = depth + 1
@@ -109,9 +109,9 @@ def _call(function: Function, env: dict[str, Any], location: Location | None, bl
     return results
 
 
-def recursion_error(function: Function, limit: int, location: Location | None) -> RecursionLimitError:
+def recursion_error(limit: int, location: Location | None) -> RecursionLimitError:
     """What is raised where calls are nested deeper than the limit."""
     return RecursionLimitError(
-        f"{function.name!r} calls itself more than {limit} times without coming to an end", location=location,
+        f"a function calls itself more than {limit} times without coming to an end", location=location,
         hint="check what ends the recursion; DY2ST_RECURSION_LIMIT allows more",
     )  # fmt: skip

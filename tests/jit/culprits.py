@@ -489,3 +489,54 @@ class Mode:
 
 
 STATES = [Mode(), Mode()]
+
+
+class Visited:
+    count = 0
+
+
+def state_in_recursion(x):
+    if x.sum() > 10:
+        return x
+    Visited.count = Visited.count + x.sum()
+    return state_in_recursion(x * 2)  # error: 'state_in_recursion' calls itself under a condition on tensors and changes what is
+
+
+def argument_changed_in_recursion(x):
+    if x.sum() > 10:
+        return x
+    x.add_(x)
+    return argument_changed_in_recursion(x * 2)  # error: 'argument_changed_in_recursion' calls itself under a condition on tensors
+
+
+def list_that_grows_in_recursion(x):
+    seen = []
+
+    def visit(y):
+        seen.append(y)
+        if y.sum() > 10:
+            return y
+        return visit(y * 2)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it
+
+    return visit(x) * len(seen)
+
+
+def recursion_without_end(x):
+    y = recursion_without_end(x - 1) if x.sum() > 0 else recursion_without_end(x + 1)  # error: 'recursion_without_end' calls itself on
+    return y * 2
+
+
+def result_of_two_dtypes(x):
+    if x.sum() > 10:  # error: the result has dtype int64 on one path and float32 on the other
+        return x.astype("int64")
+    return result_of_two_dtypes(x * 2) * 0.5
+
+
+def caught_recursion(x):
+    def deep(y):
+        return y if y.sum() > 10 else deep(y * 2)  # error: a try statement cannot catch what is raised under a condition
+
+    try:
+        return deep(x)
+    except RecursionError:
+        return x

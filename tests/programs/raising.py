@@ -124,6 +124,11 @@ def handler_of_another_class(x):
     return y
 
 
+def another_on_each_path(x):
+    y = [].pop() if x.sum() > 0 else {}["key"]
+    return x * y
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -143,4 +148,5 @@ CASES = [
     (missing_file, [(P,), (N,)], 1),
     (raised_by_a_helper, [(P,), (N,)], 1),
     (handler_of_another_class, [(P,), (N,)], 1),
+    (another_on_each_path, [(P,), (N,)], 1),
 ]

@@ -3,7 +3,7 @@
 A function has one set of descriptors and buffers, however deep its calls are nested. A call that may lead back to the function it
 stands in first puts aside what is needed afterwards: the words of descriptors go to one stack, and buffers change places with the
 slots of another. A slot always holds memory (or none), left by an earlier call at this depth; so a recursion that has been as deep
-before allocates nothing, and no call copies a value. The driver does not call itself: the stack of C does not grow.
+before allocates next to nothing, and no call copies a value. The driver does not call itself: the stack of C does not grow.
 
 State, in the argument record of the driver: see `layout`. A call's record: the numbers of arguments, saved descriptors, saved
 buffers and results, and of slots that the results need; then for each argument the descriptors of the value and of the param; the

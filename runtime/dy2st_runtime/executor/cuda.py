@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import reference
+from .. import config, reference
 from ..codegen import cuda as language
 from ..errors import CompileError, DeviceError, ScopeError, with_location
 from ..feeds import check_feed
@@ -30,6 +30,7 @@ from ..lowering.lower import lower
 from ..lowering.schedule import (
     Absent,
     Branch,
+    Call,
     FailIfAbsent,
     Guard,
     Host,
@@ -209,8 +210,8 @@ def _to_host(value: Any) -> Any:
 class Walk:
     """One run: the schedule's steps on an environment of canonical names."""
 
-    def __init__(self, executable: CudaExecutable, env: dict[str, Any]):
-        self.schedule, self.env = executable.schedule, env
+    def __init__(self, executable: CudaExecutable, env: dict[str, Any], depth: int = 0):
+        self.executable, self.schedule, self.env, self.depth = executable, executable.schedule, env, depth
         self.name = executable.schedule.canonical
 
     def get(self, name: str) -> Any:
@@ -246,12 +247,27 @@ class Walk:
                 self.steps(s.body)
                 after = [self.get(r) for r in s.results]
                 self.env.update((self.name(p), value) for p, value in zip(s.params, after, strict=True))
+        elif isinstance(s, Call):
+            self.call(s)
         elif isinstance(s, Host):
             self.host(s.op)
         else:
             raise CompileError(
                 "a suspended run is not supported on CUDA yet: training through a decorated function runs on the CPU"
             )
+
+    def call(self, s: Call) -> None:
+        """Runs a routine on an environment of its own, in which only what all see is that of the caller."""
+        limit = config.RECURSION_LIMIT.get()
+        if self.depth >= limit:
+            raise reference.recursion_error(limit, s.op.location)
+        routine = self.schedule.routines[s.function]
+        visible = list(map(self.name, s.captured))
+        inner = Walk(self.executable, {name: self.env[name] for name in visible if name in self.env}, self.depth + 1)
+        inner.env.update((self.name(p), self.get(x)) for p, x in zip(routine.params, s.arguments, strict=True))
+        inner.steps(routine.schedule.steps)
+        self.env.update((name, inner.env[name]) for name in visible if name in inner.env)
+        self.env.update((self.name(o), inner.get(r)) for o, r in zip(s.outputs, routine.results, strict=True))
 
     def truth(self, name: str, op: Operator) -> bool:
         try:
@@ -341,6 +357,10 @@ class Walk:
                 self.replay(s.op)
             rest = array[at:] if fn == "array_insert" else array[at + 1 :]
             result = array[at] if fn == "array_get" else [*array[:at], *ins[1:-1], *rest]
+        elif fn == "array_cut":
+            tape, count = self.get(names[1]), index(self.get(names[2]))
+            self.env[self.name(names[1])] = tape[: len(tape) - count]
+            result = tape[len(tape) - count :]
         elif fn == "array_take":
             try:
                 result = [ins[0][i] for i in ins[1].host()]

@@ -326,8 +326,8 @@ class Session:
         if status == layout.NO_MEMORY:
             raise with_location(MemoryError(f"no memory for the result of {op.type}"), op.location)
         if status == layout.TOO_DEEP:
-            assert op.function is not None
-            raise reference.recursion_error(op.function, int(self.frame.arguments[layout.DEPTH_LIMIT]), op.location)
+            assert op is not None
+            raise reference.recursion_error(int(self.frame.arguments[layout.DEPTH_LIMIT]), op.location)
         if status == layout.OUT_OF_BOUNDS:
             raise CompileError(f"the kernel of {op.type} left its tensor: this is a bug in dy2st", location=op.location)
         env = self._values(op)

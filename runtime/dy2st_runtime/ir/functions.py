@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .program import Block, Operator, Program
+from .program import Block, Function, Operator, Program
 from .visit import all_ops, called, declare_like, own_free_names, rename_reads
 
 PUSHES = ("tape_push", "tape_extend")
@@ -81,3 +81,38 @@ def _needs(block: Block) -> dict[str, None]:
 
 def _tree(block: Block) -> list[Block]:
     return [block, *(inner for op in block.ops for sub in op.blocks for inner in _tree(sub))]
+
+
+def merge_functions(program: Program) -> None:
+    """Makes functions that do the same one: those that were written several times, as each place that calls them was."""
+    functions = list(program.functions.values())
+    classes = dict.fromkeys(functions, 0)
+    while True:  # all are the same until something tells them apart; what they call counts by its class
+        forms = [(tuple(f.result_types), _form(f.block, {}, classes)) for f in functions]
+        refined = {f: forms.index(form) for f, form in zip(functions, forms, strict=True)}
+        if refined == classes:
+            break
+        classes = refined
+    if len(set(classes.values())) == len(functions):
+        return
+    for op in [op for root in program.roots for op in all_ops(root) if op.function is not None]:
+        op.attrs["function"] = functions[classes[op.function]]
+    drop_unused_functions(program)
+
+
+def _form(block: Block, names: dict[str, str], classes: dict[Function, int]) -> tuple:
+    """A block without the names that it gives; names from outside are their own."""
+    for param in block.params:
+        names[param] = f"%{len(names)}"
+    ops = []
+    for op in block.ops:
+        inner = {k: _form(v, dict(names), classes) for k, v in op.attrs.items() if isinstance(v, Block)}
+        attrs = {k: classes[v] if isinstance(v, Function) else repr(v) for k, v in op.attrs.items() if k not in inner}
+        inputs = {slot: [names.get(n, n) for n in ns] for slot, ns in op.inputs.items()}
+        for name in op.output_names:
+            if not block.var(name).persistable:
+                names[name] = f"%{len(names)}"
+        outputs = {slot: [(names.get(n, n), str(block.var(n).type)) for n in ns] for slot, ns in op.outputs.items()}
+        ops.append((op.type, *(sorted(part.items()) for part in (inputs, outputs, attrs, inner))))
+    params = [(names[n], str(block.vars[n].type), block.vars[n].stop_gradient) for n in block.params]
+    return params, ops, [names.get(n, n) for n in block.results]

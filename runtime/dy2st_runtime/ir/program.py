@@ -183,6 +183,7 @@ class Program:
 
     Attributes:
         functions: what `call` ops may call, by name.
+        adopted: copies of functions of other Programs, by the function and the names that it sees.
         version: counts changes made through the builder; part of the Executor's cache key.
         random_seed: 0 = the global generator.
         updates: persistable variable → the variable whose value it takes after the run (`passes.ssa`); "@RNG@", an ordered effect,
@@ -202,6 +203,7 @@ class Program:
         self._counters: dict[str, int] = {}
         self._global = Block(self, None)
         self.functions: dict[str, Function] = {}
+        self.adopted: dict[tuple[Any, ...], Function] = {}
 
     def global_block(self) -> Block:
         return self._global

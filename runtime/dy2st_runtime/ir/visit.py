@@ -107,7 +107,7 @@ def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Map
                 if key == "body_block" and "saved" in op.attrs:
                     attrs["saved"] = [inner.get(n, n) for n in op.attrs["saved"]]
             elif isinstance(value, Function):
-                attrs[key] = value if value.program is target.program else target.program.functions[value.name]
+                attrs[key] = _function(value, target.program, mapping)
             elif key not in attrs:
                 attrs[key] = list(value) if isinstance(value, list) else value
         outputs = {
@@ -116,6 +116,19 @@ def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Map
         target.ops.append(Operator(op.type, inputs, outputs, attrs, op.location))
     target.program.version += 1
     return mapping
+
+
+def _function(function: Function, program: Program, mapping: Mapping[str, str]) -> Function:
+    """The function of a program that a copied op calls: one from another program is copied with it."""
+    if function.program is program:
+        return function
+    free = free_names(function.block)
+    names = {n: mapping.get(n, n) for n in free}
+    key = (function, *names.values())
+    if key not in program.adopted:
+        program.adopted[key] = copy = program.add_function(function.name, function.result_types)
+        copy.block, _ = clone_block(function.block, program.global_block(), names, fresh=True)
+    return program.adopted[key]
 
 
 def clone_block(source: Block, parent: Block, rename: Mapping[str, str], *, fresh: bool = False
@@ -180,10 +193,12 @@ def clone_program(program: Program, into: Program | None = None) -> Program:
         declare_like(target, v, v.name)
     for name, f in program.functions.items():
         copy.functions[name] = Function(copy, name, Block(copy, target), f.result_types)
+        copy.adopted[(f, *free_names(f.block))] = copy.functions[name]
     clone_ops(source.ops, source, target, {})
     target.params, target.results = list(source.params), list(source.results)
     for name, f in program.functions.items():
         copy.functions[name].block = clone_block(f.block, target, {})[0]
+    copy.adopted.clear()
     return copy
 
 

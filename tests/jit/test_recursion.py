@@ -1,0 +1,224 @@
+"""Recursion in static functions, beyond what the corpus can tell: depth, the limit, cost, files, what Python decides."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from corpus import recursion
+from dy2st_runtime import config, reference
+
+from dy2st import jit, nn
+from dy2st.errors import Dy2stError, RecursionLimitError
+from dy2st.jit import InputSpec
+from dy2st.tensor import Tensor
+
+
+def functions(static):
+    return list(static.main_program.functions)
+
+
+def down(x, n):
+    if n == 0:
+        return x
+    return down(x * 0.999, n - 1) + x
+
+
+def test_a_deep_recursion_with_its_gradient():
+    static = jit.to_static(down)
+    x = Tensor(np.array([1.0, 2.0], np.float32), stop_gradient=False)
+    y = static(x, Tensor(5000))
+    y.sum().backward()
+    want = sum(0.999**k for k in range(5001))
+    np.testing.assert_allclose(y.numpy(), np.array([1.0, 2.0]) * want, rtol=1e-4)
+    np.testing.assert_allclose(x.grad.numpy(), np.array([1.0, 1.0]) * want, rtol=1e-4)
+
+
+def endless(x):
+    return endless(x + 1) if x.sum() > 0 else x
+
+
+def test_a_recursion_without_end_is_an_error_at_its_line():
+    static = jit.to_static(endless)
+    with pytest.raises(RecursionLimitError, match="more than 10000 times") as caught:
+        static(Tensor([1.0]))
+    assert caught.value.location.text.strip() == "return endless(x + 1) if x.sum() > 0 else x"
+    assert static(Tensor([-1.0])).numpy() == [-1.0]
+    with config.RECURSION_LIMIT.override(50), pytest.raises(RecursionError, match="more than 50 times"):
+        static(Tensor([1.0]))
+    with config.NO_JIT.override(True), pytest.raises(RecursionError):
+        jit.to_static(endless)(Tensor([1.0]))
+
+
+def test_a_run_that_is_too_deep_changes_nothing():
+    class Counting(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls = self.calls + 1
+            return endless(x)
+
+    layer = Counting()
+    static = jit.to_static(layer)
+    with config.RECURSION_LIMIT.override(50), pytest.raises(RecursionError):
+        static(Tensor([1.0]))
+    assert layer.calls == 0
+    static(Tensor([-1.0]))
+    assert layer.calls == 1
+
+
+def chain_of(n):
+    """A tree of n nodes in which each but the last has a leaf to the left."""
+    inner = (n - 1) // 2
+    left = [2.0 * k + 1 if k < inner else -1.0 for k in range(inner + 1)]
+    nodes_left, nodes_right = [-1.0] * n, [-1.0] * n
+    for k in range(inner):
+        nodes_left[2 * k], nodes_right[2 * k] = left[k], 2.0 * k + 2
+    return nodes_left, nodes_right
+
+
+def balanced(n):
+    left = [2.0 * k + 1 if 2 * k + 2 < n else -1.0 for k in range(n)]
+    right = [2.0 * k + 2 if 2 * k + 2 < n else -1.0 for k in range(n)]
+    return left, right
+
+
+@pytest.mark.parametrize("shape", [chain_of, balanced])
+def test_the_cost_is_linear_in_the_number_of_nodes(shape, monkeypatch):
+    counts = {}
+    run_op = reference.run_op
+    with config.NO_JIT.override(True):
+        static = jit.to_static(recursion.several_results)
+        for n in (7, 15, 31):
+            count = []
+            monkeypatch.setattr(reference, "run_op", lambda op, env, count=count: (count.append(op), run_op(op, env)))
+            left, right = (Tensor(np.array(side, np.float32)) for side in shape(n))
+            values = Tensor(np.full([n, 2], 0.5, np.float32), stop_gradient=False)
+            w = Tensor(np.array([0.5, 0.25], np.float32), stop_gradient=False)
+            y, _ = static(left, right, values, w)
+            y.sum().backward()
+            counts[n] = len(count)
+            assert sum(op.type == "call" for op in count) == 2 * n
+    assert counts[31] - counts[15] == 2 * (counts[15] - counts[7])
+
+
+def test_the_program_has_one_function_for_all_depths():
+    static = jit.to_static(recursion.sum_of_tree)
+    for n in (3, 5, 9):
+        left, right = (Tensor(np.array(side, np.float32)) for side in balanced(n))
+        static(left, right, Tensor(np.ones([n, 2], np.float32)))
+    assert len(static.concrete_programs) == 1
+    assert functions(static) == ["visit"]
+    assert "recursive: 'visit' is a function of the Program" in static.explain()
+
+
+def test_what_python_decides_is_unrolled():
+    static = jit.to_static(recursion.decided_by_python)
+    static(Tensor([1.0, 2.0]))
+    assert functions(static) == []
+    fixed, any_size = (jit.to_static(recursion.decided_by_shapes, input_spec=[InputSpec([n], "float32")]) for n in (4, None))
+    x = Tensor([1.0, 2.0, -3.0, 4.0])
+    np.testing.assert_allclose(fixed(x).numpy(), any_size(x).numpy())
+    assert functions(fixed) == []
+    assert functions(any_size) == ["decided_by_shapes"]
+
+
+def counts_levels(x):
+    levels = [0]
+
+    def visit(y):
+        levels[0] += 1
+        if levels[0] > 3:
+            return y
+        return visit(y * 2) if y.sum() > 0 else visit(y - 1)
+
+    return visit(x)
+
+
+def test_what_python_decides_by_something_that_changes_is_unrolled():
+    static = jit.to_static(counts_levels)
+    # each path of a condition counts on from the same number
+    np.testing.assert_allclose(static(Tensor([1.0])).numpy(), [8.0])
+    assert functions(static) == []
+
+
+def test_second_derivatives_are_an_error():
+    static = jit.to_static(down)
+    x = Tensor(np.array([1.0], np.float32), stop_gradient=False)
+    from dy2st.tensor.autograd import grad
+
+    with pytest.raises(Dy2stError):
+        (dx,) = grad([static(x, Tensor(2))], [x], create_graph=True)
+        grad([dx], [x])
+
+
+def test_no_gradient_is_computed_in_no_grad():
+    from dy2st import no_grad
+
+    static = jit.to_static(down)
+    with no_grad():
+        y = static(Tensor(np.array([1.0], np.float32)), Tensor(3))
+    assert y.stop_gradient
+    assert functions(static) == ["down"]
+
+
+class Model(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.encoder = recursion.Encoder()
+
+    def forward(self, left, right, values):
+        root = left.sum().astype("int64") * 0
+        return self.encoder(root, left, right, values)
+
+
+DEPLOYED = """
+import sys
+import numpy as np
+from dy2st_runtime import Predictor
+
+predictor = Predictor(sys.argv[1])
+with np.load(sys.argv[2]) as data:
+    np.save(sys.argv[3], predictor.run(dict(data))[0])
+assert not {"dy2st", "gast", "astor"} & set(sys.modules)
+"""
+
+
+def test_a_saved_model_calls_itself_in_a_process_of_its_own(tmp_path):
+    model = Model()
+    tree = [np.array(side, np.int64) for side in balanced(15)]
+    values = np.random.default_rng(0).normal(size=[15, 2]).astype(np.float32)
+    want = model(*map(Tensor, (*tree, values))).numpy()
+    specs = [InputSpec([None], "int64", "left"), InputSpec([None], "int64", "right"), InputSpec([None, 2], "float32", "values")]
+    jit.save(model, tmp_path / "tree", specs)
+    np.savez(tmp_path / "feeds.npz", left=tree[0], right=tree[1], values=values)
+    paths = [str(tmp_path / name) for name in ("tree", "feeds.npz", "out.npy")]
+    subprocess.run([sys.executable, "-c", DEPLOYED, *paths], check=True)
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), want, rtol=1e-5)
+
+
+def test_a_loaded_model_can_be_trained_and_called_by_another(tmp_path):
+    model = Model()
+    tree = [np.array(side, np.int64) for side in balanced(7)]
+    values = np.random.default_rng(0).normal(size=[7, 2]).astype(np.float32)
+    args = [Tensor(a) for a in (*tree, values)]
+    specs = [InputSpec([None], "int64"), InputSpec([None], "int64"), InputSpec([None, 2], "float32")]
+    jit.save(model, tmp_path / "tree", specs)
+    loaded = jit.load(tmp_path / "tree")
+    outer = jit.to_static(lambda left, right, v: loaded(left, right, v) + loaded(left, right, v * 2))
+    want = model(*args) + model(args[0], args[1], args[2] * 2)
+    got = outer(*args)
+    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5)
+    (want**2).sum().backward()
+    (got**2).sum().backward()
+    found = {p.name: p.grad.numpy() for p in loaded.parameters()}
+    for p in model.parameters():
+        np.testing.assert_allclose(found[p.name], p.grad.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_integers_have_no_gradient():
+    static = jit.to_static(recursion.fibonacci)
+    assert int(static(Tensor(10))) == 55
+    assert static(Tensor(10)).stop_gradient
