@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType
@@ -85,8 +86,7 @@ class Activation:
 
 def under_conditions(calls: Iterable[Activation]) -> int:
     """How many calls, each inside the one before, are under a condition or in a loop of the one around."""
-    levels = [a.level for a in calls]
-    return sum(b > a for a, b in zip(levels, levels[1:], strict=False))
+    return sum(inner.level > outer.level for outer, inner in itertools.pairwise(calls))
 
 
 def _kind_of_leaf(x: Any) -> Any:

@@ -167,8 +167,9 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
                 stage_raise(tracer, block, error)
                 outcomes.append(None)
                 errors.append(error)
-        if len(errors) == 2 and (nothing := [e for e in errors if isinstance(e, NoResult)]):
-            raise nothing[0]
+        untold = [e for e in errors if isinstance(e, NoResult)]
+        if len(errors) == 2 and untold:
+            raise untold[0]
         growing = _growing(outcomes, outside)
         for items, later in growing:
             promote(tracer, items, later)

@@ -15,7 +15,6 @@ from .ir.program import Block, Function, Operator, Program
 from .ir.visit import free_names
 from .ops.control import ABSENT
 
-
 _depth = threading.local()
 """How many calls of functions are inside each other in this thread, as `count`."""
 

@@ -198,7 +198,7 @@ def test_rules_of_functions() -> None:
         verify(program, types=False)
     program, _ = chain()
     program.functions["chain"].block.results = ["x"]
-    with pytest.raises(VerifyError, match="reads 'x'|yields 'x'"):
+    with pytest.raises(VerifyError, match="'x'"):
         verify(program)  # data is no name that functions see
     program, _ = chain()
     other = Program().add_function("other")

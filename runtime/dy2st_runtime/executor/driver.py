@@ -1,7 +1,8 @@
 """The native driver: a small machine whose instructions launch kernels and jump.
 
 Between feed and fetch only this runs. It is generated text like any kernel, compiled and cached the same way; an instruction costs
-some nanoseconds. Calls of functions are instructions too (`calls`). Every `BUDGET` backward jumps and calls it returns, so that Python can handle Ctrl-C.
+some nanoseconds. Calls of functions are instructions too (`calls`). Every `BUDGET` backward jumps and calls it returns, so that
+Python can handle Ctrl-C.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def complete(record: type[registry.OpDef], given: dict[str, Any], functions: Map
     Raises:
         FormatError: an attribute has a wrong kind, or one that the record does not know asks for something.
     """
-    known = {}
+    known: dict[str, Any] = {}
     for name, value in given.items():
         spec = record.attrs.get(name)
         if spec is None:

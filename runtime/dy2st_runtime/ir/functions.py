@@ -52,13 +52,13 @@ def lift_functions(program: Program) -> None:
     global block. Until then the block of a function may have any block as its parent."""
     needs = {name: _needs(f.block) for name, f in program.functions.items()}
     inside = {name: {n for block in _tree(f.block) for n in block.vars} for name, f in program.functions.items()}
-    calls = {name: [op for op in all_ops(f.block) if op.function is not None] for name, f in program.functions.items()}
+    calls = {name: [op.function.name for op in all_ops(f.block) if op.function is not None] for name, f in program.functions.items()}
     known = -1
     while known != sum(map(len, needs.values())):
         known = sum(map(len, needs.values()))
-        for name, ops in calls.items():
-            for op in ops:
-                needs[name].update(dict.fromkeys(n for n in needs[op.function.name] if n not in inside[name]))
+        for name, callees in calls.items():
+            for callee in callees:
+                needs[name].update(dict.fromkeys(n for n in needs[callee] if n not in inside[name]))
     for root in program.roots:
         for op in all_ops(root):
             if op.function is not None:
@@ -95,8 +95,9 @@ def merge_functions(program: Program) -> None:
         classes = refined
     if len(set(classes.values())) == len(functions):
         return
-    for op in [op for root in program.roots for op in all_ops(root) if op.function is not None]:
-        op.attrs["function"] = functions[classes[op.function]]
+    for op in [op for root in program.roots for op in all_ops(root)]:
+        if op.function is not None:
+            op.attrs["function"] = functions[classes[op.function]]
     drop_unused_functions(program)
 
 

@@ -14,7 +14,8 @@ def infer_types(program: Program) -> None:
     """Gives every variable that an op defines the type that the op's `infer` says.
 
     What is believed: the types of data variables, of persistable ones, and of `absent` values that nothing else
-    decides. The params and results of functions, and tapes, are of the types that are declared, but for dims that turn out to be open. A loop variable gets the type that its initial value and the values of all iterations have in common: the
+    decides. The params and results of functions, and tapes, have the types that are declared, but for dims that turn out
+    to be open. A loop variable gets the type that its initial value and the values of all iterations have in common: the
     dims that differ are open. Outputs that the op does not yield (an `XShape` that no record makes) are taken off the
     op.
 
@@ -63,8 +64,8 @@ class _Inference:
                 for x, param in zip(op.input("X"), op.function.block.params, strict=False):
                     self.widen(op.function.block.var(param), block.var(x).type)
             elif op.type in PUSHES:
-                tape, x = (block.var(name) for name in op.input_names)
-                self.widen(tape, x.type)
+                tape, pushed = (block.var(name) for name in op.input_names)
+                self.widen(tape, pushed.type)
             elif op.type == "create_tape":
                 op.attrs["shape"] = list(block.var(op.output("Out")[0]).shape)
         self.outputs(op, block)

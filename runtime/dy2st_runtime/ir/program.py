@@ -1,8 +1,8 @@
 """Program, Block, Function, Variable, Operator: plain data.
 
-A Program is a tree of blocks, and functions, each with a tree of its own. An Operator reads and writes variables by name; a name resolves in its block, then in the
-enclosing ones. Within one Program every variable is assigned once, except persistable variables of the global
-block, which an op with `inplace` slots or an `assign` may update (parameters, running statistics).
+A Program is a tree of blocks, and functions, each with a tree of its own. An Operator reads and writes variables by name; a
+name resolves in its block, then in the enclosing ones. Within one Program every variable is assigned once, except persistable
+variables of the global block, which an op with `inplace` slots or an `assign` may update (parameters, running statistics).
 
 Control flow is structured:
 
@@ -203,7 +203,7 @@ class Program:
         self._counters: dict[str, int] = {}
         self._global = Block(self, None)
         self.functions: dict[str, Function] = {}
-        self.adopted: dict[tuple[Any, ...], Function] = {}
+        self.adopted: dict[tuple[Function, tuple[str, ...]], Function] = {}
 
     def global_block(self) -> Block:
         return self._global

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import FetchError
-from .program import Block, Operator, Program
 from .functions import drop_unread_tapes, drop_unused_functions, is_tape_op, tapes
+from .program import Block, Operator, Program
 from .visit import all_ops, called, clone_program, reads
 
 RNG = "@RNG@"

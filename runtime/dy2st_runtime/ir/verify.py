@@ -13,9 +13,9 @@ from .visit import reads
 def verify(program: Program, *, types: bool = True) -> None:
     """Raises VerifyError, naming the op, if the Program breaks a rule.
 
-    Checked: every op is known and has its slots and attributes; every name read is defined before, in the block or an enclosing
-    one, or in that of a function that is called; nothing but a persistable of the global block is assigned twice; sub-blocks have the params and results that
-    their op needs; with `types`, the declared types admit what `infer` says.
+    Checked: every op is known and has its slots and attributes; every name read is defined before, in the block or an
+    enclosing one, also where a function that is called reads it; nothing but a persistable of the global block is assigned
+    twice; sub-blocks have the params and results that their op needs; with `types`, the declared types admit what `infer` says.
     """
     seen: set[str] = set()
     block = program.global_block()

@@ -124,7 +124,7 @@ def _function(function: Function, program: Program, mapping: Mapping[str, str]) 
         return function
     free = free_names(function.block)
     names = {n: mapping.get(n, n) for n in free}
-    key = (function, *names.values())
+    key = function, tuple(names.values())
     if key not in program.adopted:
         program.adopted[key] = copy = program.add_function(function.name, function.result_types)
         copy.block, _ = clone_block(function.block, program.global_block(), names, fresh=True)
@@ -193,7 +193,7 @@ def clone_program(program: Program, into: Program | None = None) -> Program:
         declare_like(target, v, v.name)
     for name, f in program.functions.items():
         copy.functions[name] = Function(copy, name, Block(copy, target), f.result_types)
-        copy.adopted[(f, *free_names(f.block))] = copy.functions[name]
+        copy.adopted[f, tuple(free_names(f.block))] = copy.functions[name]
     clone_ops(source.ops, source, target, {})
     target.params, target.results = list(source.params), list(source.results)
     for name, f in program.functions.items():

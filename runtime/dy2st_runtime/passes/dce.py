@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..ir.program import Block, Operator, Program
 from ..ir.functions import POPS, drop_unread_tapes, drop_unused_functions
+from ..ir.program import Block, Operator, Program
 from ..ir.visit import may_raise, reads
 from .rewrite import RNG, forget, is_effect, saved_arrays
 
