@@ -20,7 +20,7 @@ RUNTIME = {
     "loopir": set(),
     "ops": {"errors", "dtype", "dims", "loopir"},
     "ir": {"errors", "dims", "ops"},
-    "reference": {"errors", "ir", "ops"},
+    "reference": {"errors", "config", "ir", "ops"},
     "backward": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "passes": {"errors", "config", "dtype", "dims", "ir", "ops", "loopir", "reference"},
     "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
