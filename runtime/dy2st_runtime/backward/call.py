@@ -7,8 +7,8 @@ the reverse order of their making, so each finds on the tapes what its own call 
 is linear in the number of calls.
 
 The backward version takes the gradients of the results, and those params of the function that every call inside a function hands on
-as they are: they are at hand where the gradient is called, and need not be saved. It yields the gradients of the params, and of what
-the function reads from outside.
+as they are: they are at hand where the gradient is called, and need not be saved. It yields the gradients of the params; those of
+what the function reads from outside, as parameters, it adds to totals, which are taken where the gradient is called first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Pair:
         results: the positions of the results whose gradients the backward version takes.
         passed: the positions of the params that it takes too.
         params: the positions of the params whose gradients it yields.
-        captured: the names from outside whose gradients it yields after these.
+        captured: the names from outside whose gradients it adds to totals.
     """
 
     forward: Function
@@ -60,11 +60,15 @@ def differentiate_call(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
         inputs.append(douts[op.output("Out")[i]] or make_absent(b, block.var(param)))
     inputs += [sweep.var(op.input("X")[j]) for j in pair.passed]
     gradients = b.op("call", X=inputs, function=pair.backward)
-    names = [*(op.input("X")[j] for j in pair.params), *pair.captured]
-    for name, gradient in zip(names, gradients, strict=True):
+    for j, gradient in zip(pair.params, gradients, strict=True):
+        name = op.input("X")[j]
         sweep.state.absent.add(gradient.name)
         if sweep.active(name):
             sweep.add(name, gradient)
+    if sweep.in_function:
+        return  # the first of the calls that are inside each other finds the totals of all
+    for name in pair.captured:
+        sweep.add(name, b.op("total_take", Total=sweep.state.total_of(sweep.var(name))))
 
 
 def _make_pair(state: State, op: Operator) -> Pair:
@@ -103,7 +107,7 @@ def _make_pair(state: State, op: Operator) -> Pair:
         backward.params.append(given[old.name])
         if old.name in state.absent:
             state.absent.add(given[old.name])
-    yielded = [*(forward.params[j] for j in pair.params), *pair.captured]
+    yielded = [forward.params[j] for j in pair.params]
     pair.backward.result_types = [walk.var(name).type for name in yielded]
     walk.run(list(forward.ops))
     gradients = [walk.total(name) or make_absent(walk.b, walk.var(name)) for name in yielded]
@@ -111,6 +115,10 @@ def _make_pair(state: State, op: Operator) -> Pair:
     # what is yielded may be less known than what calls inside have relied on, which is the type of the value
     pair.backward.result_types = [join_types(t, g.type, g.name)
                                   for t, g in zip(pair.backward.result_types, gradients, strict=True)]  # fmt: skip
+    for name in pair.captured:
+        gradient = walk.total(name)
+        if gradient is not None:
+            walk.b.op("total_add", Total=state.total_of(walk.var(name)), X=gradient)
     rename_reads(backward, given)
     keep_on_tapes(state, forward, backward)
     return pair

@@ -23,6 +23,7 @@ class State:
         absent: names, of values and of gradients, that may be absent at run time.
         no_grad: names that were excluded by the caller.
         pairs: of functions, the two versions; found under the function and under its forward version.
+        sums: name → the total of its gradients in functions.
         made: names of the values that backward made.
         titles: gradient variable → the name it gets in the end.
     """
@@ -30,8 +31,17 @@ class State:
     def __init__(self, active: set[str], absent: set[str], no_grad: frozenset[str]):
         self.active, self.absent, self.no_grad = active, absent, no_grad
         self.pairs: dict[Function, Pair] = {}
+        self.sums: dict[str, Variable] = {}
         self.made: set[str] = set()
         self.titles: dict[str, str] = {}
+
+
+    def total_of(self, v: Variable) -> Variable:
+        """The total to which functions add the gradients of a variable that all of them see."""
+        if v.name not in self.sums:
+            b = Builder(v.block.program.global_block(), self, index=0)
+            self.sums[v.name] = b.op("create_total", dtype=v.dtype, shape=list(v.shape))
+        return self.sums[v.name]
 
 
 class Builder(IRBuilder):
@@ -58,6 +68,11 @@ class Sweep:
         self.forward, self.b, self.state, self.outer = forward, b, state, outer
         self.parts: dict[str, list[Variable]] = {}
         self.totals: dict[str, Variable] = {}
+
+    @property
+    def in_function(self) -> bool:
+        """Whether it is part of the gradient of a function."""
+        return self.outer.in_function if self.outer is not None else self.forward.parent is not None
 
     def var(self, name: str) -> Variable:
         """A value that the ops of this sweep, or of one around it, can read."""

@@ -1,4 +1,4 @@
-"""Calls of functions natively: what the driver does when one begins and when it ends.
+"""Calls of functions natively: what the driver does when one begins and when it ends; totals, to which calls add.
 
 A function has one set of descriptors and buffers, however deep its calls are nested. A call that may lead back to the function it
 stands in first puts aside what is needed afterwards: the words of descriptors go to one stack, and buffers change places with the
@@ -17,7 +17,10 @@ import numba
 
 from ..codegen import layout as at
 from .arrays import tensor_bytes
-from .native import _allocate, _free, copy_bytes, extend, grow, ld_int64, st_int64
+from .native import LOADS, STORES, _allocate, _free, copy_bytes, extend, grow, ld_int64, reserve, st_int64
+
+_ld_float16, _ld_float32, _ld_float64 = (LOADS[f"ld_float{bits}"] for bits in (16, 32, 64))
+_st_float16, _st_float32, _st_float64 = (STORES[f"st_float{bits}"] for bits in (16, 32, 64))
 
 WORD = 8
 SLOT = at.BUFFER_WORDS * WORD
@@ -169,4 +172,51 @@ def leave_function(state):  # type: ignore[no-untyped-def]
     return back
 
 
-FUNCTIONS = {f.__name__: f for f in (enter_function, leave_function)}
+@numba.njit
+def total_clear(total, rank, size):  # type: ignore[no-untyped-def]
+    st_int64(total, at.STATE, 0)
+    return at.OK
+
+
+@numba.njit
+def total_add(total, x, rank, size):  # type: ignore[no-untyped-def]
+    """Adds x, of floating point, to a total; an absent one is a copy of x then."""
+    if ld_int64(x, at.STATE) == 0:
+        return at.OK
+    nbytes = tensor_bytes(x, at.DIMS, rank, size)
+    if ld_int64(total, at.STATE) == 0:
+        address = reserve(total, nbytes)
+        if address == 0:
+            return at.NO_MEMORY
+        for a in range(rank):
+            st_int64(total, at.DIMS + a, ld_int64(x, at.DIMS + a))
+        copy_bytes(address, ld_int64(x, at.DATA), nbytes)
+        return at.OK
+    if nbytes != tensor_bytes(total, at.DIMS, rank, size):
+        return at.FAILED
+    a, b = ld_int64(total, at.DATA), ld_int64(x, at.DATA)
+    if size == 4:
+        for i in range(nbytes // 4):
+            _st_float32(a, i, _ld_float32(a, i) + _ld_float32(b, i))
+    elif size == 8:
+        for i in range(nbytes // 8):
+            _st_float64(a, i, _ld_float64(a, i) + _ld_float64(b, i))
+    else:
+        for i in range(nbytes // 2):
+            _st_float16(a, i, _ld_float16(a, i) + _ld_float16(b, i))
+    return at.OK
+
+
+@numba.njit
+def total_take(out, total, rank, size):  # type: ignore[no-untyped-def]
+    """Moves the value of a total to `out`."""
+    if ld_int64(total, at.STATE) == 0:
+        st_int64(out, at.STATE, 0)
+        return at.OK
+    _copy_value(out, total)
+    _swap(ld_int64(out, at.BUFFER), ld_int64(total, at.BUFFER))
+    st_int64(total, at.STATE, 0)
+    return at.OK
+
+
+FUNCTIONS = {f.__name__: f for f in (enter_function, leave_function, total_clear, total_add, total_take)}

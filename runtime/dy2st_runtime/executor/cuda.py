@@ -357,6 +357,15 @@ class Walk:
                 self.replay(s.op)
             rest = array[at:] if fn == "array_insert" else array[at + 1 :]
             result = array[at] if fn == "array_get" else [*array[:at], *ins[1:-1], *rest]
+        elif fn == "total_clear":
+            result = ABSENT
+        elif fn == "total_add":
+            result, x = self.env.get(self.name(out), ABSENT), ins[0]
+            if x is not ABSENT:
+                result = x if result is ABSENT else to_device(result.host() + x.host())
+        elif fn == "total_take":
+            result = self.get(names[1])
+            self.env[self.name(names[1])] = ABSENT
         elif fn == "array_cut":
             tape, count = self.get(names[1]), index(self.get(names[2]))
             self.env[self.name(names[1])] = tape[: len(tape) - count]

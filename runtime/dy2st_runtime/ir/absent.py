@@ -23,7 +23,7 @@ def maybe_absent(program: Program, fed: Iterable[str] | None = None) -> set[str]
 def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:
     """Adds to `found` the names that ops, or ops in their blocks, may leave absent, given the outer names that may be."""
     for op in ops:
-        if op.type == "absent":
+        if op.type in ("absent", "total_take"):
             found.update(op.output_names)
         elif op.type == "cond":
             _cond(op, found)

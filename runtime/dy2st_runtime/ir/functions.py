@@ -7,16 +7,17 @@ from .visit import all_ops, called, declare_like, own_free_names, rename_reads
 
 PUSHES = ("tape_push", "tape_extend")
 POPS = ("tape_pop", "tape_take")
+_MADE = ("create_tape", "create_total")
 
 
 def is_tape_op(op: Operator) -> bool:
-    """Whether an op has no other effect than one on a tape."""
-    return op.type == "create_tape" or op.type in PUSHES or op.type in POPS
+    """Whether an op has no other effect than one on a tape or a total."""
+    return op.type in _MADE or op.type in PUSHES or op.type in POPS or op.type in ("total_add", "total_take")
 
 
 def tapes(block: Block) -> set[str]:
-    """The names of the tapes that are made in the global block; all functions see them."""
-    return {name for op in block.ops if op.type == "create_tape" for name in op.output_names}
+    """The names of the tapes and totals that are made in the global block; all functions see them."""
+    return {name for op in block.ops if op.type in _MADE for name in op.output_names}
 
 
 def drop_unused_functions(program: Program) -> bool:
@@ -29,19 +30,20 @@ def drop_unused_functions(program: Program) -> bool:
 
 
 def drop_unread_tapes(program: Program) -> bool:
-    """Removes what is pushed on tapes from which nothing is popped, as in a model without its gradient; whether there were any."""
-    popped = {op.input("Tape")[0] for root in program.roots for op in all_ops(root) if op.type in POPS}
+    """Removes what is pushed on tapes from which nothing is popped, as in a model without its gradient, and added to totals that
+    nobody takes; whether there were any."""
+    readers = (*POPS, "total_take")
+    read = {op.input_names[0] for root in program.roots for op in all_ops(root) if op.type in readers}
     changed = False
     for block in program.blocks:
         kept = []
         for op in block.ops:
-            unread = (op.type == "create_tape" and op.output("Out")[0] not in popped) or (
-                op.type in PUSHES and op.input("Tape")[0] not in popped
-            )
-            if not unread:
+            made = op.output_names[0] if op.type in _MADE else None
+            written = op.input_names[0] if op.type in (*PUSHES, "total_add") else made
+            if written is None or written in read:
                 kept.append(op)
-            elif op.type == "create_tape":
-                block.vars.pop(op.output("Out")[0], None)
+            elif made is not None:
+                block.vars.pop(made, None)
         changed |= len(kept) < len(block.ops)
         block.ops[:] = kept
     return changed

@@ -63,10 +63,10 @@ class _Inference:
             elif op.function is not None:
                 for x, param in zip(op.input("X"), op.function.block.params, strict=False):
                     self.widen(op.function.block.var(param), block.var(x).type)
-            elif op.type in PUSHES:
+            elif op.type in (*PUSHES, "total_add"):
                 tape, pushed = (block.var(name) for name in op.input_names)
                 self.widen(tape, pushed.type)
-            elif op.type == "create_tape":
+            elif op.type in ("create_tape", "create_total"):
                 op.attrs["shape"] = list(block.var(op.output("Out")[0]).shape)
         self.outputs(op, block)
 

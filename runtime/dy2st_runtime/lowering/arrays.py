@@ -198,3 +198,18 @@ def tape_pop(cx: Any, tape: Variable, out: Variable) -> None:
 def tape_take(cx: Any, tape: Variable, count: Variable, out: Variable) -> None:
     """`out` = an array of the last entries, which the tape loses."""
     _launch(cx, "array_cut", [out, tape], [count], out, [dt.size(count.dtype)])
+
+
+def total_clear(cx: Any, total: Variable) -> None:
+    """`total` is absent, and has memory of its own."""
+    _launch(cx, "total_clear", [total], [], total)
+
+
+def total_add(cx: Any, total: Variable, x: Variable) -> None:
+    """Adds x to a total, in place."""
+    _launch(cx, "total_add", [total], [x], x)
+
+
+def total_take(cx: Any, total: Variable, out: Variable) -> None:
+    """`out` = the value of a total, whose memory it takes over; the total is absent then."""
+    _launch(cx, "total_take", [out, total], [], out)

@@ -304,6 +304,15 @@ class Context:
     def tape_take(self, tape: Variable, count: Variable, out: Variable) -> None:
         arrays.tape_take(self, tape, count, out)
 
+    def total_clear(self, total: Variable) -> None:
+        arrays.total_clear(self, total)
+
+    def total_add(self, total: Variable, x: Variable) -> None:
+        arrays.total_add(self, total, x)
+
+    def total_take(self, total: Variable, out: Variable) -> None:
+        arrays.total_take(self, total, out)
+
     def array_common(self, a: Variable, b: Variable, out: Variable) -> None:
         arrays.common(self, a, b, out)
 

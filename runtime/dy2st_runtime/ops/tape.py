@@ -4,7 +4,10 @@ A tape is a stack of values of one dtype and rank. Calls are undone exactly in t
 version of a function pushes is what its gradient pops, however deep the calls are nested. Other than any value of the IR a tape is
 changed in place, by ops that are effects; the functions of the Program see it, as they see persistable variables.
 
-In the reference a tape is a Python list, natively a TensorArray.
+A total is the other thing that calls leave: the sum of what they add to it, such as the gradient of a parameter. Each call adds its
+own part in place, so that no call has to hand on the parts of those inside it.
+
+In the reference a tape is a Python list, natively a TensorArray; a total is a list with one array, or none as long as it is absent.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 from .. import dims
 from ..errors import DTypeError
 from .array import array_of, check_index, entry_type
-from .control import covers
+from .control import ABSENT, covers
 from .registry import DType, Ints, OpDef, TensorType, register
 
 
@@ -142,6 +145,79 @@ class TapeTake(OpDef):
         cx.tape_take(tape, count, out)
 
 
+@register
+class CreateTotal(OpDef):
+    """A total of values of `dtype` and `shape` (-1 where it is open), to which nothing has been added: it is absent."""
+
+    type = "create_total"
+    inputs = ()
+    attrs = {"dtype": DType("float32"), "shape": Ints()}
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer(*, dtype: str, shape: list[int]) -> TensorType:
+        return TensorType(dtype, dims.from_static(shape))
+
+    @staticmethod
+    def reference(**attrs: Any) -> list:
+        return []
+
+    @staticmethod
+    def lower(cx: Any, out: Any, **attrs: Any) -> None:
+        cx.total_clear(out)
+
+
+@register
+class TotalAdd(OpDef):
+    """Adds X to Total, if it is not absent."""
+
+    type = "total_add"
+    inputs = ("Total", "X")
+    outputs = ()
+    effect = True
+    handles_absent = True
+    differentiable = False
+
+    @staticmethod
+    def infer(total: TensorType, x: TensorType) -> tuple:
+        _check("total_add", total, x)
+        return ()
+
+    @staticmethod
+    def reference(total: list, x: Any) -> tuple:
+        if x is not ABSENT:
+            total[:] = [total[0] + x if total else x]
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, total: Any, x: Any) -> None:
+        cx.total_add(total, x)
+
+
+@register
+class TotalTake(OpDef):
+    """What has been added to Total so far, absent if nothing was; Total is absent then."""
+
+    type = "total_take"
+    inputs = ("Total",)
+    effect = True
+    handles_absent = True
+    differentiable = False
+
+    @staticmethod
+    def infer(total: TensorType) -> TensorType:
+        return total
+
+    @staticmethod
+    def reference(total: list) -> Any:
+        return total.pop() if total else ABSENT
+
+    @staticmethod
+    def lower(cx: Any, total: Any, out: Any) -> None:
+        cx.total_take(total, out)
+
+
 def _check(op: str, declared: TensorType, t: TensorType) -> None:
     if not covers(declared, t):
-        raise DTypeError(f"{op}: a tape of {declared} cannot hold {t}")
+        raise DTypeError(f"{op}: what is for {declared} cannot hold {t}")
