@@ -17,7 +17,7 @@ Control flow is structured:
   params. Every call has variables of its own, so a function may call itself.
 
 A block reads names of the enclosing blocks directly. The block of a function reads no other names of the global block than those of
-persistable variables and of tapes (`ops.tape`). A variable may be *absent* at run time (no value on the path taken): the op
+persistable variables and of tapes and totals (`ops.tape`). A variable may be *absent* at run time (no value on the path taken): the op
 `absent` makes one.
 """
 
