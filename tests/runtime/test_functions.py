@@ -133,6 +133,17 @@ def test_second_derivatives_are_an_error() -> None:
     assert caught.value.location == HERE
 
 
+def test_a_gradient_that_is_declared_with_open_sizes() -> None:
+    program, out = chain()
+    block = program.global_block()
+    seed = block.create_var("seed", "float32", [-1], is_data=True)
+    (dx,) = append_backward(program, [out], [block.var("x")], [seed])
+    assert dx is not None
+    verify(program)
+    found = reference.run_program(program, {**feeds(3), "seed": np.array([2.0, 1.0], np.float32)}, {"w": W})
+    np.testing.assert_allclose(found[dx.name], chain_by_hand(X, 3, W)[1] * [2, 1], rtol=1e-6)
+
+
 def test_two_gradients_of_one_call() -> None:
     program, out = chain()
     block = program.global_block()

@@ -21,7 +21,7 @@ from ..errors import GradientError
 from ..ir.functions import POPS
 from ..ir.program import Block, Function, Operator, Variable
 from ..ir.visit import all_ops, called, clone_block, declare_like, free_names, rename_reads
-from ..ops.control import join_types
+from ..ops.control import covers, join_types
 from .branch import make_absent
 from .loop import inner_pairs
 from .sweep import Builder, State, Sweep
@@ -57,7 +57,8 @@ def differentiate_call(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
     b, block = sweep.b, pair.backward.block
     inputs: list[Variable] = []
     for i, param in zip(pair.results, block.params, strict=False):
-        inputs.append(douts[op.output("Out")[i]] or make_absent(b, block.var(param)))
+        d = douts[op.output("Out")[i]]
+        inputs.append(make_absent(b, block.var(param)) if d is None else _as_declared(b, d, block.var(param)))
     inputs += [sweep.var(op.input("X")[j]) for j in pair.passed]
     gradients = b.op("call", X=inputs, function=pair.backward)
     for j, gradient in zip(pair.params, gradients, strict=True):
@@ -118,10 +119,20 @@ def _make_pair(state: State, op: Operator) -> Pair:
     for name in pair.captured:
         gradient = walk.total(name)
         if gradient is not None:
-            walk.b.op("total_add", Total=state.total_of(walk.var(name)), X=gradient)
+            total = state.total_of(walk.var(name))
+            walk.b.op("total_add", Total=total, X=_as_declared(walk.b, gradient, total))
     rename_reads(backward, given)
     keep_on_tapes(state, forward, backward)
     return pair
+
+
+def _as_declared(b: Builder, gradient: Variable, like: Variable) -> Variable:
+    """A gradient under a name that is declared with all sizes that are known of its value, which are those of the gradient."""
+    if covers(like.type, gradient.type):
+        return gradient
+    gradient = b.op("assign", X=gradient)
+    gradient.shape = like.shape
+    return gradient
 
 
 def _copy(source: Block, state: State) -> Block:

@@ -21,9 +21,9 @@ def test_many_lists_are_analysed_once(monkeypatch):  # type: ignore[no-untyped-d
     made = []
 
     class Counted(Liveness):
-        def __init__(self, *args):  # type: ignore[no-untyped-def]
+        def __init__(self, *args, **kwargs):  # type: ignore[no-untyped-def]
             made.append(self)
-            super().__init__(*args)
+            super().__init__(*args, **kwargs)
 
     monkeypatch.setattr(liveness, "Liveness", Counted)
     m = Made()
