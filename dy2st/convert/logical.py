@@ -78,7 +78,17 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
         return _chain(rest, stop_on)
 
     block = tracer.sub_block()
-    outcome = tracer.run_in(block, others)
+    try:
+        outcome = tracer.run_in(block, others)
+    except Exception as error:
+        from .raising import raised_at
+
+        if raised_at(error) is None:
+            raise
+        # the run raises it where it comes there
+        sides = (lambda: (value,), lambda: (others(),))
+        (result,) = stage_cond(tracer, decided, *(sides if stop_on else sides[::-1]), ("the value of the expression",))
+        return result
     other = outcome.result
     both_bool = _is_bool(value) and _is_bool(other)
     if value is decided and not outcome.changes:

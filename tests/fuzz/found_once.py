@@ -255,6 +255,11 @@ def lists_of_three_lengths_in_tuples(x, n, m, a):
     return (1, [x, x])
 
 
+def operand_that_raises(x, n, m, a):
+    k = n or 1 // 0
+    return x.sum() > 0 and n > 5 and [][0], k
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -270,4 +275,5 @@ PROGRAMS = [
     power_that_nobody_uses,
     lists_of_three_lengths,
     lists_of_three_lengths_in_tuples,
+    operand_that_raises,
 ]  # fmt: skip
