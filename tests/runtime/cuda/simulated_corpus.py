@@ -18,6 +18,7 @@ from op_cases import Case
 
 from cuda_corpus import good_rows, has_half  # isort: skip
 from random_programs import FLOATS, random_feeds, random_source, staged  # isort: skip
+from recursive_programs import chain_by_hand, chain_with_gradients  # isort: skip
 
 # devices have no floating-point warnings, but the simulator computes with NumPy's scalars
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -92,3 +93,14 @@ def test_a_program_with_control_flow_and_its_gradients(seed: int, batch: int) ->
     want = reference.run_program(program, feeds, {})
     for name, value in zip(names, executable.run(list(feeds.values())), strict=True):
         same(value, want[name], 1e-9)
+
+
+@pytest.mark.parametrize("n", [0, 4])
+def test_a_function_that_calls_itself_and_its_gradients(n: int) -> None:
+    program, names = chain_with_gradients()
+    x, w = np.array([1.0, -2.0], np.float32), np.array([0.5, 1.25], np.float32)
+    got = CudaExecutable(program, ["x", "n"], names).run([x, np.array(n)], {"w": w})
+    for value, want in zip(got, chain_by_hand(x, n, w), strict=True):
+        if value is not None:
+            np.testing.assert_allclose(value, want, rtol=1e-5)
+    assert (got[2] is None) == (n == 0)  # no path that was taken uses w
