@@ -87,7 +87,7 @@ class Pass(gast.NodeTransformer):
         if isinstance(node, (gast.Name, gast.Constant)):
             return node
         fields = node.__dict__
-        for field in node._fields:
+        for field in nodes.child_fields(node.__class__):
             value = fields.get(field)
             if value.__class__ is list:
                 if value:

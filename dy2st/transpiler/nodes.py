@@ -153,7 +153,7 @@ def copy(node: gast.AST) -> gast.AST:
     new = node.__class__.__new__(node.__class__)
     fields = new.__dict__
     fields.update(node.__dict__)
-    for field in node._fields:
+    for field in child_fields(node.__class__):
         value = fields.get(field)
         if isinstance(value, gast.AST):
             fields[field] = copy(value)
@@ -173,11 +173,26 @@ WITHOUT_PLACE = frozenset(c for c in vars(gast).values() if isinstance(c, type) 
 _SCOPES = frozenset((gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef))
 
 
+_NO_NODES = frozenset(
+    ("id", "ctx", "type_comment", "attr", "arg", "kind", "op", "ops", "n", "s", "conversion", "is_async", "simple", "level")
+)
+_child_fields: dict[type, tuple[str, ...]] = {}
+
+
+def child_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold nodes with a place; asked for each node that a pass goes by."""
+    found = _child_fields.get(kind)
+    if found is None:
+        fields = () if kind is gast.Constant else kind._fields  # type: ignore[attr-defined]
+        found = _child_fields[kind] = tuple(f for f in fields if f not in _NO_NODES)
+    return found
+
+
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below, in the order of the fields, without contexts and operators."""
     found: list[gast.AST] = []
     fields = node.__dict__
-    for field in node._fields:
+    for field in child_fields(node.__class__):
         value = fields.get(field)
         if value.__class__ is list:
             found += [x for x in value if isinstance(x, gast.AST) and x.__class__ not in WITHOUT_PLACE]
