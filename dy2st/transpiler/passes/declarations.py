@@ -38,8 +38,8 @@ class Declarations(Pass):
         self.found = outer
         return node
 
-    def _declaration(self, node: gast.Global | gast.Nonlocal) -> gast.Pass:
+    def _declaration(self, node: gast.Global | gast.Nonlocal) -> gast.AST:
         self.found[type(node)].update(dict.fromkeys(node.names))
-        return gast.Pass()
+        return origin.inherit(gast.copy_location(gast.Pass(), node), node)
 
     visit_Global = visit_Nonlocal = _declaration
