@@ -20,7 +20,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
-from .builtin_functions import BUILTINS, FUNCTIONS
+from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .containers import is_container
 from .growing import current
 from .lists import StagedList
@@ -251,6 +251,8 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
+    if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak and not hasattr(type_(args[0]), args[1]):
+        return f(type_(args[0])(), *args[1:])  # a number of Python has no such attribute either
     return f(*args)
 
 

@@ -93,7 +93,19 @@ def integer_of(x):
 
 P, N, NAN, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [float("nan"), 1.0], [float("inf"), 1.0]
 
+def attributes_by_name(x):
+    n, f = int(x.sum()), float(x.sum())
+    k = n.item() if hasattr(n, "item") else n
+    return x * k, hasattr(f, "shape"), getattr(n, "shape", None), hasattr(x, "item"), getattr(f, "numpy", 3)
+
+
+def no_such_attribute(x):
+    return getattr(int(x.sum()), "numpy")()  # noqa: B009
+
+
 CASES = [
+    (attributes_by_name, [(P,), (N,)], 1),
+    (no_such_attribute, [(P,)], 0),
     (int_or_float, [(P,), ([-1.0, -2.0],)], 1),
     (int_or_float_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
     (int_or_float_alone, [(P,), (N,)], 1),
