@@ -7,7 +7,7 @@ from typing import Any
 
 from ..transpiler import is_generated
 from .cells import OuterVariable, Snapshot, assigned_outside, place_of
-from .containers import containers_of, is_container, is_plain_object
+from .containers import containers_of, held_by, is_container, is_plain_object
 from .frames import Frame
 from .reach import Reach
 from .running import variables
@@ -49,8 +49,12 @@ class Watcher:
                 self._containers.setdefault(id(container), container)
 
     def watch_locals(self) -> None:
-        """`watch` for all lists, dicts and plain objects that variables of the traced functions hold now."""
+        """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
         self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in (tuple, MaybeObject) or is_plain_object(v)))
+        # a list that has been made since, and put into an attribute of a layer
+        held = (v for c in list(self._containers.values()) for v in held_by(c) if id(v) not in self._containers)
+        new = [v for v in held if is_container(v) or type(v) is tuple]
+        self.watch(*new)
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""

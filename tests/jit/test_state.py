@@ -402,3 +402,31 @@ def test_what_was_read_of_objects_and_containers_does_not_go_stale():
         close(eager(tensor(1.0, 2.0)), static(tensor(1.0, 2.0)))
     close(eager(tensor(2.0, 2.0)), static(tensor(2.0, 2.0)))
     assert len(static.forward.concrete_programs) == len(changes)
+
+
+class Window(nn.Layer):
+    """Puts a new list into an attribute, and lets a method fill it under a condition."""
+
+    def __init__(self):
+        super().__init__()
+        self.items, self.pair = [tensor(1.0), tensor(2.0), tensor(3.0)], None
+
+    def push(self, v):
+        self.items.append(v)
+        self.pair[1].append(v)
+
+    def forward(self, x, n):
+        self.items = self.items[2:]
+        self.pair = ([], [])
+        if n > 0:
+            self.push(x)
+        return x * len(self.items)
+
+
+def test_a_method_changes_a_list_that_is_new_in_an_attribute():
+    eager, static = Window(), jit.to_static(Window())
+    for n in (1, 0, 0, 1, 1):
+        results = [layer(tensor(2.0), Tensor(n)) for layer in (eager, static)]
+        close(*results)
+        assert len(static.items) == len(eager.items)
+        assert len(static.pair[1]) == len(eager.pair[1])
