@@ -22,7 +22,6 @@ from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .containers import is_container
-from .growing import current
 from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
@@ -181,7 +180,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if replacement is not None:
         return functools.partial(replacement, owner)
     if isinstance(owner, StagedList) and tracer is not None:
-        return functools.partial(_list_method, owner, f.__name__)
+        return _container_method(owner, f.__name__)
     if not isinstance(function, types.FunctionType):
         return f
     inner = getattr(function, "_dy2st_function", None)
@@ -209,7 +208,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
     if tracer is not None and type(owner) in (list, dict):
-        return functools.partial(_list_method, owner, f.__name__)
+        return _container_method(owner, f.__name__)
     if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None:
@@ -263,20 +262,10 @@ def _cached(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def _list_method(items: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """A method of a list or dict; what it is called with may be of dynamic length, or make the list such."""
-    from . import mutation
+def _container_method(items: Any, name: str) -> Callable:
+    from .mutation import method
 
-    if not isinstance(items, dict) and name in ("extend", "insert", "pop") and not kwargs:
-        result = mutation.list_method(items, name, *args)
-        return result[1] if name == "pop" else None
-    if name in mutation.CHANGES:
-        return mutation.method(items, name, *args, **kwargs)
-    if name in ("index", "count") and type(current(current_tracer(), items)) is list:
-        from .sorting import list_method
-
-        return list_method(items, name)(*args, **kwargs)
-    return getattr(current(current_tracer(), items), name)(*args, **kwargs)
+    return functools.partial(method, items, name)
 
 
 def _require_no_random(owner: Any, name: str) -> None:

@@ -98,24 +98,34 @@ def delitem(a: Any, key: Any) -> Any:
     return a
 
 
-def _method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """`a.name(...)` of a list or dict: of dynamic length, or called with what is, or one that this makes such."""
+    return (_changed if name in _CHANGES else _called)(a, name, *args, **kwargs)
+
+
+def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
-    if type(a) is list and name in ("sort", "remove"):
+    if isinstance(a, (list, StagedList)) and name in _OF_LISTS and not kwargs:
+        return _OF_LISTS[name](a, *args)
+    if type(a) is list and name in ("sort", "remove", "index", "count"):
         from .sorting import list_method
 
         return list_method(a, name)(*args, **kwargs)
     return getattr(a, name)(*args, **kwargs)
 
 
-def _list_method(a: Any, name: str, *args: Any) -> Any:
-    change = {"extend": list_extend, "insert": list_insert, "pop": list_pop}[name]
-    result = change(a, *args)
-    return result if name == "pop" else None
+_OF_LISTS = {
+    "extend": lambda a, *args: _nothing(list_extend(a, *args)),
+    "insert": lambda a, *args: _nothing(list_insert(a, *args)),
+    "pop": lambda a, *args: list_pop(a, *args)[1],
+}
+_CHANGES = {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update"}
+# called by its name, so that no variable gets what the list or dict is then
+_changed = chooses(_called, names=0)
 
 
-# called by their names, so that no variable gets what the list or dict is then
-method, list_method = chooses(_method, names=0), chooses(_list_method, names=0)
-CHANGES = {"append", "clear", "sort", "reverse", "remove", "update", "setdefault", "pop", "popitem"}
+def _nothing(_: Any) -> None:
+    """What Python's methods give that change a list."""
 
 
 def _staged_slice(key: Any) -> bool:

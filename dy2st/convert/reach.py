@@ -40,7 +40,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, StagedList,
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _FORMATTING = {"__repr__", "__str__", "__format__"}
-_NEVER = {
+NEVER = {
     "__setattr__", "__delattr__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
     "__sizeof__", "__hash__", "__copy__", "__deepcopy__", "__set_name__", "__init_subclass__", "__class_getitem__",
 }  # fmt: skip
@@ -379,7 +379,7 @@ class Reach:
             if _foreign(c) or _is_own(c):
                 continue
             for name, f in list(vars(c).items()):
-                if not (name.startswith("__") and isinstance(f, types.FunctionType)) or name in _NEVER:
+                if not (name.startswith("__") and isinstance(f, types.FunctionType)) or name in NEVER:
                     continue
                 if name in _MAKING:
                     wanted = making

@@ -12,13 +12,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor import dispatch
+from .reach import NEVER
 
 # what is about the object as such, and what this package itself would run on its way
-_NEVER = {
-    "__setattr__", "__delattr__", "__getattribute__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
-    "__sizeof__", "__hash__", "__copy__", "__deepcopy__", "__set_name__", "__init_subclass__", "__class_getitem__",
-}  # fmt: skip
+_NEVER = NEVER | {"__getattribute__"}
 _MISSING = object()
 
 
@@ -90,19 +87,15 @@ class SpecialMethods:
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:
     """The first of these special methods that the class of a value has, if it is one of the user's, in its converted form."""
-    if _tracer() is None:
+    from .tracer import current_tracer
+
+    if current_tracer() is None:
         return None
     for name in names:
         for c in type(x).__mro__:
             if name in vars(c):
                 return getattr(x, name) if (c, name) in _replaced.entries else None
     return None
-
-
-def _tracer() -> Any:
-    """The tracer of this thread, if there is one."""
-    recorder = dispatch.current_recorder()
-    return recorder if hasattr(recorder, "special") else None
 
 
 def _replacement(name: str, value: Any) -> Any:
@@ -139,11 +132,12 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
 
     @functools.wraps(raw)
     def method(*args: Any, **kwargs: Any) -> Any:
-        tracer = _tracer()
+        from .calls import call
+        from .tracer import current_tracer
+
+        tracer = current_tracer()
         if tracer is None:
             return raw(*args, **kwargs)
-        from .calls import call
-
         if new:
             tracer.make(args[0])
         if new or static:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import islice
 from typing import Any
 
 from ..transpiler import is_generated
@@ -39,7 +40,7 @@ class Watcher:
         self.inner_variables: dict[tuple, OuterVariable] = {}
         self.reach = Reach()
         self.special = SpecialMethods()
-        self._converted: set[int] = set()
+        self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
 
     def watch(self, *values: Any) -> None:
@@ -92,10 +93,9 @@ class Watcher:
     def watch_reached(self, *values: Any) -> None:
         """What the functions called so far may change of what can be reached from these values is state."""
         self.reach.add(*values)
-        for key in self.reach.objects.keys() - self._converted:
-            x = self.reach.objects[key]
+        for x in list(islice(self.reach.objects.values(), self._converted, None)):
             self.special.convert(x if isinstance(x, type) else type(x))
-        self._converted.update(self.reach.objects)
+        self._converted = len(self.reach.objects)
         containers, variables = self.reach.state()
         self.attributes.update(self.reach.dicts)
         self._add([c for c in containers if id(c) not in self._containers])

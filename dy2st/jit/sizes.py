@@ -11,6 +11,7 @@ from dy2st_runtime import dims
 from ..convert.tracer import TooLongError
 from ..errors import Dy2stError, LeakError
 from ..tensor import Tensor
+from ..transpiler import ConversionError
 from .concrete import ConcreteProgram
 from .signature import first_shape, widen
 
@@ -70,13 +71,17 @@ def first_that_works(trace: Callable[[Sizes], _T], found: Sequence[Sizes]) -> tu
     previous: Dy2stError | None = None
     for sizes in found:
         try:
-            return trace(sizes), previous
-        except LeakError as error:  # of this trace, or of what an earlier one has left where nobody looks
+            made = trace(sizes)
+        except (LeakError, ConversionError) as error:  # no matter of sizes; or of what an earlier trace has left where nobody looks
             raise previous or error from None
         except TooLongError:
             continue
         except Dy2stError as error:
             previous = error
+        else:
+            if previous is not None:  # it is kept for its words: not with the frames of a trace that was thrown away
+                previous.__traceback__ = previous.__context__ = None
+            return made, previous
     assert previous is not None
     raise previous
 

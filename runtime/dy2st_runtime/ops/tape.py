@@ -23,23 +23,31 @@ from .control import ABSENT, covers
 from .registry import DType, Ints, OpDef, TensorType, register
 
 
-@register
-class CreateTape(OpDef):
-    """An empty tape for values of `dtype`; `shape` has their sizes, -1 where they are open."""
+class _Effect(OpDef):
+    """Changes a tape or total in place."""
 
-    type = "create_tape"
-    inputs = ()
-    attrs = {"dtype": DType("float32"), "shape": Ints()}
     effect = True
     differentiable = False
 
-    @staticmethod
-    def infer(*, dtype: str, shape: list[int]) -> TensorType:
-        return TensorType(dtype, dims.from_static(shape), "array")
+
+class _Create(_Effect):
+    inputs = ()
+    attrs = {"dtype": DType("float32"), "shape": Ints()}
 
     @staticmethod
     def reference(**attrs: Any) -> list:
         return []
+
+
+@register
+class CreateTape(_Create):
+    """An empty tape for values of `dtype`; `shape` has their sizes, -1 where they are open."""
+
+    type = "create_tape"
+
+    @staticmethod
+    def infer(*, dtype: str, shape: list[int]) -> TensorType:
+        return TensorType(dtype, dims.from_static(shape), "array")
 
     @staticmethod
     def lower(cx: Any, out: Any, **attrs: Any) -> None:
@@ -47,15 +55,13 @@ class CreateTape(OpDef):
 
 
 @register
-class TapePush(OpDef):
+class TapePush(_Effect):
     """Pushes X, also where it is absent."""
 
     type = "tape_push"
     inputs = ("Tape", "X")
     outputs = ()
-    effect = True
     handles_absent = True
-    differentiable = False
 
     @staticmethod
     def infer(tape: TensorType, x: TensorType) -> tuple:
@@ -73,14 +79,12 @@ class TapePush(OpDef):
 
 
 @register
-class TapeExtend(OpDef):
+class TapeExtend(_Effect):
     """Pushes the entries of Array, the first one first."""
 
     type = "tape_extend"
     inputs = ("Tape", "Array")
     outputs = ()
-    effect = True
-    differentiable = False
 
     @staticmethod
     def infer(tape: TensorType, array: TensorType) -> tuple:
@@ -98,13 +102,11 @@ class TapeExtend(OpDef):
 
 
 @register
-class TapePop(OpDef):
+class TapePop(_Effect):
     """The value that was pushed last, which is taken from the tape."""
 
     type = "tape_pop"
     inputs = ("Tape",)
-    effect = True
-    differentiable = False
 
     @staticmethod
     def infer(tape: TensorType) -> TensorType:
@@ -120,13 +122,11 @@ class TapePop(OpDef):
 
 
 @register
-class TapeTake(OpDef):
+class TapeTake(_Effect):
     """An array of the Count values that were pushed last, in the order in which they were; they are taken from the tape."""
 
     type = "tape_take"
     inputs = ("Tape", "Count")
-    effect = True
-    differentiable = False
 
     @staticmethod
     def infer(tape: TensorType, count: TensorType) -> TensorType:
@@ -146,22 +146,14 @@ class TapeTake(OpDef):
 
 
 @register
-class CreateTotal(OpDef):
+class CreateTotal(_Create):
     """A total of values of `dtype` and `shape` (-1 where it is open), to which nothing has been added: it is absent."""
 
     type = "create_total"
-    inputs = ()
-    attrs = {"dtype": DType("float32"), "shape": Ints()}
-    effect = True
-    differentiable = False
 
     @staticmethod
     def infer(*, dtype: str, shape: list[int]) -> TensorType:
         return TensorType(dtype, dims.from_static(shape))
-
-    @staticmethod
-    def reference(**attrs: Any) -> list:
-        return []
 
     @staticmethod
     def lower(cx: Any, out: Any, **attrs: Any) -> None:
@@ -169,15 +161,13 @@ class CreateTotal(OpDef):
 
 
 @register
-class TotalAdd(OpDef):
+class TotalAdd(_Effect):
     """Adds X to Total, if it is not absent."""
 
     type = "total_add"
     inputs = ("Total", "X")
     outputs = ()
-    effect = True
     handles_absent = True
-    differentiable = False
 
     @staticmethod
     def infer(total: TensorType, x: TensorType) -> tuple:
@@ -196,14 +186,12 @@ class TotalAdd(OpDef):
 
 
 @register
-class TotalTake(OpDef):
+class TotalTake(_Effect):
     """What has been added to Total so far, absent if nothing was; Total is absent then."""
 
     type = "total_take"
     inputs = ("Total",)
-    effect = True
     handles_absent = True
-    differentiable = False
 
     @staticmethod
     def infer(total: TensorType) -> TensorType:
