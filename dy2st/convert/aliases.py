@@ -27,12 +27,12 @@ Source = tuple[Block, Any]
 
 def who(x: Any) -> Any:
     """The object that a tensor or a list is in eager mode: several objects of the trace can stand for one."""
-    return x if x._who is None else x._who
+    return x if type(x) is list or x._who is None else x._who
 
 
 def shared(x: Any) -> bool:
     """Whether a value is one that others may modify in place: numbers are not."""
-    return isinstance(x, StagedList) or (isinstance(x, Tensor) and not (x._weak and x._kinds is None))
+    return isinstance(x, (list, StagedList)) or (isinstance(x, Tensor) and not (x._weak and x._kinds is None))
 
 
 class Aliases:
@@ -50,7 +50,9 @@ class Aliases:
         self._lists: dict[int, dict[int, Any]] = {}
 
     def of(self, x: Any) -> dict[int, Any]:
-        """What x may be besides itself, by id."""
+        """What x may be besides itself, by id; or, of a list, what it may hold: one of Python, which a path makes, is asked itself."""
+        if type(x) is list:
+            return {key: other for v in x if shared(v) for key, other in {id(who(v)): who(v), **self.of(v)}.items()}
         return self._of.get(id(who(x)), {})
 
     def merge(self, group: Sequence[tuple[Any, Sequence[Source]]], block: Block) -> None:
@@ -78,7 +80,7 @@ class Aliases:
         """x may be each of the others."""
         me = who(x)
         for key, other in others.items():
-            if other is not me:
+            if other is not me and type(other) is not list:
                 self._alive[key], self._alive[id(me)] = other, me
                 self._of.setdefault(id(me), {})[key] = other
                 self._of.setdefault(key, {})[id(me)] = me
@@ -124,11 +126,18 @@ class Aliases:
                 self._lists.setdefault(key, {})[id(me)] = me
 
     def mutated(self, x: Any, block: Block) -> None:
-        """x is modified in place: what may be x is stale. A list that changes leaves its elements as they are."""
+        """x is modified in place: what may be x is stale, and lists that may hold that. A list that changes leaves its elements as
+        they are."""
         self.mutations += 1
-        for other in self.of(x).values():
-            if isinstance(other, StagedList) or not isinstance(x, StagedList):
-                self.mark(other, block, user_location())
+        found = self.of(x)
+        if isinstance(x, StagedList):
+            found = {key: other for key, other in found.items() if isinstance(other, StagedList)}
+        else:
+            tensors = [other for other in found.values() if not isinstance(other, StagedList)]
+            held = {key: other for t in tensors for key, other in self.of(t).items() if isinstance(other, StagedList)}
+            found = held | found
+        for other in found.values():
+            self.mark(other, block, user_location())
 
     def mark(self, x: Any, block: Block, at: Location | None) -> None:
         """x is stale in a block and in those within it, as something was modified at a place."""
@@ -138,7 +147,9 @@ class Aliases:
             places.append((block, at))
 
     def stale(self, x: Any, block: Block) -> list[Location | None]:
-        """Where that was modified which x may be, as seen from a block."""
+        """Where that was modified which x may be, or hold, as seen from a block."""
+        if type(x) is list:
+            return [at for v in x if shared(v) for at in self.stale(v, block)]
         places = self._stale.get(id(who(x)))
         return [at for home, at in places if _within(block, home)] if places else []
 
@@ -171,7 +182,9 @@ def _within(block: Block | None, home: Block) -> bool:
 
 
 def outside(x: Any, block: Block) -> bool:
-    """Whether an object is there before a block begins, rather than made in it."""
+    """Whether an object is there before a block begins, rather than made in it: a list of Python would be a staged one then."""
+    if type(x) is list:
+        return False
     v = x._value
     return not isinstance(v, Variable) or _within(block.parent, v.block)
 

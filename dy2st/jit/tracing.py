@@ -31,7 +31,7 @@ from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import Dy2stError, LeakError, StagedValueError, StructureError
 from ..nn import Layer
-from ..tensor import Tensor, dispatch
+from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.kinds import resolved
 from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
@@ -335,6 +335,15 @@ class Trace:
         if isinstance(value, Tensor) and value._kinds is not None:
             raise value._kinds.fail("what follows may depend on that")
 
+    def _require_no_parameter(self, name: str, value: Any) -> None:
+        """StructureError for a value that outlives the call and may be a parameter: it would not change with it as an optimizer steps."""
+        for leaf in flatten(value)[0]:
+            if isinstance(leaf, (Tensor, StagedList)) and any(isinstance(t, Parameter) for t in self.tracer.aliases.of(leaf).values()):
+                raise StructureError(
+                    f"{name} is, or holds, a parameter itself after the call on some path, as only the run knows",
+                    hint="keep a copy (self.w.clone()), or a Python value that says which parameter it is",
+                )  # fmt: skip
+
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
         if isinstance(value, types.FunctionType):
@@ -375,6 +384,7 @@ class Trace:
             start = self.tracer.root.gained(cell.target) if isinstance(cell, ListCell) else None
             if start is not None:
                 cell = AppendCell(cell.target, start)
+            self._require_no_parameter(cell.name, cell.read())
             try:
                 recipe = Constant(cell.read()) if isinstance(cell.read(), Undefined) else self._recipe(cell.read())
             except LeakError as error:
@@ -384,6 +394,7 @@ class Trace:
             if id(items) in self.paths or items in self.tracer.root:
                 if self.exact:
                     self._require_exact(staged)
+                self._require_no_parameter("a list", staged)
                 # the old entries stay the objects that they are
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
                 effects.cells.append((_outer(cell, self.paths), self._fetch(value._value, staged.of_numbers())))

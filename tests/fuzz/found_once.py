@@ -2,6 +2,9 @@
 
 # ruff: noqa: B007, F841, SIM102, UP031  (what is left of them looks like this)
 
+from tests.fuzz.world import scaled
+
+
 def value_or_none_printed(x, n, m, a):
     best = None
     if n > 0:
@@ -260,6 +263,13 @@ def operand_that_raises(x, n, m, a):
     return x.sum() > 0 and n > 5 and [][0], k
 
 
+def method_called_like_one_of_a_dict(self, x, n, m, a):
+    if n > 0:
+        self.cache["n"] = n
+    elif x.sum() > 0:
+        self.update(scaled)
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -276,4 +286,5 @@ PROGRAMS = [
     lists_of_three_lengths,
     lists_of_three_lengths_in_tuples,
     operand_that_raises,
+    method_called_like_one_of_a_dict,
 ]  # fmt: skip

@@ -370,6 +370,41 @@ def appended_and_modified(x, n):
     return concat(items)
 
 
+def entry_of_a_list_on_either_side_modified(x):
+    v = x * 1
+    items = [v, v] if x.sum() > 0 else [v]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return items
+
+
+def entry_of_a_list_of_a_loop_modified(x, n):
+    v = x * 1
+    items = [v]
+    for _ in range(n):
+        items = [v, v]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return items
+
+
+def entry_of_two_lists_modified(x, n):
+    v = x * 1
+    if n > 1:
+        a, b = [v], [v, x]
+    else:
+        a, b = [v, v], [v]
+    a[0][0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return b
+
+
+def list_of_one_path_under_two_names(x, n):
+    if n > 1:
+        a = b = [x]
+    else:
+        a, b = [x, x], [x, x, x]
+    a.append(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return b
+
+
 def entry_modified(x, n):
     items = [x * i for i in range(n)]
     v = items[0]

@@ -8,6 +8,7 @@ import pytest
 
 import dy2st
 from dy2st import jit, nn
+from dy2st.errors import StructureError
 from dy2st.tensor import Tensor
 
 
@@ -430,3 +431,39 @@ def test_a_method_changes_a_list_that_is_new_in_an_attribute():
         close(*results)
         assert len(static.items) == len(eager.items)
         assert len(static.pair[1]) == len(eager.pair[1])
+
+
+class Scales(nn.Layer):
+    """Keeps parameters themselves, and under a condition one of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = self.create_parameter([2]), self.create_parameter([2])
+        self.kept, self.best = [], None
+
+    def forward(self, x, n, how):
+        if how == "always":
+            self.kept.append(self.a)
+        elif how == "copy":
+            if n > 0:
+                self.kept.append(self.a.clone())
+        elif how == "list":
+            if n > 0:
+                self.kept.append(self.a)
+        else:
+            self.best = self.a if n > 0 else self.b
+        return x * 1
+
+
+def test_a_parameter_that_is_kept_stays_itself():
+    # a copy in its place would stay behind as an optimizer steps
+    static = jit.to_static(Scales())
+    static(tensor(1.0), Tensor(1), "always")
+    assert static.kept[0] is static.a
+    static.kept = []
+    static(tensor(1.0), Tensor(1), "copy")
+    close(static.kept[0], static.a)
+    for how, what in (("list", "a list"), ("attribute", "attribute 'best'")):
+        with pytest.raises(StructureError, match=f"{what} is, or holds, a parameter itself"):
+            static(tensor(1.0), Tensor(1), how)
+    assert len(static.kept) == 1

@@ -92,6 +92,7 @@ class BlockState(Pass):
         graph = self.analysis(ControlFlow).graph(function)
         head: dict[str, None] = {}
         never_set: list[tuple[gast.AST, str]] = []
+        states: list[State] = []
         for node in nodes.walk_scope(function.body):
             if not isinstance(node, (gast.If, gast.While, gast.For)) or getattr(node, "plain", False):
                 continue
@@ -112,11 +113,10 @@ class BlockState(Pass):
             ]
             state = State(names, _attributes(total, scope, around), [n for n in names if n in scope.globals])
             state.bound = {part: [n for n in names if n in effects.bound()] for part, effects in parts.items()}
-            # `self.h` is written where the statement ends, so `self` is read there
-            written = {s for expression in state.attributes.values() for s in support(expression)}
             exit_ = graph.exit[node]
-            state.dead = [n for n in names if n in scope.locals and n not in written and not live.at(exit_, n)]
+            state.dead = [n for n in names if n in scope.locals and not live.at(exit_, n)]
             node.state = state
+            states.append(state)
             self.before[node] = []
             for name in names:
                 if name in scope.parameters or name not in scope.locals:
@@ -127,6 +127,10 @@ class BlockState(Pass):
                     never_set.append((node, name))
                 elif reaching.maybe_unset(entry, name):
                     head[name] = None
+        # `self.h` is read and written where its statement ends, so `self` is read there: no statement within it may leave it dead
+        written = {s for state in states for expression in state.attributes.values() for s in support(expression)}
+        for state in states:
+            state.dead = [n for n in state.dead if n not in written]
         for node, name in never_set:
             if name not in head:
                 self.before[node].append(name)
