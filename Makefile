@@ -10,11 +10,11 @@ demo: $(VENV)/.demo
 
 # the default suite, after the linters
 test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n auto
 
 # everything, the slow tests too: what CI runs
 test-all: $(VENV)/.test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
