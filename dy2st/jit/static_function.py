@@ -107,6 +107,15 @@ def _same(x: Any) -> Any:
     return x
 
 
+def _signature(function: Callable) -> inspect.Signature:
+    """The signature; annotations may name what is not there, which Python 3.14 would look for now."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return inspect.signature(function, annotation_format=annotationlib.Format.FORWARDREF)
+    return inspect.signature(function)
+
+
 class StaticFunction:
     """A function that is traced at its first call, and then runs as a compiled Program.
 
@@ -169,7 +178,7 @@ class StaticFunction:
         known = self._defaults
         if len(known) != len(defaults) or not all(map(operator.is_, known, defaults)):
             self._defaults = defaults
-            self._signature = inspect.signature(self.original)
+            self._signature = _signature(self.original)
         assert self._signature is not None
         return self._signature
 
