@@ -13,22 +13,19 @@ from dy2st_runtime import errors as runtime_errors
 from ..errors import Dy2stError, Location, with_location
 from .location import is_own, traceback_calls, user_location
 
-_RECURSION = (
-    "a function calls itself without end while it is traced, each time with other values that only Python knows: let what changes "
-    "from call to call be tensors or numbers"
-)
-
-
 def for_user(error: BaseException) -> BaseException:
     """The exception, naming the user's line and with a traceback of the user's frames only.
 
     `DY2ST_FULL_TRACEBACK` leaves the traceback as it is.
     """
     places = traceback_calls(error.__traceback__)
+    if isinstance(error, RecursionError) and not isinstance(error, Dy2stError):
+        error = runtime_errors.RecursionLimitError(
+            "a function calls itself without end while it is traced, each time with other values that only Python knows",
+            location=places[-1] if places else None, hint="let what changes from call to call be tensors or numbers",
+        ).with_traceback(error.__traceback__)
     if places and not _has_location(error):
         with_location(error, places[-1])
-    if isinstance(error, RecursionError) and not isinstance(error, Dy2stError):
-        error.args = (_RECURSION,)
     # the line of the op that failed, long after it was traced, and the calls that led there
     path, where = [], runtime_errors.location_of(error)
     while where is not None:
