@@ -13,6 +13,7 @@ from dy2st_runtime import errors as runtime_errors
 from ..errors import Dy2stError, Location, with_location
 from .location import is_own, traceback_calls, user_location
 
+
 def for_user(error: BaseException) -> BaseException:
     """The exception, naming the user's line and with a traceback of the user's frames only.
 
