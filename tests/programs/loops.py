@@ -275,6 +275,20 @@ def conditional_exit_and_state(x, n):
 
 ROWS = [[1.0, 2.0], [3.0, -4.0], [0.5, 0.25]]
 
+def compared_with_a_value_of_the_branch(x, n):
+    if n > 2:
+        return x * 2
+    limit = x.sum() * 2
+    c = n
+    while c > 0:
+        while c > 0:
+            c = c - 1
+            if limit > 0:
+                x = x * limit
+        c = c - 1
+    return x
+
+
 CASES = [
     (count_up, [([1.0, 2.0],), ([20.0],), ([9.5, 0.0],)], 1),
     (power, [([1.5, 2.0], 3), ([1.5, 2.0], 0), ([1.5, 2.0], 1)], 1),
@@ -310,4 +324,5 @@ CASES = [
     (decay, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (first_only_in_loop, [([1.0, 2.0], 3)], 1),
     (conditional_exit_and_state, [([1.0, 3.0, 2.0], 3), ([1.0, 3.0, 2.0], 1)], 1),
+    (compared_with_a_value_of_the_branch, [([0.5, 0.25], 3), ([0.5, 0.25], 2), ([-1.0, 0.25], 2), ([0.5, 0.25], 0)], 1),
 ]

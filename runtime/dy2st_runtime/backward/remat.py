@@ -29,12 +29,12 @@ def is_cheap(op: Operator) -> bool:
     return issubclass(record, Elementwise) or bool(record.view) or op.type in CHEAP
 
 
-def jumps(op: Operator, block: Block, source: Block) -> bool:
+def jumps(op: Operator, block: Block, sweep: Sweep) -> bool:
     """Whether the result depends on the last digit of a float: a comparison, a rounding. Computed again, in another kernel that rounds
-    otherwise, it could be another one. What a loop around has computed is still known by its name in `source`."""
+    otherwise, it could be another one. What a loop or a branch around has computed is still known by its name there."""
 
     def floats(names: Iterable[str]) -> list[bool]:
-        return [is_float((block.find_var(name) or source.var(name)).dtype) for name in names]
+        return [is_float((block.find_var(name) or sweep.var(name)).dtype) for name in names]
 
     return any(floats(op.input_names)) and (op.type in _ROUNDING or not all(floats(op.output_names)))
 
@@ -127,7 +127,7 @@ def materialize(sweep: Sweep, op: Operator, block: Block, copies: Sequence[Opera
     compared = {n for other in walk if other.type == "equal" for n in reads(other) if can_save(n)}
 
     def cheap(other: Operator) -> bool:
-        if not is_cheap(other) or not (past.exact or not reads_entries(other)) or jumps(other, block, source):
+        if not is_cheap(other) or not (past.exact or not reads_entries(other)) or jumps(other, block, sweep):
             return False
         return compared.isdisjoint(other.output_names)
 
