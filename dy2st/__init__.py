@@ -277,11 +277,12 @@ if _TYPE_CHECKING:
     from . import jit as jit
     from . import linalg as linalg
     from . import metric as metric
+    from . import profiler as profiler
     from . import static as static
     from . import vision as vision
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
-_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "static", "vision")
+_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "profiler", "static", "vision")
 _LAZY_NAMES = {"enable_static": "static", "disable_static": "static"}
 
 

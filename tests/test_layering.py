@@ -54,6 +54,7 @@ FRONT = {
     "regularizer": {"tensor"},
     "linalg": {"tensor"},
     "metric": {"errors", "tensor"},
+    "profiler": {"errors"},
     "autograd": {"errors", "tensor"},
     "device": {"framework"},
     "nn": {"errors", "framework", "regularizer", "tensor", "unique_name"},

@@ -49,6 +49,12 @@ INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "move", "
                      "fail_if_absent", "call_host", "suspend", "enter", "leave")  # fmt: skip
 
 # argument record of the driver: address of the code, instruction to start at, backward jumps and calls allowed; calls of functions
-# inside each other now and at most; the stack of words, a buffer, and the words in use; the stack of slots, each a buffer
-CODE, START, BUDGET_LEFT, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED = 0, 1, 2, 3, 4, 5, 7, 8, 10
-DRIVER_WORDS = 11
+# inside each other now and at most; the stack of words, a buffer, and the words in use; the stack of slots, each a buffer; the address
+# of the notes of a profiled run
+CODE, START, BUDGET_LEFT, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED, NOTES = 0, 1, 2, 3, 4, 5, 7, 8, 10, 11
+DRIVER_WORDS = 12
+
+# notes: address of two words for each instruction, how often it launched and the nanoseconds; address of three words for each launch,
+# its instruction, begin and end; how many launches are noted there, and how many there is room for
+NOTE_TOTALS, NOTE_EVENTS, NOTE_COUNT, NOTE_ROOM = range(4)
+NOTE_WORDS = 4

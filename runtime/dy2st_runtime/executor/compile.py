@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from .. import config
 from ..errors import CompileError
-from . import array_entries, arrays, calls, mathlib, native
+from . import array_entries, arrays, calls, clock, mathlib, native
 from .cache import ObjectCache
 from .worker import Worker, worthwhile
 
@@ -36,7 +36,7 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctype
 def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
     names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
-                             **array_entries.FUNCTIONS, **calls.FUNCTIONS}  # fmt: skip
+                             **array_entries.FUNCTIONS, **calls.FUNCTIONS, **clock.FUNCTIONS}  # fmt: skip
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
                  call_kernel=native.call_kernel)  # fmt: skip
     names.update(
@@ -57,7 +57,7 @@ def fingerprint() -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    for path in (__file__, native.__file__, mathlib.__file__, arrays.__file__, array_entries.__file__, calls.__file__):
+    for path in (__file__, native.__file__, mathlib.__file__, arrays.__file__, array_entries.__file__, calls.__file__, clock.__file__):
         with open(path, "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()

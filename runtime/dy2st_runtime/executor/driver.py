@@ -13,7 +13,10 @@ BUDGET = 1 << 22
 WORD = 8
 INSTRUCTION = at.INSTRUCTION_WORDS * WORD
 
-SOURCE = f"""\
+
+def source(before: str = "", after: str = "") -> str:
+    """The driver. `before` and `after`: what it does around each launch."""
+    return f"""\
 def kernel(args):
     # the driver
     code = ld_int64(args, {at.CODE})
@@ -25,7 +28,9 @@ def kernel(args):
         a = ld_int64(i, 1)
         if op == {at.CALL}:
             record = ld_int64(i, 2)
+            {before}
             status = call_kernel(a, record)
+            {after}
             if ld_int64(record, -1) != 0:
                 st_int64(record, -1, 0)
                 return pc * 256 + {at.OUT_OF_BOUNDS}
@@ -85,3 +90,7 @@ def kernel(args):
         else:
             return pc * 256
 """
+
+
+SOURCE = source()
+PROFILING_SOURCE = source("begun = now()", "note_launch(args, pc, begun, now())")

@@ -21,7 +21,7 @@ from ..loopir.printer import show_kernel
 from ..lowering.lower import lower
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import driver
+from . import driver, profile
 from .compile import ENTRY, KernelCompiler, UncompiledKernel
 from .frame import Frame
 from .plan import Plan, make_plan
@@ -153,9 +153,11 @@ class Executable:
     def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:
         """Runs natively from an instruction until something needs Python: (instruction, status)."""
         frame.arguments[layout.START] = start
-        result = ctypes.c_int64()
-        self._driver(ctypes.addressof(result), ctypes.addressof(_exception()), frame.arguments.ctypes.data)
-        return result.value >> 8, result.value & 0xFF
+        recording = profile.active()
+        if recording is None:
+            return _enter(self._driver, frame)
+        with recording.noting(self.plan, frame):
+            return _enter(profiling_driver(), frame)
 
     def describe(self) -> str:
         """The plan as text: descriptors with their buffers, then the instructions."""
@@ -179,6 +181,18 @@ class Executable:
 
 
 _LATER = object()
+
+
+def _enter(native_driver: Any, frame: Frame) -> tuple[int, int]:
+    result = ctypes.c_int64()
+    native_driver(ctypes.addressof(result), ctypes.addressof(_exception()), frame.arguments.ctypes.data)
+    return result.value >> 8, result.value & 0xFF
+
+
+@functools.cache
+def profiling_driver() -> Any:
+    """The driver that notes what it launches. Who starts a recording asks for it first, so that compiling it takes no time of a run."""
+    return ENTRY(compiler().addresses([driver.PROFILING_SOURCE])[0])
 
 
 def _exception() -> Any:
