@@ -43,6 +43,7 @@ from .structure import MaybeObject as _MaybeObject
 from .texts import percent as percent
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer
+from .tries import try_stmt as try_stmt
 from .undefined import Undefined as Undefined
 from .undefined import Unread as Unread
 from .undefined import ldu as ldu

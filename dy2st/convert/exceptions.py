@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from .lists import StagedList
 from .optional import MaybeNone
 from .printing import texts
 from .structure import Tree, flatten, unflatten
-from .texts import MARK
+from .texts import MARK, text
 from .tracer import Tracer, is_staged
 
 
@@ -118,6 +119,40 @@ def _given(error: BaseException) -> tuple:
     if isinstance(error, OSError) and error.filename is not None:
         return (*error.args[:2], error.filename, None, error.filename2)
     return error.args
+
+
+def staged_in(tracer: Tracer, error: BaseException) -> list[Any]:
+    """The tensors, and lists of dynamic length, in what an exception holds; those in its texts too."""
+    found: list[Any] = []
+    for x in flatten((error.args, vars(error)))[0]:
+        if is_staged(x) or isinstance(x, StagedList):
+            found.append(x)
+        elif isinstance(x, str):
+            found += [tracer.marked[int(number)][0] for number in MARK.findall(x)]
+    return found + ([] if error.__cause__ is None else staged_in(tracer, error.__cause__))
+
+
+def restage(tracer: Tracer, error: BaseException, values: Iterator[Any]) -> None:
+    """Gives an exception other values in the place of those that `staged_in` finds."""
+    leaves, tree = flatten((error.args, vars(error)))
+
+    def shown(mark: re.Match) -> str:
+        new = tracer.text(next(values), tracer.marked[int(mark[1])][1])
+        assert new is not None
+        return str.__str__(new)
+
+    new = []
+    for x in leaves:
+        if is_staged(x) or isinstance(x, StagedList):
+            x = next(values)
+        elif isinstance(x, str) and MARK.search(x):
+            x = text(MARK.sub(shown, x))
+        new.append(x)
+    if any(x is not y for x, y in zip(leaves, new, strict=True)):
+        error.args, attributes = unflatten(tree, new)
+        vars(error).update(attributes)
+    if error.__cause__ is not None:
+        restage(tracer, error.__cause__, values)
 
 
 def holds_staged(error: BaseException) -> bool:

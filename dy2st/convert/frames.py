@@ -6,13 +6,16 @@ import contextlib
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 
 from .cells import Cell, Snapshot
 from .lists import StagedList
+
+if TYPE_CHECKING:
+    from .raised import Raised
 
 # a list, and what it has become
 Growth = tuple[list, "list | StagedList"]
@@ -39,6 +42,14 @@ class Outcome:
         finally:
             for t, v in before:
                 t._value = v
+
+
+@dataclass
+class Side:
+    """One side of a branch: what it left behind (None: it raises), and what the run may have raised in it."""
+
+    outcome: Outcome | None
+    raised: list[Raised]
 
 
 @dataclass

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.ir import Variable
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ir import Block, Variable
 
 from ..errors import ShapeError
 from ..tensor import Tensor, dispatch
@@ -19,15 +21,17 @@ from .activations import NoResult
 from .aliases import Source, shared, who
 from .cells import Cell, ListCell, is_variable_of
 from .chosen import note
-from .frames import Growth, Outcome
+from .frames import Growth, Outcome, Side
 from .growing import current, promote
 from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
+from .raised import NoWayOn, Raised, scalar
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .types import LeafType
 from .undefined import Undefined, Unread
 
 State = Callable[[], tuple[Any, ...]]
@@ -148,69 +152,101 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     is written back. `own` are the variables that the results are for.
     """
     location = user_location()
-    predicate = tracer.lift(test)
     while True:
         tracer.watch_locals()
         outside = set(tracer.watched)
         blocks = tracer.sub_block(), tracer.sub_block()
-        outcomes: list[Outcome | None] = []
+        sides: list[Side] = []
         errors: list[BaseException] = []
         for block, run in zip(blocks, (true, false), strict=True):
             try:
-                outcomes.append(tracer.run_in(block, run))
+                sides.append(_side(tracer, block, run))
             except NoResult as nothing:
-                outcomes.append(None)
+                sides.append(Side(None, []))
                 errors.append(nothing)
             except Exception as error:
                 from .raising import stage_raise
 
                 stage_raise(tracer, block, error)
-                outcomes.append(None)
+                sides.append(Side(None, []))
                 errors.append(error)
         untold = [e for e in errors if isinstance(e, NoResult)]
         if len(errors) == 2 and untold:
             raise untold[0]
-        growing = _growing(outcomes, outside)
+        growing = _growing([side.outcome for side in sides], outside)
         for items, later in growing:
             promote(tracer, items, later)
         if not growing:
             break
+    values = merge(tracer, test, blocks, sides, names, location, outside, own=own)
+    raised = [r for side in sides for r in side.raised]
+    if values is None:
+        if raised:
+            raise NoWayOn(raised)
+        raise errors[1]  # there is no way on; an enclosing branch makes it its own
+    for r in raised:
+        tracer.tries.open(r)
+    return values
+
+
+def _side(tracer: Tracer, block: Block, run: State) -> Side:
+    """Traces one side of a branch."""
+    if not tracer.tries.active:
+        return Side(tracer.run_in(block, run), [])
+    outcome = tracer.run_in(block, lambda: tracer.tries.collect(run))
+    values, raised = outcome.result
+    return Side(None if values is None else replace(outcome, result=values), raised)
+
+
+def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequence[Side], names: Sequence[str],
+          location: Location | None, outside: set[int], *, own: Sequence[types.CellType] = (),
+          raised: Sequence[Raised] = ()) -> list[Any] | None:  # fmt: skip
+    """Appends a `cond` op of two sides, and writes back what they have changed; what their results have become.
+
+    What the run may have raised in a side is then known by values that the current block can read. `raised` is what has been raised
+    before. If no side comes to its end the result is None.
+    """
+    predicate = tracer.lift(test)
+    outcomes = [side.outcome for side in sides]
     cells: dict[tuple, Cell] = {
         key: cell for o in outcomes if o for key, (cell, _) in o.changes.items() if not is_variable_of(cell, own)
     }
-    sides = [
+    results = [
         None if o is None else [*o.result, *(o.changes[k][1] if k in o.changes else c.read() for k, c in cells.items())]
         for o in outcomes
     ]
-    _use_test(predicate, sides)
+    _use_test(predicate, results)
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
                     ("the path where the condition is true", "the path where it is false"))  # fmt: skip
     labels = [*names, *(c.name for c in cells.values())]
-    if sides[0] is not None and sides[1] is not None:
-        for cell, a, b in zip(cells.values(), sides[0][len(names) :], sides[1][len(names) :], strict=True):
+    if results[0] is not None and results[1] is not None:
+        for cell, a, b in zip(cells.values(), results[0][len(names) :], results[1][len(names) :], strict=True):
             tracer.require_entry(cell, a, b, fitter.why)
     patterns: list[Pattern]
-    if sides[0] is None or sides[1] is None:  # one side raises: what follows is about the other
-        patterns = [fitter.alone(x) for x in sides[0] or sides[1] or ()]
+    if results[0] is None or results[1] is None:  # one side raises: what follows is about the other
+        patterns = [fitter.alone(x) for x in results[0] or results[1] or ()]
     else:
-        patterns = [fitter.fit(Const(a), a, b, name) for a, b, name in zip(sides[0], sides[1], labels, strict=True)]
-    leaves = [v for p in patterns for v in variables(p)]
-    results: list[list[Variable]] = []
+        patterns = [fitter.fit(Const(a), a, b, name) for a, b, name in zip(results[0], results[1], labels, strict=True)]
+    given = [[Undefined(label) for label in labels[: len(patterns)]] if r is None else list(r) for r in results]
+    exceptions = [_Exception(fitter, i, r) for i, side in enumerate(sides) for r in side.raised]
+    for e in exceptions:
+        for i, values in enumerate(given):
+            values += e.given(i)
+    shapes = [*patterns, *(p for e in exceptions for p in e.patterns)]
+    leaves = [v for p in shapes for v in variables(p)]
+    coerced: list[list[Variable]] = []
     sources: list[list[Source]] = [[] for _ in leaves]
-    for block, values, outcome in zip(blocks, sides, outcomes, strict=True):
+    for block, values, outcome in zip(blocks, given, outcomes, strict=True):
         with tracer.inside(block), outcome.in_force() if outcome else contextlib.nullcontext():
-            given = [Undefined(label) for label in labels[: len(patterns)]] if values is None else values
-            wanted = [x for p, value in zip(patterns, given, strict=True) for x in extract(p, value)]
-            results.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
+            wanted = [x for p, value in zip(shapes, values, strict=True) for x in extract(p, value)]
+            coerced.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
         for found, x in zip(sources, wanted, strict=True):
             found.append((block, x))
-        block.results = [v.name for v in results[-1]]
+        block.results = [v.name for v in coerced[-1]]
     outs: list[Variable] = []
     if leaves or any(block.ops for block in blocks):
         outs = tracer.builder().op("cond", Cond=predicate, true_block=blocks[0], false_block=blocks[1])
-    if len(errors) == 2:
-        raise errors[1]  # there is no way on; an enclosing branch makes it its own
-    for out, a, b in zip(outs, *results, strict=True):
+    for out, a, b in zip(outs, *coerced, strict=True):
         out.stop_gradient = a.stop_gradient and b.stop_gradient
     made: dict[tuple, tuple[Any, list[Source]]] = {}
     rest = iter(zip(outs, sources, strict=True))
@@ -223,16 +259,46 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
             made[key] = wrap(tracer, leaf, v), parts
         return made[key][0]
 
-    merged = tracer.alternatives.merged(patterns, [values for values in sides if values is not None], make)
-    if sides[0] is not None and sides[1] is not None:
-        for a, b, value in zip(sides[0], sides[1], merged, strict=True):
+    merged = tracer.alternatives.merged(patterns, [values for values in results if values is not None], make)
+    for e in exceptions:
+        e.leave(test, make)
+    if results[0] is not None and results[1] is not None:
+        for a, b, value in zip(results[0], results[1], merged, strict=True):
             note(tracer, test, (a, b), value, outside)
     tracer.aliases.merge(list(made.values()), tracer.block)
     tracer.aliases.leave(blocks, tracer.block)
-    values = merged[: len(names)]
-    for cell, value in zip(cells.values(), merged[len(names) :], strict=True):
+    for r in (*raised, *(e.raised for e in exceptions)):
+        for key, cell in cells.items():
+            r.cells.setdefault(key, (cell, cell.read()))
+    for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
         cell.leave(value)
-    return values
+    return None if results[0] is None and results[1] is None else merged[: len(names)]
+
+
+class _Exception:
+    """What the run may have raised in one side of a branch, on its way out: only that side knows its values."""
+
+    def __init__(self, fitter: Fitter, side: int, raised: Raised):
+        self.side, self.raised = side, raised
+        self.flagged = isinstance(raised.flag, Tensor)
+        held = raised.held()
+        self.values = [raised.flag, *held] if self.flagged else held
+        self.patterns: list[Pattern] = [*([Var(LeafType("bool", ()))] if self.flagged else []), *map(fitter.alone, held)]
+
+    def given(self, side: int) -> list[Any]:
+        """The values as a side of the branch has them."""
+        if side == self.side:
+            return self.values
+        return [False if i == 0 and self.flagged else Undefined("") for i in range(len(self.values))]
+
+    def leave(self, test: Tensor, make: Callable[[Var], Any]) -> None:
+        """The branch has come to its end."""
+        values = [instantiate(p, make) for p in self.patterns]
+        if self.flagged:
+            self.raised.flag = values.pop(0)
+        else:
+            self.raised.flag = scalar(test if self.side == 0 else ops.op("logical_not", X=test))
+        self.raised.hold(values)
 
 
 def _growing(outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:

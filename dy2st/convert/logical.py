@@ -22,6 +22,7 @@ from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, choose
+from .raised import MayRaise
 from .special import bound
 from .structure import flatten
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
@@ -79,11 +80,9 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
 
     block = tracer.sub_block()
     try:
-        outcome = tracer.run_in(block, others)
+        outcome = tracer.run_in(block, lambda: tracer.tries.tried(others))
     except Exception as error:
-        from .raising import raised_at
-
-        if raised_at(error) is None:
+        if not isinstance(error, MayRaise) and tracer.tries.place(error) is None:
             raise
         # the run raises it where it comes there
         sides = (lambda: (value,), lambda: (others(),))

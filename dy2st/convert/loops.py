@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,13 @@ from .activations import NoResult
 from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
 from .growing import current, grown, promote, substituted
-from .if_stmt import State, if_stmt, truth
+from .if_stmt import State, if_expr, if_stmt, truth
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
+from .raised import MayRaise, Raised, scalar
 from .tracer import Tracer, current_tracer
 from .types import same
-from .undefined import Undefined
+from .undefined import Undefined, Unread
 
 _TRIALS = 20
 
@@ -52,7 +54,9 @@ def probe(tracer: Tracer, test_fn: Callable[[], Any], get_state: State, set_stat
     tracer.watch(*before)
     tracer.watch_locals()
     try:
-        return tracer.run_in(tracer.sub_block(), lambda: truth(test_fn())).result
+        return tracer.run_in(tracer.sub_block(), lambda: tracer.tries.tried(lambda: truth(test_fn()))).result
+    except MayRaise:
+        return dispatch.constant(True)
     finally:
         set_state(current(tracer, before))
 
@@ -66,6 +70,14 @@ class Slot:
     pattern: Pattern
 
 
+def _positions(found: _Raises) -> Iterator[tuple[int, int]]:
+    """Where the flag of each exception is among the variables of the loop, and how many values follow it."""
+    at = 0
+    for raised in found.raised:
+        yield at, (count := len(raised.held()))
+        at += 1 + count
+
+
 def _unchanged(before: Any, after: Any) -> bool:
     """Whether the value of a variable or a cell is surely the same; contents are a new list or tuple at each reading."""
     if type(before) is type(after) and isinstance(before, (list, tuple)):
@@ -75,6 +87,18 @@ def _unchanged(before: Any, after: Any) -> bool:
 
 class _Survived(Exception):
     """An iteration that was thought to raise has come to its end."""
+
+
+class _Raises(BaseException):
+    """The run may raise something in an iteration, which ends the loop."""
+
+    def __init__(self, raised: list[Raised]):
+        self.raised = raised
+
+    @property
+    def shape(self) -> list[tuple]:
+        """What is to be known about it behind the loop."""
+        return [(isinstance(r.flag, Tensor), len(r.held()), *r.cells) for r in self.raised]
 
 
 class Loop:
@@ -101,14 +125,16 @@ class Loop:
 
     def stage(self) -> None:
         """Appends the `while_loop` op, and gives variables and cells their values after the loop."""
-        from .raising import raised_at
-
         try:
             for _ in range(_TRIALS):
                 if self._trial():
                     break
             else:
                 raise StructureError("the types of the loop's variables do not settle", location=self.location)
+        except _Raises as found:
+            self._leave()
+            self._end_by_raising(found)
+            return
         except NoResult:
             self._leave()
             if any(f.skips_loops and f.results is None for f in self.tracer.staged):
@@ -116,7 +142,7 @@ class Loop:
             raise
         except BaseException as error:
             self._leave()
-            if error is self.raised and raised_at(error) is not None and self._raises_at_once():
+            if error is self.raised and self.tracer.tries.place(error) is not None and self._raises_at_once():
                 return
             raise
         self._leave()
@@ -179,7 +205,10 @@ class Loop:
         self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()
         with self.tracer.frame(self.test_block) as frame:
             before = self._enter(self.test_block)
-            test = truth(self.test_fn())
+            try:
+                test = self.tracer.tries.tried(lambda: truth(self.test_fn()))
+            except MayRaise:
+                test, self._rotated = True, True
             test = test if isinstance(test, Tensor) else dispatch.constant(np.asarray(test))
             self.test_block.results = [self.tracer.lift(test).name]
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
@@ -197,11 +226,11 @@ class Loop:
             before = self._enter(self.body_block)
             starts = self._leaves(before)
             try:
-                self.body()
+                values = self._iterate()
             except Exception as error:
                 self.raised = error
                 raise
-            after = [*self.get_state(), *(c.read() for c in self.cells.values())]
+            after = [*values, *(c.read() for c in self.cells.values())]
             self.outcome = self.tracer.outcome(after, frame)
             self.last = [after]
         self._leave()
@@ -224,6 +253,70 @@ class Loop:
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(starts, self._leaves(after), self.body_block)
         return settled
+
+    def _iterate(self) -> tuple:
+        """Runs the body; what it makes of the variables."""
+
+        def run() -> tuple:
+            self.body()
+            return self.get_state()
+
+        tries = self.tracer.tries
+        if not tries.active:
+            return run()
+        values, raised = tries.collect(run, self.cells)
+        if raised or values is None:
+            raise _Raises(raised)
+        return values
+
+    def _end_by_raising(self, found: _Raises) -> None:
+        """What the run may raise in an iteration becomes variables of the loop, which ends by it; behind the loop it is raised."""
+        held: list[Any] = []
+
+        def run() -> tuple:
+            self.body()
+            return self.get_state()
+
+        def body() -> None:
+            before = self.get_state()
+            values, raised = self.tracer.tries.collect(run, loop.cells)
+            now = _Raises(raised)
+            if now.shape != found.shape:
+                raise now
+            held[:] = [x for r in raised for x in (scalar(r.flag), *r.held())]
+            found.raised = raised
+            self.set_state(before if values is None else values)
+
+        def test() -> Any:
+            # a branch for each, as the variables have no values behind a raise
+            go = self.test_fn
+            for i, _ in _positions(found):
+                go = functools.partial(if_expr, held[i], lambda: False, go)
+            return truth(go())
+
+        def set_state(values: tuple) -> None:
+            held[:] = values[: len(held)]
+            self.set_state(values[len(held) :])
+
+        for _ in range(_TRIALS):
+            held[:] = [Unread("what is raised")] * sum(1 + n for _, n in _positions(found))
+            for i, _ in _positions(found):
+                held[i] = dispatch.constant(np.asarray(False))
+            names = ("what is raised",) * len(held) + tuple(self.names)
+            loop = Loop(self.tracer, test, body, lambda: (*held, *self.get_state()), set_state, names)
+            try:
+                loop.stage()
+                break
+            except _Raises as other:
+                loop._leave()
+                found = other
+        else:
+            raise StructureError("what is raised in the loop does not settle", location=self.location)
+        for raised, (i, n) in zip(found.raised, _positions(found), strict=True):
+            raised.flag = held[i]
+            raised.hold(held[i + 1 : i + 1 + n])
+        for raised in found.raised:
+            self.tracer.tries.open(raised)
 
     def _add_cell(self, cell: Cell, value: Any) -> None:
         if isinstance(cell, ListCell) and len(cell.target) != len(value):

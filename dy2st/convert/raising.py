@@ -13,7 +13,6 @@ from ..transpiler import locate
 from .exceptions import Again, holds_staged
 from .printing import texts
 from .tracer import Tracer
-from .tries import require_uncaught
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, ValueError, ZeroDivisionError, OverflowError)
@@ -25,11 +24,10 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     Raises:
         the exception itself, if it is not one that the user's code raised: what cannot be staged is an error at once.
     """
-    location = raised_at(error)
+    location = tracer.tries.place(error)
     if location is None:
         raise error
-    require_uncaught((type(error),), location)
-    _append(tracer, block, error, location)
+    append_raise(tracer, block, error, location)
 
 
 def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
@@ -37,17 +35,18 @@ def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
 
     What the function prints and checks before comes before it, and its message may be one that only the run knows.
     """
-    location = raised_at(error)
+    location = tracer.tries.place(error)
     if location is None:
         return False
     block = tracer.block
     if not holds_staged(error) and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
         return False
-    _append(tracer, block, error, location)
+    append_raise(tracer, block, error, location)
     return True
 
 
-def _append(tracer: Tracer, block: Block, error: Exception, location: Location) -> None:
+def append_raise(tracer: Tracer, block: Block, error: Exception, location: Location) -> None:
+    """Appends the op that raises an exception to a block."""
     with tracer.inside(block):
         path = path_of(error)
         builder = IRBuilder(block, path if path is not None and path[:2] == location[:2] else location)

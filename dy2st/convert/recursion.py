@@ -27,8 +27,8 @@ from .aliases import shared, who
 from .frames import Outcome
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, variables, wrap
+from .raised import refused
 from .tracer import Tracer
-from .tries import require_uncaught
 
 _TRIALS = 20
 
@@ -210,7 +210,8 @@ class StagedFunction:
         inside = self in tracer.staged
         if inside:
             self.called_at = location
-            require_uncaught((RecursionError,), location)
+            if tracer.tries.wants(RecursionError):
+                raise refused("(a recursion that is too deep)", location)
             params = self.fitter.fit(self.params, self.values, arguments, "arguments")
             if params != self.params:
                 self.params = params

@@ -26,11 +26,12 @@ from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, Snapshot, TensorCell
 from .chosen import Chosen
 from .frames import Frame, Note, Outcome
-from .growing import grown, take_back
+from .growing import current, grown, take_back
+from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
+from .raised import Attempts
 from .texts import StagedText
-from .tries import exceptions_of, require_uncaught
 from .undefined import Undefined
 from .watching import Watcher
 
@@ -61,6 +62,7 @@ class Tracer(Watcher, ProgramRecorder):
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
+        tries: the `try` statements whose bodies are being traced.
     """
 
     advice = (
@@ -95,6 +97,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.given: list[Any] = []
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
+        self.tries = Attempts(self)
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
         self.chosen: dict[int, Chosen] = {}
@@ -110,9 +113,8 @@ class Tracer(Watcher, ProgramRecorder):
         self._count += 1
         if self.limit is not None and self._count > self.limit:
             raise TooLongError(f"a trace of more than {self.limit} ops", location=user_location(3))
-        if op.may_raise and op.may_raise_for(tuple(t.dtype for x in ins for t in (x if isinstance(x, list) else [x])
-                                                   if t is not None), attrs):  # fmt: skip
-            require_uncaught(exceptions_of(op.type, attrs.get("exception")), user_location(3))
+        if self.tries.active and op.may_raise and self.tries.intercept(op, ins, attrs):
+            return ()
         values = tuple(
             [self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins
         )
@@ -272,6 +274,14 @@ class Tracer(Watcher, ProgramRecorder):
         """A tensor (or staged list) is modified in place: it gets another variable."""
         self.aliases.mutated(tensor, self.block)
         self.carry_on(tensor, v)
+
+    def put(self, cell: Cell, value: Any) -> None:
+        """Writes a cell whose list may have become one of dynamic length since the value was read."""
+        staged = self.replaced.get(id(cell.target), (None, None))[1]
+        if staged is not None and isinstance(value, list):
+            TensorCell(staged).write(StagedList.of(value, staged.dtype, staged.element_shape))
+        else:
+            cell.leave(current(self, value))
 
     def carry_on(self, tensor: Any, v: Variable) -> None:
         """Gives a tensor the variable that stands for its value from now on."""

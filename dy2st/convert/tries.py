@@ -1,89 +1,133 @@
-"""`try` around staged code: what only the run can raise, no `except` of the traced function can catch."""
+"""`try` statements: Python's, and a `cond` for each exception that only the run knows to be raised."""
 
 from __future__ import annotations
 
-import ast
-import builtins
-import functools
-import linecache
 import sys
-from collections.abc import Sequence
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from dy2st_runtime.errors import Location
-from dy2st_runtime.ops.check import EXCEPTIONS
+from ..errors import LeakError, StagedValueError, StructureError
+from ..transpiler import ConversionError, locate
+from .growing import current
+from .if_stmt import State, if_stmt
+from .raised import Attempt, Raised
+from .tracer import TooLongError, Tracer, current_tracer
 
-from ..errors import StructureError
-from ..transpiler import locate
+# what cannot be traced; all else is raised eagerly too
+_OF_TRACING = (ConversionError, LeakError, StagedValueError, StructureError, TooLongError)
 
-# what ops raise because of values, unless they say it themselves
-_BY_VALUE = (IndexError, ZeroDivisionError, ValueError)
-
-
-def require_uncaught(exceptions: Sequence[type[BaseException]], location: Location | None) -> None:
-    """StructureError if a `try` of the user around the current place would catch one of the exceptions in eager mode."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        place = locate(frame)
-        if place is not None and _catches(frame, place, exceptions):
-            raise StructureError(
-                "a try statement cannot catch what is raised under a condition on tensors, or by an operation that "
-                "fails because of values, nor print or raise in its `finally` then: only the run knows whether it is raised",
-                location=location or place, hint="test for it with if, and compute the other value there",
-            )  # fmt: skip
-        frame = frame.f_back
+Kinds = Sequence[Callable[[], Any]]
 
 
-def exceptions_of(op_type: str, exception: str | None) -> Sequence[type[BaseException]]:
-    """What an op may raise: `exception` is the name that a `raise_if` has."""
-    if op_type == "assert":
-        return (AssertionError,)
-    return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
+def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], None] | None, orelse: Callable[[], None] | None,
+             final: Callable[[], None] | None, shows: bool, get_state: State, set_state: Callable[[tuple], None],
+             names: tuple[str, ...], dead: tuple[str, ...] = ()) -> None:  # fmt: skip
+    """`try: body() except ...: ... else: orelse() finally: final()`, where all of them change the variables `names`; see `if_stmt`.
+
+    Args:
+        kinds: give what the handlers name: classes, or tuples of these.
+        handlers: raises the exception that it is given inside of a `try` with the handlers.
+        shows: whether `final` does something that is seen when the whole call fails.
+    """
+    tracer = current_tracer()
+    if tracer is None:
+        _python(body, handlers, orelse, final)
+        return
+    frame = sys._getframe(1)
+    place = locate(frame)
+    line = place.line if place else 0
+
+    def handled() -> None:
+        if handlers is None:
+            body()
+        else:
+            attempt = Attempt(kinds, False, get_state, frame, line)
+            _Try(tracer, body, handlers, orelse, attempt, set_state, names, dead).run()
+
+    if final is None:
+        handled()
+        return
+
+    def leave(error: BaseException) -> None:
+        final()
+        raise error
+
+    _Try(tracer, handled, leave, final, Attempt((), shows, get_state, frame, line), set_state, names, ()).run()
 
 
-def _catches(frame: FrameType, place: Location, exceptions: Sequence[type[BaseException]]) -> bool:
-    return any(
-        first <= place.line <= last and any(issubclass(e, _handler(h, frame)) for h in names for e in exceptions)
-        for first, last, names in _tries(place.file)
-    )
-
-
-@functools.lru_cache(maxsize=64)
-def _tries(file: str) -> list[tuple[int, int, list[str]]]:
-    """The lines of the body of each `try` in a file that does something where an exception is raised, and the names of which."""
+def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, orelse: Callable[[], None] | None,
+            final: Callable[[], None] | None) -> None:  # fmt: skip
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:  # a cell of a notebook with magics, say: nothing is known then
-        return []
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and (node.handlers or _shows(node.finalbody)):
-            kinds = [h.type for h in node.handlers]
-            names = [
-                ast.unparse(t) for k in kinds if k is not None for t in (k.elts if isinstance(k, ast.Tuple) else [k])
-            ]
-            names += ["BaseException"] * (kinds.count(None) + _shows(node.finalbody))
-            found.append((node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno, names))
-    return found
+        try:
+            body()
+        except BaseException as error:
+            if handlers is None:
+                raise
+            handlers(error)
+        else:
+            if orelse is not None:
+                orelse()
+    finally:
+        if final is not None:
+            final()
 
 
-def _shows(block: list[ast.stmt]) -> bool:
-    """Whether code prints or raises: else nobody sees, after a call that fails, that it has not run."""
-    return any(
-        isinstance(n, (ast.Assert, ast.Raise)) or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "print")
-        for statement in block for n in ast.walk(statement)
-    )  # fmt: skip
+def _is_of_tracing(error: BaseException) -> bool:
+    """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
+    own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
+    return own or isinstance(error, _OF_TRACING)
 
 
-def _handler(name: str, frame: FrameType) -> tuple[type[BaseException], ...]:
-    """The classes that a handler names, as far as its frame knows them: any, if it does not."""
-    first, *rest = name.split(".")
-    missing = object()
-    kind: Any = frame.f_locals.get(first, frame.f_globals.get(first, getattr(builtins, first, missing)))
-    for attribute in rest:
-        kind = getattr(kind, attribute, missing)
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    if all(isinstance(k, type) and issubclass(k, BaseException) for k in kinds):
-        return kinds
-    return (BaseException,)
+class _Try:
+    """One `try` with handlers, or with a `finally` as the handler of everything, while a function is traced."""
+
+    def __init__(self, tracer: Tracer, body: Callable[[], None], handle: Callable[[BaseException], None] | None,
+                 orelse: Callable[[], None] | None, attempt: Attempt, set_state: Callable[[tuple], None], names: tuple[str, ...],
+                 dead: tuple[str, ...]):  # fmt: skip
+        self.tracer, self.body, self.handle = tracer, body, handle
+        self.orelse = orelse
+        self.attempt, self.get_state = attempt, attempt.get_state
+        self.set_state, self.names, self.dead = set_state, names, dead
+
+    def run(self) -> None:
+        tries = self.tracer.tries
+        tries.active.append(self.attempt)
+        try:
+            try:
+                values, raised = tries.collect(self._traced, direct=True)
+            finally:
+                tries.active.pop()
+        except BaseException as error:
+            if self.handle is None or (self.attempt.kinds and _is_of_tracing(error)):
+                raise
+            self.handle(error)
+            return
+        if values is not None:
+            self.set_state(values)
+        self._follow(raised, values)
+
+    def _traced(self) -> tuple:
+        self.body()
+        return self.get_state()
+
+    def _follow(self, raised: list[Raised], values: tuple | None) -> None:
+        """What follows the body: the handlers of what it may have raised, or the `else`."""
+        if not raised:
+            if self.orelse is not None:
+                self.orelse()
+            return
+        first, *others = raised
+        if values is None and not others:
+            self._catch(first)
+            return
+        self.tracer.note("try", "staged: only the run knows whether its body raises")
+        if_stmt(first.flag, lambda: self._catch(first), lambda: self._follow(others, values), self.get_state, self.set_state,
+                self.names, self.dead)  # fmt: skip
+
+    def _catch(self, raised: Raised) -> None:
+        assert self.handle is not None
+        tracer = self.tracer
+        for cell, value in raised.cells.values():
+            tracer.put(cell, value)
+        self.set_state(current(tracer, raised.state))
+        self.handle(raised.error)

@@ -25,6 +25,7 @@ from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
 from dy2st.transpiler.passes.super_call import SuperCall
 from dy2st.transpiler.passes.tests import Tests
 from dy2st.transpiler.passes.texts import Texts
+from dy2st.transpiler.passes.try_stmt import TryStmt
 from dy2st.transpiler.passes.undefined_reads import UndefinedReads
 from dy2st.transpiler.passes.unpacking import Unpacking
 from dy2st.transpiler.passes.walrus import Walrus
@@ -58,11 +59,12 @@ PIPELINE: tuple[type[Pass], ...] = (
     SubscriptAssign,
     # Only what the user unpacks, so before the functions of blocks, which unpack their state.
     Unpacking,
-    # The state of all blocks is computed once, on the last tree that still has ifs and loops.
+    # The state of all blocks is computed once, on the last tree that still has ifs, loops and tries.
     BlockState,
     IfStmt,
     WhileStmt,
     ForStmt,
+    TryStmt,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
     Comprehensions,
     AssertStmt,

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from dy2st.tensor.manipulation import concat
+from dy2st.tensor.search import one_hot
 
 
 def numpy_of_staged(x):
@@ -165,32 +166,49 @@ def key_on_one_path(x):
     return x if "y" in d else x * 2
 
 
-def caught_raise(x):
+class Manager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        return False
+
+
+def caught_behind_a_manager(x):
     try:
-        if x.sum() < 0:
-            raise ValueError("negative")  # error: a try statement cannot catch what is raised under a condition
+        with Manager():
+            if x.sum() > 0:
+                raise ValueError("positive")  # error: a try statement cannot catch what only the run knows to be raised inside of a with
         return x
     except ValueError:
         return x * 2
 
 
-def caught_index(x, n):
+def return_in_finally(x):
     try:
-        return x[n] * 2  # error: a try statement cannot catch what is raised under a condition
-    except (KeyError, IndexError):
+        if x.sum() > 0:
+            raise ValueError("positive")
+    finally:
+        return x  # noqa: B012  # error: 'return' inside 'finally' cannot be converted
+
+
+def caught_without_a_test(x, n):
+    try:
+        return one_hot(n, 2) * x  # error: a try statement cannot catch what only the run knows to be raised by an operation that fails
+    except ValueError:
         return x
 
 
-def caught_own_class(x):
-    class Negative(Exception):
-        pass
-
+def caught_behind_a_growing_list(x, n):
+    items = []
     try:
-        if x.sum() < 0:
-            raise Negative  # error: a try statement cannot catch what is raised under a condition
-        return x
-    except Negative:
-        return x * 2
+        if x.sum() < 0:  # error: a list that is there before something in a try statement may raise changes its length
+            raise ValueError("negative")
+        for i in range(n):
+            items.append(x * i)
+    except ValueError:
+        items.append(x)
+    return items[0]
 
 
 def raised_list(x, n):
@@ -462,14 +480,6 @@ def random_number_of_numpy(x):
     return x * np.random.rand()  # error: np.random.rand() would be drawn once, while tracing
 
 
-def printed_in_finally(x, n):
-    try:
-        x = x * x[n]  # error: a try statement cannot catch what is raised under a condition
-    finally:
-        print("done")
-    return x
-
-
 def generator_advanced_by_a_tensor(x):
     g = (v for v in [x, x * 2, x * 3] if v.sum() > 4)
     return next(g) + next(g)  # error: how far a generator has come depends on a tensor
@@ -569,7 +579,7 @@ def result_of_two_dtypes(x):
 
 def caught_recursion(x):
     def deep(y):
-        return y if y.sum() > 10 else deep(y * 2)  # error: a try statement cannot catch what is raised under a condition
+        return y if y.sum() > 10 else deep(y * 2)  # error: a try statement cannot catch what only the run knows to be raised
 
     try:
         return deep(x)

@@ -46,6 +46,22 @@ class PyRuntime:
             if extra_test is not None and not extra_test():
                 break
 
+    def try_stmt(self, body, kinds, handlers, orelse, final, shows, get_state, set_state, names, dead=()):
+        self._check("try", get_state, set_state, names)
+        try:
+            try:
+                body()
+            except BaseException as error:
+                if handlers is None:
+                    raise
+                handlers(error)
+            else:
+                if orelse is not None:
+                    orelse()
+        finally:
+            if final is not None:
+                final()
+
     def _check(self, kind, get_state, set_state, names):
         """The state can be read and written back at any time, with no effect."""
         if not any("." in n or "[" in n for n in names):  # reading an attribute may print

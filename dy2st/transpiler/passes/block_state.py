@@ -19,13 +19,13 @@ from dy2st.transpiler.templates import statements
 
 @dataclass
 class State:
-    """The state of one `if` or loop; passes that lower the statement read it.
+    """The state of one `if`, loop or `try`; passes that lower the statement read it.
 
     Attributes:
         names: variables, in the order of their first assignment in the statement.
         attributes: text and expression of attributes and items, such as `self.h`.
         globals: those of `names` that are global.
-        bound: part of the statement (body, orelse, test) -> those of `names` that it assigns.
+        bound: part of the statement (body, orelse, test, ...) -> those of `names` that it assigns.
         dead: those of `names` that nobody reads after the statement: its parts need a common start for them, no result.
     """
 
@@ -41,7 +41,7 @@ class State:
 
 
 class BlockState(Pass):
-    """Notes a `State` on each `if` and loop, and gives variables that have no value yet an `Undefined`.
+    """Notes a `State` on each `if`, loop and `try`, and gives variables that have no value yet an `Undefined`.
 
     >>> manager = PassManager(gast.parse('''
     ... def f(c, self):
@@ -94,12 +94,13 @@ class BlockState(Pass):
         never_set: list[tuple[gast.AST, str]] = []
         states: list[State] = []
         for node in nodes.walk_scope(function.body):
-            if not isinstance(node, (gast.If, gast.While, gast.For)) or getattr(node, "plain", False):
+            if not _has_state(node):
                 continue
             entry = graph.entry[node]
             # The test has run when a branch starts (it may have bound names); a loop comes back to its test.
-            points = entry.successors if isinstance(node, gast.If) else [graph.header[node]]
-            points = [*points, graph.exit[node]]
+            # A handler or `finally` starts with what there is where the body raises.
+            starts = {gast.If: entry.successors, gast.Try: [*entry.raises, *(graph.entry[b[0]] for b in _behind(node))]}
+            points = [*(starts[type(node)] if type(node) in starts else [graph.header[node]]), graph.exit[node]]
             parts = {part: self.analysis(Activity).effects(code) for part, code in _parts(node).items()}
             total = Effects()
             for effects in parts.values():
@@ -158,7 +159,7 @@ class BlockState(Pass):
             found |= started
             bound = node.state.bound[part]
             node.state.bound[part] = [n for n in node.state.names if n in bound or n in started]
-        if not isinstance(node, gast.If):
+        if isinstance(node, (gast.While, gast.For)):
             found = found.union(*map(self._started, node.orelse))
         return found
 
@@ -167,7 +168,7 @@ class BlockState(Pass):
         start = [s for name in self.before.get(node, ()) for s in self._undefined(node, name)]
         return [*start, node] if start else node
 
-    visit_If = visit_While = visit_For = visit_ForUntil = _compound
+    visit_If = visit_While = visit_For = visit_ForUntil = visit_Try = _compound
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         super().visit_FunctionDef(node)
@@ -185,7 +186,20 @@ class BlockState(Pass):
         return statements(start, at=at, x=name, text=nodes.constant(name))
 
 
-def _parts(node: gast.If | gast.While | gast.For) -> dict[str, list]:
+def _has_state(node: gast.AST) -> bool:
+    """Whether a statement becomes a call of the runtime, with functions for its blocks."""
+    return isinstance(node, (gast.If, gast.While, gast.For, gast.Try)) and not getattr(node, "plain", False)
+
+
+def _behind(node: gast.AST) -> list[list]:
+    """The blocks of a `try` that follow its body."""
+    return [b for b in (node.orelse, node.finalbody) if b] if isinstance(node, gast.Try) else []
+
+
+def _parts(node: gast.If | gast.While | gast.For | gast.Try) -> dict[str, list]:
+    if isinstance(node, gast.Try):
+        handlers: list = [gast.Try([], node.handlers, [], [])] if node.handlers else []
+        return {"body": node.body, "handlers": handlers, "orelse": node.orelse, "finalbody": node.finalbody}
     if isinstance(node, gast.If):
         return {"body": node.body, "orelse": node.orelse}
     if isinstance(node, gast.While):

@@ -76,10 +76,10 @@ class EarlyReturn(Pass):
 
 
 def _returns_early(body: list) -> bool:
-    """Whether a `return` stands in a branch or a loop (inside `with` and `try` alone Python does it right)."""
+    """Whether a `return` stands in a branch, a loop or a `try` (inside `with` alone Python does it right)."""
     for statement in body:
         inner = nodes.blocks(statement)
-        if isinstance(statement, (gast.If, gast.For, gast.While)):
+        if isinstance(statement, (gast.If, gast.For, gast.While, gast.Try)):
             if any(contains(b, gast.Return, into_loops=True) for b in inner):
                 return True
         elif any(_returns_early(b) for b in inner):

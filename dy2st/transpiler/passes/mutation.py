@@ -51,7 +51,7 @@ class MutationPass(Pass):
         self.depth -= 1
         return node
 
-    visit_If = visit_While = visit_For = visit_ForUntil = _inside
+    visit_If = visit_While = visit_For = visit_ForUntil = visit_Try = _inside
 
     def declare(self, name: str) -> None:
         """Makes sure that an assignment to the name rebinds the variable that the function reads."""

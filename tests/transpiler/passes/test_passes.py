@@ -229,5 +229,21 @@ STATES = {
 def test_state(name):
     body, expected = STATES[name]
     tree = PassManager(gast.parse(function(body))).apply(BlockState)
-    (state,) = (n.state for n in gast.walk(tree) if hasattr(n, "state"))
+    (state,) = (n.state for n in gast.walk(tree) if hasattr(n, "state") and not isinstance(n, gast.Try))
+    assert state.texts == expected
+
+
+TRIES = {
+    "read behind it": ("try:\n    x = t = a\nexcept E:\n    x = b\nreturn x", ["x"]),
+    "read by a handler": ("try:\n    x = a\n    b()\nexcept E:\n    return x", ["x"]),
+    "read by else and finally": ("try:\n    x = y = a\nexcept E:\n    y = 1\nelse:\n    b(x)\nfinally:\n    b(y)", ["x", "y"]),
+    "the exception is the handler's own": ("try:\n    x = b()\nexcept E as e:\n    x = e\nreturn x", ["x"]),
+}
+
+
+@pytest.mark.parametrize("name", TRIES)
+def test_state_of_a_try(name):
+    body, expected = TRIES[name]
+    tree = PassManager(gast.parse(function(body))).apply(BlockState)
+    (state,) = (n.state for n in gast.walk(tree) if isinstance(n, gast.Try))
     assert state.texts == expected

@@ -1,0 +1,134 @@
+"""Whether an operation fails, computed before it: for a `try` around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dy2st_runtime.ops.bounds import allowed
+from dy2st_runtime.ops.registry import OpDef
+
+from ..errors import AttributeValueError, DivisionError, OutOfRangeError
+from ..tensor import Tensor
+from ..tensor.attribute import sizes
+from ..tensor.dispatch import ops
+from ..tensor.kinds import as_number
+from .logical import or_test
+
+Test = tuple[Any, Exception]
+
+
+def tests(op: type[OpDef], ins: Sequence[Any], attrs: dict[str, Any]) -> list[Test] | None:
+    """When an op fails, and with what: bool tensors with one element, and exceptions; None if that is not known here."""
+    by_slot = {slot.name: value for slot, value in zip(op.input_slots, ins, strict=True)}
+    found = _TESTS.get(op.type)
+    return None if found is None else [t for t in found(by_slot, attrs) if t[0] is not False]
+
+
+def _basic(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    """Numbers as indices, which slice, strided_slice and set_value have among slices."""
+    given = iter(ins.get("StartsTensorList") or ())
+    whole, shape = ins.get("StartsTensor"), sizes(ins["Input"])
+    found = []
+    for n, (axis, start) in enumerate(zip(attrs["axes"], attrs["starts"], strict=True)):
+        i = start
+        if whole is not None:
+            i = as_number(whole[n])
+        elif ins.get("StartsTensorList") and start == -1:
+            i = as_number(_one(next(given)))
+        if axis in attrs.get("decrease_axis", attrs.get("decrease_axes", ())):
+            found.append(_outside(i, shape[axis], f"axis {axis} with size {shape[axis]}"))
+    return found
+
+
+def _outside(i: Any, size: Any, what: str) -> Test:
+    flag = or_test(lambda: i < -size, lambda: i >= size)
+    return flag, OutOfRangeError(f"index {i} is out of range for {what}", hint=None if isinstance(size, Tensor) else allowed(size))
+
+
+def _indices(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    """Arrays as indices."""
+    x = ins["x" if "x" in ins else "X"]
+    indices = ins.get("Indices", ins.get("indices", ins.get("Index")))
+    shape, first = sizes(x), attrs.get("axis", attrs.get("dim", 0))
+    first = first + len(shape) if first < 0 else first
+    found = []
+    for axis, index in enumerate(indices if isinstance(indices, list) else [indices], start=first):
+        size = shape[axis]
+        bad = (index < -size) | (index >= size)
+        found.append(_first(bad, index, f"axis {axis} with size {size}"))
+    return found
+
+
+def _first(bad: Tensor, index: Tensor, what: str) -> Test:
+    """The error names the first index that is bad."""
+    bad, index = bad.reshape([-1]), index.reshape([-1]).astype("int64")
+    before = bad.astype("int64").cumsum()
+    value = as_number((index * bad.astype("int64") * (before == 1).astype("int64")).sum())
+    return bad.any(), OutOfRangeError(f"index {value} is out of range for {what}")
+
+
+def _rows(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    ids, rows = ins["Ids"], sizes(ins["W"])[0]
+    return [_first((ids < 0) | (ids >= rows), ids, f"an embedding table of size {rows}")]
+
+
+def _divided(what: str) -> Callable[[dict[str, Any], dict[str, Any]], list[Test]]:
+    def test(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+        zero = (ins["Y"] == 0).any()
+        # of no elements none is divided
+        count = 1
+        for size in sizes(ins["X"]):
+            count = count * size
+        return [(or_test(lambda: False, lambda: zero & (count > 0)), DivisionError(f"integer {what} by zero"))]
+
+    return test
+
+
+def _stepped(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    step = ins["Step"]
+    if step.dtype.startswith("float"):
+        bounds = (ins["End"] - ins["Start"]) / step
+        return [(_one(~bounds.isfinite()), AttributeValueError("the bounds of a range must be finite"))]
+    return [(_one(step == 0), AttributeValueError("the step of a range must not be zero"))]
+
+
+def _shifted(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    return [((ins["Y"] < 0).any(), AttributeValueError("negative shift count"))]
+
+
+def _int(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    x = ins["X"]
+    return [(_one(x.isnan()), ValueError("cannot convert float NaN to integer")),
+            (_one(x.isinf()), OverflowError("cannot convert float infinity to integer"))]  # fmt: skip
+
+
+def _one(x: Tensor) -> Tensor:
+    return x.reshape([])
+
+
+def _entry(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    i, length = as_number(_one(ins["I"])), _length(ins)
+    return [_outside(i, length, f"a list with {length} entries")]
+
+
+def _popped(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    return [(_length(ins) == 0, OutOfRangeError("pop from empty list"))]
+
+
+def _length(ins: dict[str, Any]) -> Tensor:
+    return as_number(ops.op("lod_array_length", X=ins.get("Array", ins.get("X"))))
+
+
+_TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test]]] = {
+    **dict.fromkeys(("slice", "strided_slice", "set_value"), _basic),
+    **dict.fromkeys(("index_get", "index_put", "gather", "index_select"), _indices),
+    "lookup_table_v2": _rows,
+    "elementwise_floordiv": _divided("division"),
+    "elementwise_mod": _divided("modulo"),
+    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _shifted),
+    "range": _stepped,
+    "python_int": _int,
+    **dict.fromkeys(("read_from_array", "array_set"), _entry),
+    "array_pop": _popped,
+}

@@ -1,0 +1,339 @@
+"""What the run may raise inside the body of a `try`: what follows it is traced into the other branch, up to the end of the body.
+
+A raise that only the run knows is a jump, like `break` and early `return`: behind it code goes on in a block (`Rest`) that runs
+unless the exception is raised. That block ends where the code that is traced as one does: at the end of a branch or of a loop body,
+which hands on whether it raises, or of the `try`, where the handlers follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import CellType, FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dy2st_runtime.errors import Location
+from dy2st_runtime.ir import Block
+from dy2st_runtime.ops.check import EXCEPTIONS
+from dy2st_runtime.ops.registry import OpDef
+
+from ..errors import StructureError
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.location import user_location
+from .cells import Cell, TensorCell, is_variable_of
+from .frames import Frame, Side
+from .structure import flatten, unflatten
+from .surroundings import refused_by
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+# what ops raise because of values, unless they say it themselves
+_BY_VALUE = (IndexError, ZeroDivisionError, ValueError, OverflowError)
+
+
+class Raised:
+    """An exception that the run may raise, as code behind it knows it.
+
+    Attributes:
+        flag: whether it is raised: True, or a bool tensor that the current block can read.
+        state: what the variables of the `try` were there.
+        cells: what else had changed there or changes later, with the values that it had.
+    """
+
+    def __init__(self, tracer: Tracer, error: Exception, flag: Any):
+        self.tracer, self.error, self.flag = tracer, error, flag
+        self.state: tuple | None = None
+        self.cells: dict[tuple, tuple[Cell, Any]] = {}
+
+    def held(self) -> list[Any]:
+        """All values that handlers may ask for."""
+        from .exceptions import staged_in
+
+        return [*staged_in(self.tracer, self.error), *(self.state or ()), *(value for _, value in self.cells.values())]
+
+    def hold(self, values: Sequence[Any]) -> None:
+        """Other values in the place of these, as a block around knows them."""
+        from .exceptions import restage
+
+        rest = iter(values)
+        restage(self.tracer, self.error, rest)
+        self.state = tuple(next(rest) for _ in self.state or ())
+        self.cells = {key: (cell, next(rest)) for key, (cell, _) in self.cells.items()}
+
+
+    def forget(self, frame: Frame) -> None:
+        """What was made in a frame ends with it; the variables have copies of it."""
+        self.cells = {key: found for key, found in self.cells.items()
+                      if isinstance(found[0], TensorCell) or found[0].target in frame.containers}  # fmt: skip
+
+
+class NoWayOn(BaseException):
+    """All paths raise: there is nothing behind. Whoever collects what is raised catches it."""
+
+    def __init__(self, raised: list[Raised]):
+        self.raised = raised
+
+
+class MayRaise(Exception):
+    """What was tried out may raise when it runs."""
+
+
+@dataclass
+class Attempt:
+    """A `try` whose body is being traced.
+
+    Attributes:
+        kinds: give the classes that the handlers name.
+        shows: whether it does something that is seen whatever is raised.
+        own: the variables of `get_state`.
+        frame, line: where it is.
+    """
+
+    kinds: Sequence[Callable[[], Any]]
+    shows: bool
+    get_state: Callable[[], tuple]
+    frame: FrameType
+    line: int
+
+    @property
+    def own(self) -> Sequence[CellType]:
+        return self.get_state.__closure__ or ()
+
+    def takes(self, kind: type[Exception]) -> bool:
+        """Whether it matters to it that an exception of this class is raised."""
+        return self.shows or any(issubclass(kind, named()) for named in self.kinds)
+
+
+@dataclass
+class Rest:
+    """The block of what follows a raise, and what is raised there."""
+
+    raised: Raised
+    block: Block
+    context: AbstractContextManager
+    frame: Frame
+    location: Location | None
+    outside: set[int]
+
+
+@dataclass
+class _Scope:
+    """Code that is traced as one, with the rests that have begun in it; `direct`: the body of a `try`."""
+
+    frame: Frame | None
+    direct: bool
+    carried: dict[tuple, Cell]
+    rests: list[Rest] = field(default_factory=list)
+
+
+class Attempts:
+    """The `try`s of a trace whose bodies are being traced, from the outside in."""
+
+    def __init__(self, tracer: Tracer):
+        self.tracer = tracer
+        self.active: list[Attempt] = []
+        self._scopes: list[_Scope] = []
+        self._places: dict[int, tuple[Exception, Location | None]] = {}
+
+    def wants(self, *kinds: type[Exception]) -> bool:
+        """Whether a `try` may catch one of these exceptions."""
+        return any(a.takes(kind) for a in self.active for kind in kinds)
+
+    def place(self, error: Exception) -> Location | None:
+        """Where the user's code raises an exception; None if something else does."""
+        from .raising import raised_at
+
+        return self._places[id(error)][1] if id(error) in self._places else raised_at(error)
+
+    # ---- scopes ----
+    def collect(self, thunk: Callable[[], tuple], carried: dict[tuple, Cell] | None = None, *,
+                direct: bool = False) -> tuple[tuple | None, list[Raised]]:  # fmt: skip
+        """Traces code as one; what it gives (None if it raises for sure), and what the run may raise in it.
+
+        Args:
+            carried: the cells that change from one iteration of a loop to the next, if it is the body of one.
+            direct: what is raised for sure before anything else may be is raised here too.
+        """
+        scope = _Scope(self.tracer.frames[-1] if self.tracer.frames else None, direct, carried or {})
+        self._scopes.append(scope)
+        values: tuple | None = None
+        ended: list[Raised] = []
+        try:
+            try:
+                values = thunk()
+            except NoWayOn as end:
+                ended = end.raised
+                for raised in ended:
+                    self._save(scope, raised)
+            except Exception as error:
+                ended = self._ended(scope, error)
+            values, ended = self._closed(scope, values, ended)
+            if scope.frame is not None and not direct:
+                for raised in ended:
+                    raised.forget(scope.frame)
+            return values, ended
+        except BaseException as error:
+            for rest in reversed(scope.rests):
+                rest.context.__exit__(type(error), error, error.__traceback__)
+            raise
+        finally:
+            self._scopes.pop()
+
+    def tried(self, thunk: Callable[[], Any]) -> Any:
+        """What code gives whose trace is thrown away; MayRaise if the run may raise something in it that matters."""
+        if not self.active:
+            return thunk()
+        values, raised = self.collect(lambda: (thunk(),), direct=True)
+        if raised or values is None:
+            raise MayRaise
+        return values[0]
+
+    def _ended(self, scope: _Scope, error: Exception) -> list[Raised]:
+        """What is raised for sure, where that ends a rest or a branch."""
+        from .raising import append_raise
+
+        location = self.place(error)
+        if location is None or (not scope.rests and (scope.direct or not self.wants(type(error)))):
+            raise error
+        if not self.wants(type(error)):
+            append_raise(self.tracer, self.tracer.block, error, location)
+            return []
+        self._require_passable(location)
+        raised = Raised(self.tracer, error, True)
+        self._save(scope, raised)
+        return [raised]
+
+    def _closed(self, scope: _Scope, values: tuple | None, ended: list[Raised]) -> tuple[tuple | None, list[Raised]]:
+        """Ends the rests, from the inside out."""
+        from .if_stmt import merge
+
+        tracer = self.tracer
+        while scope.rests:
+            rest = scope.rests[-1]
+            outcome = None if values is None else tracer.outcome(values, rest.frame)
+            rest.context.__exit__(None, None, None)
+            scope.rests.pop()
+            if outcome is not None and outcome.grown:
+                raise StructureError(
+                    "a list that is there before something in a try statement may raise changes its length behind that, in a loop or "
+                    "branch that depends on a tensor",
+                    location=rest.location, hint="make the list behind what may raise, or the loop before the try statement",
+                )  # fmt: skip
+            flag = rest.raised.flag
+            sides = [Side(None, []), Side(outcome, ended)]
+            merged = merge(tracer, flag, (tracer.sub_block(), rest.block), sides, [""] * len(values or ()), rest.location,
+                           rest.outside, raised=[rest.raised])  # fmt: skip
+            values = None if merged is None else tuple(merged)
+            ended = [rest.raised, *ended]
+        return values, ended
+
+    # ---- what is raised ----
+    def open(self, raised: Raised) -> None:
+        """What follows is traced into a block that runs unless this is raised."""
+        tracer = self.tracer
+        scope = self._scopes[-1] if self._scopes else None
+        around = None if scope is None else scope.rests[-1].frame if scope.rests else scope.frame
+        if scope is None or around is not (tracer.frames[-1] if tracer.frames else None):
+            raise refused("in this place (in a function of the Program, say)", user_location())
+        self._save(scope, raised)
+        tracer.watch_locals()
+        block = tracer.sub_block()
+        context = tracer.frame(block)
+        scope.rests.append(Rest(raised, block, context, context.__enter__(), user_location(), set(tracer.watched)))
+
+    def _save(self, scope: _Scope, raised: Raised) -> None:
+        """Notes what there is where something is raised."""
+        tracer, attempt = self.tracer, self.active[-1]
+        base = scope.frame if not scope.direct else scope.rests[0].frame if scope.rests else None
+        changes = tracer.changes(base) if base is not None else {}
+        changes |= {key: (cell, cell.read()) for key, cell in scope.carried.items() if key not in changes}
+        for key, found in changes.items():
+            if not is_variable_of(found[0], attempt.own):
+                raised.cells.setdefault(key, found)
+        if raised.state is None:
+            state = attempt.get_state()
+            # what is made in a branch may change behind the raise, where nobody else sees it
+            raised.state = state if scope.direct else tuple(_copied(x, base) for x in state)
+
+    def intercept(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
+        """An op may fail because of values, inside of a `try`; True if what it would raise is known and the op is not needed.
+
+        Raises:
+            StructureError: a `try` would catch what it raises, and there is no test for that.
+        """
+        kinds = _exceptions_of(op.type, attrs.get("exception"))
+        tensors = [t for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None]
+        if not op.may_raise_for(tuple(t.dtype for t in tensors), attrs) or not self.wants(*kinds):
+            return False
+        location = user_location(4)
+        self._require_passable(location)
+        if op.type not in ("raise_if", "assert"):
+            from .failing import tests
+
+            found = tests(op, ins, attrs)
+            if found is None:
+                raise refused(f"by an operation that fails because of values, without a test for that ({op.type})", location)
+            for flag, error in found:
+                if self.wants(type(error)):
+                    self._places[id(error)] = error, location
+                    if flag is True:
+                        raise error
+                    self.open(Raised(self.tracer, error, scalar(flag)))
+            return False
+        cond, data = ins
+        args = [self._message(attrs["parts"], attrs["specs"], data)] if attrs["parts"] else []
+        error = kinds[0](*args)
+        self._places[id(error)] = error, location
+        flag = cond if op.type == "raise_if" else ops.op("logical_not", X=cond)
+        self.open(Raised(self.tracer, error, scalar(flag)))
+        return True
+
+    def _message(self, parts: Sequence[str], specs: Sequence[str], data: Sequence[Tensor]) -> Any:
+        from .optional import MaybeNone
+        from .texts import text
+
+        said, is_none = parts[0], None
+        for part, spec, t in zip(parts[1:], specs, data, strict=True):
+            if spec == "?":
+                is_none = t
+                continue
+            shown = self.tracer.text(t if is_none is None else MaybeNone.of(t, is_none), spec.partition(":")[2])
+            said, is_none = said + str.__str__("" if shown is None else shown) + part, None
+        return text(said)
+
+    def _require_passable(self, location: Location | None) -> None:
+        what = refused_by(self.active[-1].frame, self.active[-1].line)
+        if what:
+            raise refused(what, location)
+
+
+def refused(what: str, location: Location | None) -> StructureError:
+    return StructureError(
+        f"a try statement cannot catch what only the run knows to be raised {what}", location=location,
+        hint="test for it with if, and compute the other value there",
+    )  # fmt: skip
+
+
+def scalar(flag: Any) -> Any:
+    """A flag as a 0-d tensor; Python's own for a constant."""
+    if not isinstance(flag, Tensor):
+        return dispatch.constant(np.asarray(flag), weak=True)
+    return flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[])
+
+
+def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Exception]]:
+    """What an op may raise: `exception` is the name that a `raise_if` has."""
+    if op_type == "assert":
+        return (AssertionError,)
+    return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
+
+
+def _copied(value: Any, frame: Frame | None) -> Any:
+    """A value with copies of the containers that are made in a frame."""
+    leaves, tree = flatten(value, twins=True)
+    outside = tree.kind is None or frame is None or value in frame.containers
+    return value if outside else unflatten(tree, leaves)
