@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -21,14 +22,14 @@ from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
 from .iterators import fresh, next_
 from .lists import StagedList
-from .logical import not_, python_bool
+from .logical import in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_tuple import MaybeTuple
 from .options import OneOf, choose
 from .printing import print_
 from .reductions import combined, extreme, quantifier, sum_
 from .special import bound
-from .tracer import is_staged
+from .tracer import current_tracer, is_staged
 
 
 def _staged_any(*values: Any) -> bool:
@@ -268,12 +269,30 @@ def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
     return x.concat(axis) if isinstance(x, StagedList) else manipulation.concat(x, axis, name)
 
 
+def _index(x: Any) -> Any:
+    return int_(x) if is_staged(x) and not x.dtype.startswith(("float", "bool")) else operator.index(x)
+
+
+def _contains(items: Any, x: Any) -> Any:
+    return in_(x, items)
+
+
+def _filterfalse(test: Any, xs: Iterable) -> Any:
+    if current_tracer() is None:
+        return itertools.filterfalse(test, xs)
+    from .calls import call
+
+    return filter_(lambda x: not_(x if test is None else call(test)(x)), xs)
+
+
 BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     next: next_, round: round_, print: print_, list: list_, tuple: tuple_, sorted: sorted_, type: type_, Tensor: tensor_,
+    itertools.filterfalse: _filterfalse,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
+    operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
 }  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StagedValueError
+from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor
@@ -26,8 +26,9 @@ from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
 from .recursion import enter
+from .structure import flatten
 from .texts import text
-from .tracer import Tracer, current_tracer
+from .tracer import Tracer, current_tracer, is_staged
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
@@ -65,6 +66,8 @@ def call(f: Any) -> Any:
         return f.__call__
     if tracer is not None and (isinstance(f, np.ufunc) or getattr(f, "__module__", None) == "numpy"):
         return functools.partial(_of_numpy, f)
+    if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
+        return functools.partial(_of_library, f)
     try:
         replacement = FUNCTIONS.get(f) if f.__hash__ else None
     except TypeError:
@@ -236,6 +239,23 @@ def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         raise StagedValueError(
             error.message.replace("numpy.asarray()", f"np.{name}()"),
             location=error.location, hint=use + number,
+        ) from None  # fmt: skip
+
+
+def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of a library of Python's that looks at numbers itself.
+
+    Raises:
+        StagedValueError: only the run knows them.
+    """
+    try:
+        return f(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, Dy2stError) or not any(is_staged(x) for x in flatten((args, kwargs))[0]):
+            raise
+        raise StagedValueError(
+            f"{f.__module__}.{f.__name__}() needs numbers of Python, and is given what is only known when the program runs",
+            location=user_location(2), hint="write it as a loop, or use the functions of paddle for tensors (mean, std, ...)",
         ) from None  # fmt: skip
 
 

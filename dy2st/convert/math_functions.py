@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
@@ -70,7 +73,7 @@ def _beyond_one(x: Tensor) -> Tensor:
     return ops.op("abs", X=x) > 1.0
 
 
-MATH: dict[Any, Callable] = {
+MATH: dict[Any, Callable[..., Any]] = {
     math.sqrt: _function(math.sqrt, "sqrt", lambda x: x < 0.0),
     math.exp: _function(math.exp, "exp", large=1e4),
     math.expm1: _function(math.expm1, "expm1", large=1e4),
@@ -111,4 +114,86 @@ def power(x: Any, y: Any) -> Any:
     return _float(x) ** _float(y) if is_staged(x) or is_staged(y) else math.pow(x, y)
 
 
-MATH.update({math.log: log, math.pow: power})
+def _scaled(plain: Callable[[float], float], factor: float) -> Callable[[Any], Any]:
+    def function(x: Any) -> Any:
+        return as_number(ops.op("scale", X=_float(x), scale=factor)) if is_staged(x) else plain(x)
+
+    return function
+
+
+def _of_numbers(plain: Callable[..., Any], compute: Callable[..., Tensor]) -> Callable[..., Any]:
+    """A function of several numbers; `compute` gets tensors of float64, and divides without a look at the divisor."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_staged, (*args, *kwargs.values()))):
+            return plain(*args, **kwargs)
+        given = inspect.signature(compute).bind(*args, **kwargs)
+        given.apply_defaults()
+        return as_number(compute(*map(_tensor, given.args), **{k: _tensor(v) for k, v in given.kwargs.items()}))
+
+    return function
+
+
+def _tensor(x: Any) -> Tensor:
+    """A number as a tensor that is none."""
+    t = _float(x) if is_staged(x) else dispatch.constant(float(x), "float64")
+    return Tensor.wrap(t._value)
+
+
+def _where(condition: Tensor, x: Any, y: Any) -> Tensor:
+    x, y = (v if isinstance(v, Tensor) else dispatch.constant(v, "float64") for v in (x, y))
+    return ops.op("where", Condition=condition, X=x, Y=y)
+
+
+def _is_negative(x: Tensor) -> Tensor:
+    """Whether the sign of a float is minus, also that of a zero."""
+    return _where(x == 0.0, 1.0 / x, x) < 0.0
+
+
+def _copysign(x: Tensor, y: Tensor) -> Tensor:
+    size = ops.op("abs", X=x)
+    return _where(_is_negative(y), -size, size)
+
+
+def _atan2(y: Tensor, x: Tensor) -> Tensor:
+    high, wide = ops.op("abs", X=y), ops.op("abs", X=x)
+    steep = high > wide
+    slope = _where(steep, wide, high) / _where(steep, high, wide)
+    slope = _where(high == wide, 1.0, slope)  # infinite both
+    angle = ops.op("atan", X=_where((high == 0.0) & (wide == 0.0), 0.0, slope))
+    angle = _where(steep, math.pi / 2 - angle, angle)
+    return _copysign(_where(_is_negative(x), math.pi - angle, angle), y)
+
+
+def _fmod(x: Tensor, y: Tensor) -> Tensor:
+    known = ~(ops.op("isnan_v2", X=x) | ops.op("isnan_v2", X=y))
+    raise_if(known & (_infinite(x) | (y == 0.0)), ValueError, message_of(ValueError, math.fmod, 1.0, 0.0))
+    size = ops.op("abs", X=x)
+    rest = _where(_infinite(y), size, ops.op("elementwise_mod", X=size, Y=ops.op("abs", X=y)))
+    return _copysign(rest, x)
+
+
+def _hypot(*sides: Tensor) -> Tensor:
+    sizes = [ops.op("abs", X=s) for s in sides]
+    largest = functools.reduce(lambda a, b: _where(a > b, a, b), sizes)
+    total = functools.reduce(operator.add, [(s / largest) * (s / largest) for s in sizes])
+    infinite = functools.reduce(operator.or_, [_infinite(s) for s in sizes])
+    length = _where(functools.reduce(operator.and_, [s == 0.0 for s in sizes]), 0.0, largest * ops.op("sqrt", X=total))
+    return _where(infinite, math.inf, length)
+
+
+def _isclose(a: Tensor, b: Tensor, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Tensor:
+    sizes = ops.op("abs", X=a), ops.op("abs", X=b)
+    allowed = rel_tol * _where(sizes[0] > sizes[1], *sizes)
+    near = ops.op("abs", X=a - b) <= _where(allowed > abs_tol, allowed, abs_tol)
+    return (a == b) | (near & ~_infinite(a) & ~_infinite(b))
+
+
+MATH[math.log], MATH[math.pow] = log, power
+MATH[math.degrees] = _scaled(math.degrees, 180.0 / math.pi)
+MATH[math.radians] = _scaled(math.radians, math.pi / 180.0)
+MATH[math.atan2] = _of_numbers(math.atan2, _atan2)
+MATH[math.fmod] = _of_numbers(math.fmod, _fmod)
+MATH[math.hypot] = _of_numbers(math.hypot, _hypot)
+MATH[math.copysign] = _of_numbers(math.copysign, _copysign)
+MATH[math.isclose] = _of_numbers(math.isclose, _isclose)

@@ -1,11 +1,21 @@
 """Functions with errors. The line of each is marked with the text that the error starts with."""
 
 import dataclasses
+import itertools
+import statistics
 
 import numpy as np
 
 from dy2st.tensor.manipulation import concat
 from dy2st.tensor.search import one_hot
+
+
+def sliced_to_a_tensor(x, n):
+    return sum(itertools.islice([x, x, x], int(n)))  # error: itertools.islice() needs numbers of Python, and is given what is only
+
+
+def mean_of_statistics(x):
+    return x * statistics.mean([float(x[0]), float(x[1])])  # error: statistics.mean() needs numbers of Python, and is given what is
 
 
 def numpy_of_staged(x):

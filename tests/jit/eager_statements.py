@@ -7,6 +7,7 @@ import numpy as np
 
 from dy2st.tensor import Tensor
 from dy2st.tensor.manipulation import concat
+from dy2st.tensor.search import one_hot
 
 
 def at_top_level(x, n):
@@ -84,7 +85,7 @@ def caught(x, n):
     last = x * 0
     try:
         last = x + 1
-        y = x[n] * 2  # eager
+        y = one_hot(n, 2) * 2  # eager
     except IndexError as error:
         y = last * 3 + x
         print(type(error).__name__)

@@ -1,5 +1,9 @@
 """Python's own functions and comparisons of tensors and of numbers that depend on them."""
 
+import itertools
+import math
+import operator
+
 import dy2st as paddle
 
 
@@ -87,8 +91,28 @@ def rounding_of_a_tensor(x):
     return round(x.sum())
 
 
+def math_of_two_numbers(x):
+    a, b = float(x[0]), float(x[1])
+    found = [math.atan2(a, b), math.hypot(a, b, 3.0), math.copysign(a, b), math.degrees(a), math.radians(b)]
+    return found, math.isclose(a, b), math.isclose(a, b, rel_tol=1.0), x * math.atan2(b, a)
+
+
+def remainder_of_division(x):
+    return math.fmod(float(x[0]), float(x[1]))
+
+
+def functions_of_operator(x, n):
+    y = x if operator.not_(x.sum() > 0) else -x
+    z = x if operator.truth(n) else x * 2
+    return y, z, operator.index(n) + 1, operator.contains([1, 2, 3], n), operator.lt(n, 2)
+
+
+def filtered_out(x):
+    return sum(itertools.filterfalse(lambda v: v.sum() > 4, [x, x * 2, x * 3]))
+
+
 P, N, ONE, FOUR = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [2.0], [1.0, -2.0, 0.5, 0.5]
-NAN = float("nan")
+NAN, INF = float("nan"), float("inf")
 
 CASES = [
     (first_extreme, [(P,), (N,), ([NAN, 1.0],), ([1.0, NAN, 0.5],), ([2.0, 2.0, 1.0],), ([-0.0, 0.0],), ([],)], 1),
@@ -108,4 +132,8 @@ CASES = [
     (tensors_of_numbers, [(P, 1), (N, 2), ([], 3)], 1),
     (functions_of_numbers, [(P, 1), (N, 2)], 1),
     (rounding_of_a_tensor, [(P,)], 0),
+    (math_of_two_numbers, [(P,), (N,), ([0.0, -0.0],), ([INF, -INF],), ([-0.5, 0.25],), ([NAN, 1.0],)], 1),
+    (remainder_of_division, [(P,), (N,), ([-7.5, 2.0],), ([1.0, 0.0],), ([INF, 1.0],), ([1.0, INF],), ([NAN, 0.0],)], 1),
+    (functions_of_operator, [(P, 1), (N, 0), (P, 7)], 1),
+    (filtered_out, [(P,), (N,)], 1),
 ]
