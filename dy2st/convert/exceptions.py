@@ -137,9 +137,7 @@ def restage(tracer: Tracer, error: BaseException, values: Iterator[Any]) -> None
     leaves, tree = flatten((error.args, vars(error)))
 
     def shown(mark: re.Match) -> str:
-        new = tracer.text(next(values), tracer.marked[int(mark[1])][1])
-        assert new is not None
-        return str.__str__(new)
+        return str.__str__(tracer.mark(next(values), tracer.marked[int(mark[1])][1]))
 
     new = []
     for x in leaves:

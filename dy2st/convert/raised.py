@@ -301,8 +301,9 @@ class Attempts:
             if spec == "?":
                 is_none = t
                 continue
-            shown = self.tracer.text(t if is_none is None else MaybeNone.of(t, is_none), spec.partition(":")[2])
-            said, is_none = said + str.__str__("" if shown is None else shown) + part, None
+            value = t if is_none is None else MaybeNone.of(t, is_none)
+            shown = self.tracer.mark(value, spec[1:] if spec[:1] in "=^" else spec)
+            said, is_none = said + str.__str__(shown) + part, None
         return text(said)
 
     def _require_passable(self, location: Location | None) -> None:

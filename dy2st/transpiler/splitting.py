@@ -213,6 +213,7 @@ class _Splitter:
             or any(isinstance(n, _SUSPENDING) for n in below)
             or any(isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del) for n in below)
             or _jumps_out(statement)
+            or _raises_again(statement)
         )
 
     def flush(self, run: list, tail: bool) -> list:
@@ -348,6 +349,13 @@ def _innermost(block: Iterable[gast.AST], place: Location) -> gast.AST | None:
         inside = isinstance(statement, _FUNCTIONS) and place.line >= statement.body[0].lineno
         return None if inside else statement
     return None
+
+
+def _raises_again(node: gast.AST) -> bool:
+    """Whether a `raise` without an exception, which is that of a handler around the code, is in it."""
+    if isinstance(node, gast.Raise):
+        return node.exc is None
+    return not isinstance(node, gast.ExceptHandler) and any(map(_raises_again, nodes.children(node)))
 
 
 def _jumps_out(statement: gast.AST) -> bool:
