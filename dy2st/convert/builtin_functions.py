@@ -134,6 +134,8 @@ def reversed_(x: Any) -> Any:
 def map_(f: Callable, *xs: Any) -> Any:
     from .calls import call
 
+    if len(xs) == 1 and isinstance(xs[0], Lazy):
+        return generator(xs[0], call(f))
     overs = [staged(fresh(x)) for x in xs]
     if all(over is None for over in overs):
         return map(call(f), *xs)

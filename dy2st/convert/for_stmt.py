@@ -29,7 +29,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     """
     tracer = current_tracer()
     iterable = fresh(current(tracer, iterable))
-    if isinstance(iterable, Generator):
+    while isinstance(iterable, Generator):  # what it runs over may be one too
         iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
     over = staged(iterable)
     if over is not None:

@@ -101,8 +101,10 @@ class StagedList:
             wanted = meet(as_tensor(x).dtype, self.dtype)
             return as_tensor(x, wanted) if wanted == self.dtype else as_tensor(x)
         if not isinstance(x, Tensor):
+            from .types import describe
+
             raise StructureError(
-                f"a list that changes in a staged loop can hold tensors and numbers, not {type(x).__name__}",
+                f"a list that changes in a staged loop can hold tensors and numbers, not {describe(x)}",
                 location=user_location(3),
             )  # fmt: skip
         return x
@@ -340,7 +342,7 @@ def _tracer() -> Tracer:
 
 def element_type(items: Sequence[Any], what: str) -> LeafType:
     """The type that all these tensors and numbers have in common."""
-    from .types import join, type_of
+    from .types import describe, join, type_of
 
     found: LeafType | None = None
     for item in items:
@@ -348,7 +350,7 @@ def element_type(items: Sequence[Any], what: str) -> LeafType:
         if t is None or t.kind != "dense":
             raise StructureError(
                 f"{what} changes its length in a staged loop or branch, so it can hold tensors and numbers only, "
-                f"not {type(item).__name__}",
+                f"not {describe(item)}",
                 location=user_location(2),
             )
         if t.mixed and t.shape:  # in the list it has to be a tensor

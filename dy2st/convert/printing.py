@@ -55,14 +55,14 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
         pieces = MARK.split(format(value) if is_staged(value) else str(value))
         parts[-1] += pieces[0]
         for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-            tensor, spec = tracer.marked[int(number)]
-            shown = "=" if tensor._weak else "" if tensor.stop_gradient else "^"
+            tensor, shown = tracer.marked[int(number)]
+            kind = "=" if tensor._weak else "" if tensor.stop_gradient else "^"
             if isinstance(tensor, MaybeNone):
                 specs.append("?")
                 tensors.append(tensor.is_none)
                 parts.append("")
                 tensor = _filled(tensor)
-            specs.append(f"{shown}:{spec}" if spec else shown)
+            specs.append(kind + shown)
             tensors.append(tensor)
             parts.append(piece)
     return parts, specs, tensors

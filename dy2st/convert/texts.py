@@ -26,11 +26,17 @@ class StagedText(str):
     def __radd__(self, other: str) -> StagedText:
         return StagedText(str.__add__(other, self))
 
-
     def __format__(self, spec: str) -> str:
-        if spec:
+        """The text, with a width or an alignment if it is that of one tensor."""
+        from .tracer import need_tracer
+
+        if not spec:
+            return StagedText(self)
+        mark, tracer = MARK.fullmatch(str(self)), need_tracer("a text")
+        tensor, shown = tracer.marked[int(mark[1])] if mark else (None, "")
+        if tensor is None or shown:
             _refused("format")(self)
-        return StagedText(self)
+        return tracer.mark(tensor, f"!s:{spec}")
 
     def __mod__(self, values: Any) -> Any:
         return text(percent(str(self), values))
@@ -81,9 +87,7 @@ def percent(template: Any, values: Any) -> Any:
             value, used = given[used], used + 1
         else:
             raise TypeError("not enough arguments for format string")
-        if isinstance(value, StagedText):
-            return str(value) if match[0][-1] in "s" and len(match[0]) == (2 if key is None else 4 + len(key)) else format(value, match[0])
-        if not is_staged(value):
+        if not is_staged(value) and not isinstance(value, StagedText):
             return match[0] % ({key: value} if key is not None else (value,))
         return _formatted(value, match)
 
@@ -93,16 +97,20 @@ def percent(template: Any, values: Any) -> Any:
     return result
 
 
-def _formatted(value: Tensor, field: re.Match) -> str:
+def _formatted(value: Tensor | StagedText, field: re.Match) -> str:
     from .builtin_functions import BUILTINS
 
     kind, flags = field["kind"], field["flags"]
+    if isinstance(value, StagedText) and kind != "s":
+        _refused("format")(value)
     if kind in "di":
         value, kind = BUILTINS[int](value), "d"
     elif kind in "eEfFgG":
         value = BUILTINS[float](value)
-    elif kind in "sr" and not (flags or field["width"] or field["digits"]):
-        return str(value)
+    elif kind in "sr":
+        digits = "" if field["digits"] is None else f".{field['digits']}"
+        form = f"{'<' if '-' in flags else '>'}{field['width']}{digits}" if field["width"] or digits else ""
+        return format(value if isinstance(value, StagedText) else str(value), form)
     else:
         raise StagedValueError(
             f"{field[0]!r} of a tensor is not supported while tracing", location=user_location(3), hint="use an f-string"

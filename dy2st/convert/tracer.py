@@ -221,8 +221,12 @@ class Tracer(Watcher, ProgramRecorder):
             return None
         tensor = as_plain_tensor(tensor)
         require_one_kind(tensor, "its text depends on that")
-        # a mark that cannot be part of a text of the user; `printing.texts` puts the tensor in its place
-        self.marked.append((tensor, spec))
+        return self.mark(tensor, f":{spec}" if spec else "")
+
+    def mark(self, tensor: Tensor, shown: str) -> StagedText:
+        """What stands for the text of a tensor, shown as an f-string says with this conversion and format."""
+        # cannot be part of a text of the user; `printing.texts` puts the tensor in its place
+        self.marked.append((tensor, shown))
         return StagedText(f"\0{len(self.marked) - 1}\0")
 
     def require_not_none(self, t: MaybeNone | MaybeTuple, text: str = "", exception: type[Exception] = TypeError) -> None:

@@ -10,6 +10,7 @@ from dy2st.transpiler.passes.break_stmt import BreakStmt
 from dy2st.transpiler.passes.calls import Calls
 from dy2st.transpiler.passes.check_unsupported import CheckUnsupported
 from dy2st.transpiler.passes.compare import Compare
+from dy2st.transpiler.passes.comprehension_walrus import ComprehensionWalrus
 from dy2st.transpiler.passes.comprehensions import Comprehensions
 from dy2st.transpiler.passes.continue_stmt import ContinueStmt
 from dy2st.transpiler.passes.declarations import Declarations
@@ -41,6 +42,8 @@ PIPELINE: tuple[type[Pass], ...] = (
     MatchStmt,
     # Where the user's conditions are, as long as they can be told from what the next passes make of them.
     Tests,
+    # Makes functions in which the next pass finds no more `:=` than in those of the user's.
+    ComprehensionWalrus,
     # Makes statements of expressions, so before everything that looks at control flow.
     Walrus,
     # Makes names undefined, which the next pass has to know.

@@ -14,6 +14,8 @@ def messages(x, n):
     print("%.2f|%8.3f|%-8.1f|%+d|%05d|%5d|%g" % (float(x.sum()), x.sum(), x.max(), int(n), n, n, float(x.mean())))
     print("%d%% of %s" % (n, "all"), "%s" % n, "%e" % x.sum(), "%(a).1f %(b)s" % {"a": x.max(), "b": 3})
     print("{:.1f} and {}".format(float(x.sum()), 3) + " " + ", ".join([f"{n:>4}", str(int(n))]))
+    print(f"{n!r:>6}|{float(x[0])!s:<8}|{x!r:>80}|{x[0]!s:^70}|", f"{int(n)!s:>5}", "{:<7}|".format(str(float(x[1]))))
+    print("%-5s|%5s|%5r|%.2s|" % (int(n), n, float(x[0]), str(int(n))), "%6s" % f"{x.max().item()}")
     return x
 
 

@@ -180,6 +180,18 @@ def mapped(x):
     return sum(map(lambda v: v * 2 if v > 1 else v, x)) + list(map(lambda a, b: a * b, x, x))[0]
 
 
+def mapped_filtered(x):
+    rows = (x, -x, x * 0.5)
+    kept = filter(lambda v: v.sum() > -4, map(lambda v: v + 1, filter(lambda v: v[0] > 0, rows)))
+    total = x * 0
+    for v in map(lambda v: v * 2, kept):
+        total = total + v
+        if total.sum() > 30:
+            break
+    doubled = (v * 2 for v in (v + 1 for v in rows if v[1] > 0) if v[2] > 0)
+    return total, sum(doubled), list(map(lambda v: v.sum(), filter(lambda v: v[0] > 0, rows)))
+
+
 def stacked(x):
     return paddle.stack(list(v * v for v in x))
 
@@ -198,6 +210,39 @@ def with_nonlocal(x, n):
         k = k + 1
         return v > 1
     return any(f(v) for v in x), k
+
+
+def walrus_witness(x, n):
+    if any((hit := v) * n > 2 for v in x):
+        return hit * 2
+    all((last := v) < 2 for v in [x[0], x[1]])
+    return last
+
+
+def walrus_of_rest(x, n):
+    found = any((hit := v) > n for v in x[n:])
+    return found, hit
+
+
+def walrus_running(x):
+    total = x[0] * 0
+    sums = [(total := total + v) for v in x]
+    large = [w for v in sums if v > 1 and (w := v * 2) > 3]
+    pairs = [[(most := u * v) for v in x[:2]] for u in x[:2]]
+    return paddle.stack(sums), len(large), total, most, pairs
+
+
+def walrus_nonlocal(x, n):
+    best = x[0]
+
+    def better():
+        nonlocal best
+        return [best := v for v in x if v > best]
+
+    while n > 0 and any((low := v) < n for v in x):
+        n -= 1
+        best = best + low * 0.5
+    return len(better()), best, n
 
 
 def joined_texts(x):
@@ -288,9 +333,14 @@ CASES = [
     (reduced_start, RUNS, 1),
     (reduced_empty, RUNS, 1),
     (mapped, [(P,), (N,)], 1),
+    (mapped_filtered, [(P,), (N,), ([1.0, -20.0, 3.0],)], 1),
     (stacked, [(P,), (N,)], 1),
     (enclosing, RUNS, 1),
     (with_nonlocal, RUNS, 1),
+    (walrus_witness, RUNS, 1),
+    (walrus_of_rest, [(P, 0), (N, 1)], 1),
+    (walrus_running, [(P,), (N,)], 1),
+    (walrus_nonlocal, RUNS, 1),
     (joined_texts, [(P,), (N,)], 1),
     (contained, [(P,), (N,)], 1),
     (of_a_generator, [(P,), (N,)], 1),

@@ -60,7 +60,8 @@ def show(array: np.ndarray | None, spec: str) -> str:
     conversion, _, form = rest.partition(":")
     if array is None:
         return format(None if conversion == "" else "None", form)
-    if number or (form and array.size == 1):
+    # with a conversion it is the text of the tensor that has the format, else its item
+    if number or (form and not conversion and array.size == 1):
         value = array.reshape(()).item()
         return format(repr(value) if conversion == "!r" else str(value) if conversion == "!s" else value, form)
     return format(_tensor_text(array, not gradient), form)
