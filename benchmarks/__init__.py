@@ -1,1 +1,5 @@
-"""Benchmarks: `python -m benchmarks [NAME ...]`. Each module has `run() -> list[Row]`; figures are ratios in one run, of medians."""
+"""Benchmarks: `python -m benchmarks [NAME ...]`.
+
+`workloads/` holds models that other frameworks run too. `startup`, `conversion`, `loops`, `recursion` and `training` measure dy2st alone,
+each by a function `run() -> list[Row]`. Figures are ratios in one run, of medians.
+"""

@@ -1,0 +1,130 @@
+"""The benchmarks' runner: a small workload by itself, and two saved runs beside each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import frameworks, measure, report, roofline, runner
+from benchmarks.workloads import MODULES, autoencoder, common
+
+
+@pytest.mark.slow
+def test_a_workload_is_measured_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    file = tmp_path / "run.jsonl"
+    assert command.main(["autoencoder", "--seconds", "0.1", "--save", str(file)]) == 0
+    machine, static, eager = report.load(file)
+    assert machine["threads"] == 2
+    assert machine["gemm"] > 0 < machine["copy"]
+    assert (static["workload"], static["case"], static["framework"]) == ("autoencoder", "train", "dy2st")
+    assert eager["framework"] == "dy2st eager"
+    assert eager["difference"] < 1e-5
+    for key in ("import", "cold", "warm", "steady", "fastest", "cpu", "memory"):
+        assert static[key] > 0, key
+    assert static["cold"] > static["warm"]
+    products = 2 * autoencoder.BATCH * autoencoder.INPUT * autoencoder.HIDDEN
+    # two products forward, and their gradients but for that of x
+    assert static["gflop"] == pytest.approx(5 * products / 1e9)
+    text = capsys.readouterr().out
+    assert "| autoencoder.train |" in text
+    assert command.main(["--show", str(file)]) == 0
+    assert "| autoencoder.train |" in capsys.readouterr().out
+
+
+def test_a_quick_run_measures_what_is_compiled(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    file = tmp_path / "run.jsonl"
+    assert command.main(["scalar_loop", "--quick", "--seconds", "0", "--by", "cpu", "--save", str(file)]) == 0
+    machine, static = report.load(file)
+    assert "gemm" not in machine
+    assert (static["workload"], static["case"], static["framework"], static["calls"]) == ("scalar_loop", "infer", "dy2st", 5)
+    assert static["steady"] >= static["fastest"] > 0
+    assert "| scalar_loop.infer |" in capsys.readouterr().out
+
+
+def record(framework: str, steady: float, **more: Any) -> dict[str, Any]:
+    return {"workload": "newton", "case": "grad", "framework": framework, "steady": steady, "memory": 100.0, **more}
+
+
+def test_two_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    own = {"benchmark": "startup", "name": "import", "value": 0.5, "unit": "s"}
+    first = [{"commit": "aaa"}, record("dy2st", 2.0), record("jax", 1.0), own]
+    second = [{"commit": "bbb"}, record("dy2st", 1.0), record("jax", 1.1), record("torch eager", 3.0)]
+    files = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for file, records in zip(files, (first, second), strict=True):
+        report.save(records, file)
+    assert command.main(["--compare", *map(str, files)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0][1].startswith("aaa")
+    assert ["newton.grad, dy2st, steady ms", "2", "1", "0.5"] in cells
+    assert ["newton.grad, jax, steady ms", "1", "1.1", "1.1"] in cells
+    assert lines[-2:] == ["only in the first: startup: import s", "only in the second: newton.grad, torch eager, steady ms"]
+
+
+def test_a_peer_with_another_result_is_not_the_best() -> None:
+    records = [record("dy2st", 2.0), record("jax", 1.0, difference=0.5), record("torch eager", 4.0, difference=1e-6),
+               {"workload": "newton", "case": "grad", "framework": "torch script", "refused": "why"}]  # fmt: skip
+    text = report.comparison(records)
+    assert "| torch eager 4 ms | 0.5 " in text
+    assert "newton.grad: jax: its results differ by 5.0e-01" in text
+    assert "newton.grad: torch script: why" in text
+    assert "| (1) |" in report.frameworks_table(records)
+
+
+def test_results_are_compared_element_by_element() -> None:
+    a = measure.summary([np.arange(100.0).reshape(10, 10), np.zeros(0)])
+    assert runner.difference([a], [a]) == 0
+    assert runner.difference([a], [measure.summary([np.arange(100.0), np.zeros(0)])]) == float("inf")
+    moved = measure.summary([np.arange(100.0).reshape(10, 10)[::-1], np.zeros(0)])
+    assert runner.difference([a], [moved]) > 0.5
+
+
+def test_names_of_workloads() -> None:
+    assert runner.cases(["mnist_cnn.infer1", "newton"]) == [("mnist_cnn", "infer1"), ("newton", "grad")]
+    with pytest.raises(ValueError, match="unknown benchmark"):
+        runner.cases(["mnist_cnn.nothing"])
+    every = runner.cases()
+    assert {module for module, _ in every} == set(MODULES)
+    assert {f.name for f in runner.Settings(["torch eager", "jax"]).frameworks("infer8")} == {"dy2st", "dy2st eager", "torch eager", "jax"}
+    assert "onnxruntime" not in {f.name for f in runner.Settings(["onnxruntime"]).frameworks("train")}
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["--peers", "nobody", "newton"], ["--compare", "a", "b"]])
+def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit):
+        command.main(arguments)
+    assert "error:" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(json.dumps({"a": 1}) + "\n[1]\n")
+    with pytest.raises(ValueError, match=r"x\.jsonl:2 is no record"):
+        report.load(file)
+
+
+def test_the_work_of_a_loop_counts_its_iterations() -> None:
+    ops = roofline.work("dynamic_rnn", "infer")
+    products = [(flops, count) for kind, flops, _, count in ops if kind == "matmul_v2"]
+    assert len(products) == 1
+    flops, count = products[0]
+    assert flops == 2 * 8 * 64 * 64
+    assert count % 2 == 0
+    assert 50 < count // 2 < 100
+    least = roofline.least([["matmul_v2", 1e9, 4e6, 2], ["sgd", 0.0, 4e9, 1]], gemm=100.0, copy=10.0)
+    assert least["least"] == pytest.approx(2 * 10 + 400)
+
+
+def test_parameters_are_the_same_for_all_frameworks() -> None:
+    draw, again = common.Parameters(), common.Parameters()
+    (w, b), (v, c) = draw.linear(3, 4), again.linear(3, 4)
+    assert (w == v).all()
+    assert (b == c).all()
+    assert draw(3, 4).tolist() != w.tolist()
+    assert abs(draw.norm(1000)[0].mean() - 1) < 0.02
+    assert frameworks.leaves([1, (2, [3])]) == [1, 2, 3]
