@@ -320,10 +320,10 @@ def refused(what: str, location: Location | None) -> StructureError:
 
 
 def scalar(flag: Any) -> Any:
-    """A flag as a 0-d tensor; Python's own for a constant."""
+    """A flag as a 0-d tensor, also if it is a bool of Python."""
     if not isinstance(flag, Tensor):
-        return dispatch.constant(np.asarray(flag), weak=True)
-    return flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[])
+        return dispatch.constant(np.asarray(flag))
+    return Tensor.wrap((flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[]))._value)
 
 
 def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Exception]]:

@@ -19,6 +19,7 @@ from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
 from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged
+from .iterators import fresh
 from .lists import StagedList
 from .logical import and_, not_, or_, python_bool
 from .tracer import is_staged
@@ -36,7 +37,7 @@ def extreme(which: str) -> Callable:
     def choose(*args: Any, key: Callable | None = None, **kwargs: Any) -> Any:
         from .calls import call
 
-        values: Any = args if len(args) > 1 else args[0]
+        values: Any = args if len(args) > 1 else fresh(args[0])
         if isinstance(values, (Lazy, Staged)):
             from .comprehensions import list_
 
@@ -53,7 +54,8 @@ def extreme(which: str) -> Callable:
                 )  # fmt: skip
             _require_some(which, values)
             return values[_place(which, values)]
-        values = list(values)
+        values = list(values)  # an iterator gives them once
+        args = args if len(args) > 1 else (values,)
         rank = call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
         if not any(map(is_staged, keys)):
@@ -94,7 +96,7 @@ def quantifier(which: str) -> Callable:
     plain, combine = getattr(builtins, which), and_ if which == "all" else or_
 
     def test(values: Any) -> Any:
-        if isinstance(values, (Lazy, Staged)):
+        if isinstance(fresh(values), (Lazy, Staged)):
             return _until(values, which == "any")
         if isinstance(values, StagedList):
             values = values.stack()
@@ -152,7 +154,7 @@ def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
 
 def sum_(values: Any, start: Any = 0) -> Any:
     """`sum`."""
-    if isinstance(values, (Lazy, Staged)):
+    if isinstance(fresh(values), (Lazy, Staged)):
         return combined(operator.add, values, start)
     if isinstance(values, StagedList):
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +53,23 @@ def to_static(function: Any = None, input_spec: Sequence[Any] | None = None, bui
         return function
     if isinstance(function, (staticmethod, classmethod)):
         raise DTypeError("put to_static below @staticmethod or @classmethod, next to the function")
-    raise DTypeError(f"to_static takes a function, a method or a Layer, got {type(function).__name__}")
+    if isinstance(function, functools.partial) and input_spec is None:
+        return functools.partial(to_static(function.func, full_graph=full_graph), *function.args, **function.keywords)
+    own = None if isinstance(function, type) else inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(own, types.FunctionType):
+        return StaticFunction(types.MethodType(own, function), input_spec, full_graph=full_graph)
+    raise DTypeError(
+        f"to_static takes a function, a method, a Layer or an object with __call__, got {type(function).__name__}",
+        hint=next((hint for kind, hint in _HINTS.items() if isinstance(function, kind)), None),
+    )
+
+
+_HINTS: dict[type, str] = {
+    functools.partial: "give the function to to_static, with an input_spec for all arguments: partial(to_static(f, input_spec), ...)",
+    functools._lru_cache_wrapper: "a cache would keep the tensors of a call; decorate the function without lru_cache, which has its traces",
+    types.BuiltinFunctionType: "call it in a function of your own",
+    type: "decorate its forward or __call__, or make an object of it",
+}
 
 
 declarative = to_static

@@ -16,8 +16,9 @@ from ..convert.cells import Cell
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.maybe_tuple import MaybeTuple
+from ..convert.optional import MaybeNone
 from ..convert.reach import Place
-from ..convert.structure import build
+from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..errors import Dy2stError
 from ..tensor import Tensor
 from .guards import Guards
@@ -147,6 +148,23 @@ def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
     if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) and id(recipe.value) in places:
         return Found(places[id(recipe.value)], recipe)
     return recipe
+
+
+def python_values(recipe: Recipe, path: str = "result") -> list[str]:
+    """The Python values in a result that are no tensors of the Program, with the ways to them."""
+    if isinstance(recipe, Constant):
+        return [] if isinstance(recipe.value, Tensor) else [f"{path} = {recipe.value!r:.60}"]
+    if isinstance(recipe, Picked):
+        return [f"{path}, one of {len(recipe.options)} objects"]
+    if isinstance(recipe, (Given, Held, Found)):
+        return python_values(recipe.contents, path)
+    if not isinstance(recipe, Rebuilt):
+        return []
+    if recipe.kind in (MaybeTuple, MaybeNone, MaybeNumber, MaybeObject):
+        return python_values(recipe.children[0], path)
+    steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
+    steps = steps or [f"[{i}]" for i in range(len(recipe.children))]
+    return [x for step, child in zip(steps, recipe.children, strict=True) for x in python_values(child, path + step)]
 
 
 def handed_on(recipe: Recipe) -> list[Tensor]:

@@ -15,10 +15,10 @@ from ..convert.tracer import current_tracer
 from ..errors import DTypeError, FeedError, FetchError, GradientError, ModeError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd, dispatch
-from ..tensor.location import user_location
+from ..tensor.location import user_location, warn
 from ..tensor.random import STATE_NAME, state
 from . import static_call
-from .concrete import Captured, ConcreteProgram, Effects, Fetched, Rebuilt
+from .concrete import Captured, ConcreteProgram, Effects, Fetched, Rebuilt, python_values
 from .guards import Guards
 from .signature import Arguments
 from .static_function import StaticFunction
@@ -26,6 +26,8 @@ from .static_function import StaticFunction
 
 def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, **configs: Any) -> None:
     """Writes `path.pdmodel` and `path.pdiparams`, which `load` and `dy2st_runtime.Predictor` read.
+
+    A saved model gives tensors, in their order in the result; a UserWarning names Python values that are left out.
 
     Args:
         layer: a Layer, a static function, or a function.
@@ -44,7 +46,10 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
     ...     dy2st.jit.load(f"{folder}/net")(dy2st.ones([3, 2])).shape
     [3, 1]
     """
-    program, feeds, fetches, params = for_inference(concrete_of(layer, input_spec))
+    concrete = concrete_of(layer, input_spec)
+    program, feeds, fetches, params = for_inference(concrete)
+    if left_out := python_values(concrete.recipe):
+        warn(f"jit.save: a saved model gives its tensors in order; these values of {concrete.name!r} are not in it: {'; '.join(left_out)}")
     save_inference_model(path, program, feeds, fetches, params)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import GradientError, InplaceError, StagedValueError
+from . import dispatch
 from .location import user_location
 from .tensor import Parameter, Tensor
 
@@ -38,9 +39,12 @@ def deep(self: Tensor, memo: dict) -> Tensor:
 
     Raises:
         InplaceError: the tensor is no leaf.
+        StagedValueError: a parameter, while a function is traced: the copy would be that of the first call.
     """
     if not self.is_leaf:
         raise InplaceError("only leaf tensors can be deep-copied", hint="copy tensor.detach()")
+    if self.is_symbolic or not dispatch.in_dynamic_mode():
+        return _deep_in_program(self, memo)
     new = shallow(self)
     memo[id(self)] = new
     new._name = None
@@ -49,6 +53,25 @@ def deep(self: Tensor, memo: dict) -> Tensor:
         new.__dict__["optimize_attr"] = dict(self.optimize_attr)
         if self._name is not None:
             new._name = unique_name.generate(self._name)
+    return new
+
+
+def _deep_in_program(self: Tensor, memo: dict) -> Tensor:
+    """The same where ops are recorded: a value of its own, whose gradient ends with it."""
+    if isinstance(self, Parameter):
+        raise StagedValueError(
+            f"parameter {self.name!r} would be deep-copied once, while tracing, and not by each call", location=user_location(3),
+            hint="copy it outside of the function, or compute with parameter.clone()",
+        )  # fmt: skip
+    before = dispatch.set_grad(False)
+    try:
+        new = dispatch.ops.op("assign", X=self)
+        new = dispatch.ops.op("assign", X=new)  # the first one hands no gradient on
+    finally:
+        dispatch.set_grad(before)
+    new.stop_gradient = self.stop_gradient
+    new._weak, new._kinds = self._weak, self._kinds
+    memo[id(self)] = new
     return new
 
 

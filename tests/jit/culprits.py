@@ -469,6 +469,14 @@ def text_of_a_dynamic_list(x, n):
 POSITIONS = iter(range(100))
 
 
+def sum_of_the_outside(x):
+    return x * sum(POSITIONS)  # error: a range_iterator that is there before the call would be advanced once
+
+
+def largest_of_the_outside(x):
+    return x * max(POSITIONS)  # error: a range_iterator that is there before the call would be advanced once
+
+
 def iterator_of_the_outside(x):
     return x * next(POSITIONS)  # error: a range_iterator that is there before the call would be advanced once
 

@@ -107,6 +107,11 @@ def functions_of_operator(x, n):
     return y, z, operator.index(n) + 1, operator.contains([1, 2, 3], n), operator.lt(n, 2)
 
 
+def extremes_of_iterators(x):
+    numbers = iter([3, 1, 2])
+    return x * max(numbers), list(numbers), min(iter([x[0], x[1]])), sum(iter([x, x * 2]))
+
+
 def filtered_out(x):
     return sum(itertools.filterfalse(lambda v: v.sum() > 4, [x, x * 2, x * 3]))
 
@@ -135,5 +140,6 @@ CASES = [
     (math_of_two_numbers, [(P,), (N,), ([0.0, -0.0],), ([INF, -INF],), ([-0.5, 0.25],), ([NAN, 1.0],)], 1),
     (remainder_of_division, [(P,), (N,), ([-7.5, 2.0],), ([1.0, 0.0],), ([INF, 1.0],), ([1.0, INF],), ([NAN, 0.0],)], 1),
     (functions_of_operator, [(P, 1), (N, 0), (P, 7)], 1),
+    (extremes_of_iterators, [(P,), (N,)], 1),
     (filtered_out, [(P,), (N,)], 1),
 ]

@@ -1,5 +1,6 @@
 """Python around tensors: closures, methods, containers, exceptions, generators over Python values."""
 
+import copy
 import functools
 
 from dy2st.tensor.manipulation import stack
@@ -207,7 +208,22 @@ def items_replaced_while_looping(x):
 
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
+def deep_copy(x):
+    y = copy.deepcopy(x)
+    z = copy.deepcopy({"x": x, "n": 2})
+    return (y * x + z["x"] * z["n"]).sum()
+
+
+def deep_copy_on_one_path(x):
+    y = x
+    if x.sum() > 0:
+        y = copy.deepcopy(x)
+    return y * x
+
+
 CASES = [
+    (deep_copy, [([1.0, 2.0],), ([-1.0, 3.0],)], 1),
+    (deep_copy_on_one_path, [([1.0, 2.0],), ([-1.0, -3.0],)], 1),
     (nonlocal_state, [(P, 3), (N, 2), (P, 0)], 1),
     (partial_call, [(P,), (N,)], 1),
     (comprehension, [(P,), (N,)], 1),

@@ -434,6 +434,16 @@ def entry_out_of_range(x, n):
     return y
 
 
+def index_in_a_loop(x, n):
+    try:
+        for i in range(n):
+            if x[i] > 2:
+                return i
+        return None
+    except IndexError:
+        return -1
+
+
 def decided_by_python(x, n):
     try:
         if n > 2:
@@ -510,6 +520,7 @@ CASES = [
     (division_by_zero, [(P, 3), (P, 0)], 1),
     (no_integer, [(P,), ([0.0, 1.0, 2.0],), ([0.0, 0.0, 0.0],)], 1),
     (entry_out_of_range, [(P, 1), (P, 5), (P, 0)], 1),
+    (index_in_a_loop, [(P, 3), (P, 2), (N, 5), (N, 1)], 1),
     (decided_by_python, [(P, 1), (P, 5)], 1),
     (of_a_layer, [(P,), (N,), ([-2.0, 0.0, 1.0],), ([0.5, -1.0, -9.0],)], 1),
 ]
