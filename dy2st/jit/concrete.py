@@ -306,6 +306,13 @@ class ConcreteProgram:
                 self._active = [name in names for name in self.fetches]
             return self._active
 
+    @property
+    def executables(self) -> dict[str, Any]:
+        """What was made so far to run it, by the part of the program: `forward`, `forward and backward`."""
+        with self._lock:
+            found = {"forward": self._forward, "forward and backward": self._training and self._training.executable}
+            return {name: made for name, made in found.items() if made is not None}
+
     def feeds(self) -> list[str]:
         """The names of what is fed."""
         return [v.name for v in (*self.inputs, *(n.variable for n in self.numbers))]

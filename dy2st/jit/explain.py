@@ -1,10 +1,11 @@
-"""`explain()`: what was staged and why, and why there is more than one trace."""
+"""`explain()`: what was staged and why, why there is more than one trace, and what was compiled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.errors import shorten_path
+from dy2st_runtime.executor.executable import Executable
 
 from .splits import describe
 
@@ -18,9 +19,9 @@ def explain(function: StaticFunction) -> str:
     count = "1 trace" if len(traces) == 1 else f"{len(traces)} traces"
     lines = [f"{function.__qualname__}: {count}"]
     lines += describe(function)
-    for i, concrete in enumerate(traces, start=1):
+    for number, concrete in enumerate(traces, start=1):
         inputs = ", ".join(f"{v.name}: {v.type}" for v in concrete.inputs) or "no tensors"
-        lines.append(f"trace {i}: {concrete.reason}")
+        lines.append(f"trace {number}: {concrete.reason}")
         lines.append(f"  inputs: {inputs}")
         if concrete.fixed is not None:
             lines.append(f"  of these sizes only, because with open ones: {concrete.fixed.message} ({concrete.fixed.location})")
@@ -30,4 +31,24 @@ def explain(function: StaticFunction) -> str:
             place = f"{shorten_path(note.location.file)}:{note.location.line}" if note.location else "?"
             text = f"   | {note.location.text.strip()}" if note.location and note.location.text.strip() else ""
             lines.append(f"  {place}: {note.what} {note.why}{text}")
+        for part, executable in concrete.executables.items():
+            lines += [f"  {part}: {line}" if i == 0 else f"    {line}" for i, line in enumerate(_kernels(executable))]
     return "\n".join(lines) + "\n"
+
+
+def _kernels(executable: Any) -> list[str]:
+    """How many kernels there are, and which of them this process had to compile."""
+    if not isinstance(executable, Executable):
+        return ["run by the reference interpreter (DY2ST_NO_JIT)"]
+    kernels = executable.kernels()
+    new = [(launch, seconds) for launch, seconds in kernels if seconds is not None]
+    count = f"{len(kernels)} kernels for {len(executable.plan.kernels)} launches"
+    if not new:
+        return [f"{count}, all compiled before"]
+    lines = [f"{count}; {len(new)} compiled by this process in {sum(s for _, s in new):.2f} s, as no one before had compiled their text "
+             "for this processor and these versions"]  # fmt: skip
+    for launch, seconds in new:
+        place = launch.op.location
+        where = f" ({shorten_path(place.file)}:{place.line})" if place is not None else ""
+        lines.append(f"{launch.kernel.label}{where}: {seconds:.2f} s")
+    return lines

@@ -409,7 +409,7 @@ class StaticFunction:
         return concrete
 
     def explain(self) -> str:
-        """Why each `if` and loop was staged or left to Python, and why there are so many traces."""
+        """Why each `if` and loop was staged or left to Python, why there are so many traces, and what was compiled for them."""
         from .explain import explain
 
         return explain(self)

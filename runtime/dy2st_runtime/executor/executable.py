@@ -19,6 +19,7 @@ from ..ir.program import Operator, Program, Variable
 from ..ir.visit import clone_program
 from ..loopir.printer import show_kernel
 from ..lowering.lower import lower
+from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
 from . import driver, profile
@@ -158,6 +159,13 @@ class Executable:
             return _enter(self._driver, frame)
         with recording.noting(self.plan, frame):
             return _enter(profiling_driver(), frame)
+
+    def kernels(self) -> list[tuple[Launch, float | None]]:
+        """The kernels, each once, with the seconds that this process took to compile them; None: another process has compiled it."""
+        first: dict[str, Launch] = {}
+        for source, launch in zip(self.sources, self.plan.kernels, strict=True):
+            first.setdefault(source, launch)
+        return [(launch, compiler().took.get(compiler().symbol(source))) for source, launch in first.items()]
 
     def describe(self) -> str:
         """The plan as text: descriptors with their buffers, then the instructions."""
