@@ -48,9 +48,10 @@ def get(name: str) -> Printed | None:
 
 def put(name: str, printed: Printed) -> None:
     """Keeps an entry."""
-    places: dict[Location, int] = {}
-    spans = [(*span, places.setdefault(place, len(places))) for *span, place in printed.spans]
-    entry = printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places], spans
+    places = {id(span[4]): span[4] for span in printed.spans}  # nodes that come from one place share it
+    numbers = {key: number for number, key in enumerate(places)}
+    spans = [(line, col, end, end_col, numbers[id(place)]) for line, col, end, end_col, place in printed.spans]
+    entry = printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places.values()], spans
     _store().put(name, marshal.dumps(entry))
 
 
@@ -75,8 +76,7 @@ def _parts(code: types.CodeType) -> Iterator[str]:
     yield repr((code.co_name, getattr(code, "co_qualname", ""), code.co_flags, code.co_firstlineno, code.co_argcount,
                 code.co_posonlyargcount, code.co_kwonlyargcount, code.co_names, code.co_varnames, code.co_freevars,
                 code.co_cellvars, code.co_code))  # fmt: skip
-    positions = getattr(code, "co_positions", code.co_lines)  # Python 3.10 knows lines only
-    yield repr(list(positions()))
+    yield repr(code.co_linetable)
     for value in code.co_consts:
         if isinstance(value, types.CodeType):
             yield from _parts(value)

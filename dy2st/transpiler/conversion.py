@@ -101,6 +101,7 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
         parameter.annotation = None
     manager = PassManager(tree, Context(tree, code.co_freevars), keep_stages=keep_stages)
     transformed = manager.run(PIPELINE)
+    manager.release()
     printed = loader.printed(transformed, source, code)
     loaded = loader.load(printed, code)
     if lasting and loader.keeps(printed.filename):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import gast
 from dy2st_runtime import config
 
-from dy2st.transpiler import nodes, origin
+from dy2st.transpiler import kinds, nodes, origin
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.names import Namer, identifiers
 from dy2st.transpiler.printer import show
@@ -48,14 +49,22 @@ class Pass(gast.NodeTransformer):
     runs elsewhere or at another time: decorators, annotations, and the statements of class bodies, whose
     names no nested function could see. Functions inside a class are visited. Functions marked `plain`
     (generators) stay as they are.
+
+    Attributes:
+        requires: the analyses that the pass asks for.
+        looks_for: classes of nodes without which there is nothing to do in a statement, or in a whole tree; by default those that
+            the pass has visitors for.
+        changed: whether anything was changed. What a visitor replaces counts by itself; a visitor that changes its node sets this.
     """
 
     requires: ClassVar[tuple[type[Analysis], ...]] = ()
+    looks_for: ClassVar[tuple[type, ...] | None] = None
 
     def __init__(self, context: Context, manager: PassManager):
         self.context, self.manager = context, manager
         self.changed = False
         self._visitors: dict[type, Callable[[Any], Any]] = {}
+        self.wanted = _wanted(type(self))  # type: ignore[arg-type]
         # half of all nodes are names and constants, which most passes have nothing to do with
         leaves = [c for c in (gast.Name, gast.Constant) if not hasattr(self, f"visit_{c.__name__}")]
         self._passed_over = nodes.WITHOUT_PLACE.union(leaves)
@@ -78,8 +87,13 @@ class Pass(gast.NodeTransformer):
         if visitor is None:
             visitor = self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
         result = visitor(node)
+        if self.changed and "kinds" in node.__dict__:
+            self.manager.forget(node)  # also a header that has become an operand: it may be a header again
         if result is not node:
             self.changed = True
+            if kind in kinds.COMPOUND:
+                for header in nodes.children(node):
+                    self.manager.forget(header)
         return result
 
     def generic_visit(self, node: gast.AST) -> Any:
@@ -87,29 +101,46 @@ class Pass(gast.NodeTransformer):
         if isinstance(node, (gast.Name, gast.Constant)):
             return node
         fields = node.__dict__
+        visit = self.visit_piece if node.__class__ in kinds.COMPOUND else self.visit
         for field in nodes.child_fields(node.__class__):
             value = fields.get(field)
             if value.__class__ is list:
                 if value:
-                    value[:] = self.visit_block(value)
+                    visited = self.visit_block(value)
+                    if visited is not value:
+                        value[:] = visited
             elif isinstance(value, gast.AST) and value.__class__ not in self._passed_over:
-                fields[field] = self.visit(value)
+                fields[field] = visit(value)
         return node
 
+    def visit_piece(self, piece: gast.AST) -> Any:
+        """Visits a simple statement, or an expression in the header of a compound one, if it holds what the pass looks for."""
+        if not kinds.within(piece) & self.wanted:
+            return piece
+        before, self.changed = self.changed, False
+        visited = self.visit(piece)
+        self.changed |= before
+        return visited
+
     def visit_block(self, statements: list) -> list:
-        """Visits the nodes of a list; each may become several."""
-        result: list = []
-        for statement in statements:
+        """Visits the nodes of a list; each may become several. A new list only if there is something new."""
+        result: list | None = None
+        for index, statement in enumerate(statements):
+            visited = statement
+            kind = statement.__class__
+            if kind in kinds.PIECES:
+                visited = self.visit_piece(statement)
             # Lists of names, of keys of `{**d}`, ... have other elements than nodes.
-            if not isinstance(statement, gast.AST) or statement.__class__ in self._passed_over:
-                result.append(statement)
-                continue
-            visited = self.visit(statement)
-            if isinstance(visited, list):
-                result.extend(visited)
-            else:
-                result.append(visited)
-        return result
+            elif kind not in self._passed_over and isinstance(statement, gast.AST):
+                visited = self.visit(statement)
+            if visited is not statement and result is None:
+                result = statements[:index]
+            if result is not None:
+                if visited.__class__ is list:
+                    result += visited
+                else:
+                    result.append(visited)
+        return statements if result is None else result
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         if not getattr(node, "plain", False):
@@ -121,8 +152,9 @@ class Pass(gast.NodeTransformer):
         """Default values run in the function around."""
         if getattr(node, "entry", False) or getattr(node, "in_class", False):
             return  # those of the converted function itself have run already, those of methods run in the class
-        node.args.defaults = [self.visit(d) for d in node.args.defaults]
-        node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
+        if node.args.defaults or node.args.kw_defaults:
+            node.args.defaults = [self.visit(d) for d in node.args.defaults]
+            node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
 
     def visit_body(self, node: gast.FunctionDef) -> None:
         node.body = self.visit_block(node.body)
@@ -150,6 +182,18 @@ def class_functions(body: list) -> list:
     return found
 
 
+@functools.cache
+def _wanted(kind: type[Pass]) -> int:
+    """The bits of the classes that a pass looks for."""
+    if kind.looks_for is not None:
+        return kinds.bits(kind.looks_for)
+    visitors = [name for name in dir(kind) if name.startswith("visit_") and getattr(kind, name) is not getattr(Pass, name, None)]
+    return kinds.bits(_CLASSES[found] for name in visitors if (found := name.removeprefix("visit_")) in _CLASSES)
+
+
+_CLASSES = {**{name: c for name, c in vars(gast).items() if isinstance(c, type)}, "ForUntil": nodes.ForUntil}
+
+
 class PassManager:
     """Runs passes over one tree and keeps analyses as long as they hold."""
 
@@ -159,6 +203,10 @@ class PassManager:
         self.stages: dict[str, str] = {}
         self._keep_stages = keep_stages
         self._cache: dict[type[Analysis], Analysis] = {}
+        self._occurring: int | None = None
+        self._first: int | None = None
+        self.piece_facts: dict[gast.AST, Any] = {}
+        """What `Activity` has found out about simple statements and headers that have not changed since."""
 
     def get(self, kind: type[A]) -> A:
         """The analysis of the tree as it is now."""
@@ -168,14 +216,37 @@ class PassManager:
         assert isinstance(found, kind)
         return found
 
+    def forget(self, piece: gast.AST) -> None:
+        """Drops what is known of a simple statement or header, which has changed."""
+        kinds.forget(piece)
+        self.piece_facts.pop(piece, None)
+
     def apply(self, kind: type[Pass]) -> gast.AST:
         """Runs one pass; analyses are dropped if it changed the tree."""
         runner = kind(self.context, self)
-        self.tree = runner.run(self.tree)
-        if runner.changed:
-            self._cache.clear()
+        skips = kind.looks_for is not None or kind.run is Pass.run
+        if self._first is None:
+            self._first = self.occurring()
+        # What was there at first most likely is still: to find out would take longer than to look in vain.
+        if not skips or self._first & runner.wanted or self.occurring() & runner.wanted:
+            self.tree = runner.run(self.tree)
+            if runner.changed:
+                self._cache.clear()
+                self._occurring = None
         self._show(kind.pass_name())
         return self.tree
+
+    def occurring(self) -> int:
+        """The classes of nodes that occur in the tree as it is now."""
+        if self._occurring is None:
+            self._occurring = kinds.everywhere(self.tree)
+        return self._occurring
+
+    def release(self) -> None:
+        """Drops all analyses. They refer to the manager: so the tree and all that was found out about it would stay until Python looks
+        for garbage, which would take longer than to free it now."""
+        self._cache.clear()
+        self.piece_facts.clear()
 
     def run(self, pipeline: tuple[type[Pass], ...]) -> gast.AST:
         self._show("ast")

@@ -19,12 +19,18 @@ class Namer:
 
     def __init__(self, used: Iterable[str]):
         self._used = set(used)
+        self._counts: dict[str, int] = {}  # base -> the last number given: names are never given back
+
+    def is_used(self, name: str) -> bool:
+        """Whether the function uses a name, or it was given already."""
+        return name in self._used
 
     def fresh(self, base: str) -> str:
-        candidate, count = base, 0
+        candidate, count = base, self._counts.get(base, 0)
         while candidate in self._used:
             count += 1
             candidate = f"{base}{count}" if base.endswith("_") else f"{base}_{count}"
+        self._counts[base] = count
         self._used.add(candidate)
         return candidate
 

@@ -23,20 +23,31 @@ class ForUntil(gast.For):
     _fields = (*gast.For._fields, "extra_test")
 
 
+_LOAD, _STORE, _PARAM = gast.Load(), gast.Store(), gast.Param()
+
+
+def _variable(identifier: str, context: gast.AST) -> gast.Name:
+    node = gast.Name.__new__(gast.Name)  # gast's constructors set one attribute after the other, and these nodes are most of all
+    node.__dict__.update(id=identifier, ctx=context, annotation=None, type_comment=None)
+    return node
+
+
 def name(identifier: str) -> gast.Name:
-    return gast.Name(identifier, gast.Load(), None, None)
+    return _variable(identifier, _LOAD)
 
 
 def store(identifier: str) -> gast.Name:
-    return gast.Name(identifier, gast.Store(), None, None)
+    return _variable(identifier, _STORE)
 
 
 def param(identifier: str) -> gast.Name:
-    return gast.Name(identifier, gast.Param(), None, None)
+    return _variable(identifier, _PARAM)
 
 
 def constant(value: object) -> gast.Constant:
-    return gast.Constant(value, None)
+    node = gast.Constant.__new__(gast.Constant)
+    node.__dict__.update(value=value, kind=None)
+    return node
 
 
 def tuple_of(elements: Iterable[gast.AST]) -> gast.Tuple:
@@ -220,12 +231,29 @@ def walk_scope(roots: Iterable[gast.AST]) -> Iterator[gast.AST]:
             stack += children(node)[::-1]
 
 
+_BLOCKS = {
+    **dict.fromkeys((gast.If, gast.For, ForUntil, gast.While, gast.AsyncFor), ("body", "orelse")),
+    **dict.fromkeys((gast.With, gast.AsyncWith), ("body",)),
+}
+
+
+def statements(block: list, *, everywhere: bool = False) -> Iterator[gast.AST]:
+    """All statements of a block and of the blocks below, in source order; those of functions and classes only with `everywhere`."""
+    stack = block[::-1]
+    while stack:
+        statement = stack.pop()
+        yield statement
+        for inner in blocks(statement)[::-1]:
+            stack += inner[::-1]
+        if everywhere and isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Module)):
+            stack += statement.body[::-1]
+
+
 def blocks(statement: gast.AST) -> list[list]:
     """The lists of statements directly below a compound statement (not those of functions and classes)."""
-    if isinstance(statement, (gast.If, gast.For, gast.While, gast.AsyncFor)):
-        return [statement.body, statement.orelse]
-    if isinstance(statement, (gast.With, gast.AsyncWith)):
-        return [statement.body]
+    fields = _BLOCKS.get(statement.__class__)
+    if fields is not None:
+        return [statement.__dict__[field] for field in fields]
     if isinstance(statement, (gast.Try, gast.TryStar)):
         return [statement.body, *(h.body for h in statement.handlers), statement.orelse, statement.finalbody]
     if isinstance(statement, gast.Match):

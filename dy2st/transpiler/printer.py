@@ -7,14 +7,17 @@ equal tree (some f-strings), the standard library prints.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 import warnings
+from collections.abc import Callable
 
 import gast
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
 from dy2st.transpiler.origin import Span
+from dy2st.transpiler.trees import to_ast
 
 with warnings.catch_warnings():
     # astor asks for node classes that newer Pythons only keep as deprecated names.
@@ -29,18 +32,12 @@ _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 def print_tree(tree: gast.Module, header: str = "") -> tuple[str, list[Span]]:
     """The text of a module, below a line of comment, and where in it the nodes stand that have an origin, outer ones first.
 
-    The nodes' line numbers are overwritten.
-
     Raises:
         SyntaxError: the text is beyond the limits of the parser (100 levels of indentation).
     """
-    # A node of the standard library gets the line number of the one that it is made from: here it tells which origin it has.
+    # The line number of a node of the standard library tells which origin the node has that it is made from.
     places: list[Location | None] = [None]
-    for node in nodes.walk(tree):
-        node.lineno = len(places) if hasattr(node, "origin") else 0
-        if node.lineno:
-            places.append(node.origin)
-    plain = gast.gast_to_ast(tree)
+    plain = to_ast(tree, places)
     failure: Exception | None = None
     for printer in (_astor, ast.unparse):
         try:
@@ -71,6 +68,52 @@ def _astor(tree: ast.AST) -> str:
 
 
 class _Generator(SourceGenerator):
+    """astor's generator; the two functions that it calls for each piece of text ask less."""
+
+    new_lines: int
+
+    def __init__(self, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)
+        visit, result = self.visit, self.result
+        append = result.append
+
+        def write(*items: object) -> None:
+            for item in items:
+                if item.__class__ is str or item is None:
+                    if self.new_lines:
+                        append("\n" * self.new_lines)
+                        self.colinfo = len(result), 0
+                        append(self.indent_with * self.indentation)
+                        self.new_lines = 0
+                    if item:
+                        append(item)
+                elif isinstance(item, ast.AST):
+                    visit(item)
+                else:
+                    item()  # type: ignore[operator]
+
+        self.write = write
+        self.visitors: dict[type, Callable[[ast.AST], None]] = {}
+
+    def visit(self, node: ast.AST) -> None:
+        visitor = self.visitors.get(node.__class__)
+        if visitor is None:
+            visitor = self.visitors[node.__class__] = getattr(self, f"visit_{node.__class__.__name__}", self.abort)
+        visitor(node)
+
+    def abort(self, node: ast.AST) -> None:
+        raise AttributeError(f"astor does not know {type(node).__name__}")
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        # A short text behind something on its line is printed as `repr` has it, which astor finds out by joining the line.
+        before = "" if self.new_lines or not self.result else self.result[-1]
+        if node.value.__class__ is str and not node.kind and before.strip() and "\n" not in before:
+            text = repr(node.value)
+            if len(text) < 20 and "\n" not in node.value:
+                self.write(text)
+                return
+        super().visit_Constant(node)
+
     def visit_Lambda(self, node: ast.Lambda) -> None:
         # astor puts a space before the colon of a lambda without parameters.
         if any((node.args.args, node.args.posonlyargs, node.args.vararg, node.args.kwonlyargs, node.args.kwarg)):
@@ -104,12 +147,13 @@ def _matches(a: ast.AST, b: ast.AST, places: list[Location | None], spans: list[
             spans.append((others["lineno"], others["col_offset"], others["end_lineno"], end, place))
     if kind is ast.Constant:
         return _same_constant(mine["value"], others["value"])
-    for field in a._fields:
-        if field in _IGNORED:
-            continue
+    for field in _compared(kind):  # type: ignore[arg-type]
         x, y = mine.get(field), others.get(field)
         if isinstance(x, ast.AST):
-            if y is None or not _matches(x, y, places, spans):
+            if not x._fields:  # an operator
+                if x.__class__ is not y.__class__:
+                    return False
+            elif y is None or not _matches(x, y, places, spans):
                 return False
         elif x.__class__ is list:
             if y.__class__ is not list or len(x) != len(y):
@@ -123,6 +167,13 @@ def _matches(a: ast.AST, b: ast.AST, places: list[Location | None], spans: list[
     return True
 
 
+@functools.cache
+def _compared(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(f for f in kind._fields if f not in _IGNORED)
+
+
 def _same_constant(a: object, b: object) -> bool:
+    if a.__class__ is str:
+        return a == b
     # repr tells -0.0 from 0.0 and lets nan equal itself.
     return type(a) is type(b) and ((a == b and repr(a) == repr(b)) or repr(a) == repr(b))

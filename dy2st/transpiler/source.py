@@ -20,6 +20,7 @@ from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.errors import ConversionError
+from dy2st.transpiler.trees import to_gast
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def get_source(function: types.FunctionType) -> Source:
             hint="make it a plain function",
         )
     # Nodes of the file's tree are shared by all conversions, so the gast tree is made anew each time.
-    tree = gast.ast_to_gast(node)
+    tree = to_gast(node)
     origin.Stamper(code.co_filename, file.lines).stamp(tree)
     if isinstance(tree, gast.Lambda):
         tree = _lambda_to_def(tree)
@@ -166,12 +167,17 @@ def _lines(code: types.CodeType, module_globals: dict) -> list[str]:
     return lines
 
 
+_LEAVES = frozenset((str, int, type(None), ast.Name, ast.Constant, ast.Load, ast.Store))
+
+
 def _index(node: ast.AST, owner: str | None, found: dict[int, list[tuple[ast.AST, str | None]]]) -> None:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            first = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
-            found.setdefault(first, []).append((child, owner))
-        _index(child, child.name if isinstance(child, ast.ClassDef) else owner, found)
+    for value in node.__dict__.values():
+        for child in value if value.__class__ is list else (value,):
+            if child.__class__ not in _LEAVES and isinstance(child, ast.AST):
+                if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                    first = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
+                    found.setdefault(first, []).append((child, owner))
+                _index(child, child.name if isinstance(child, ast.ClassDef) else owner, found)
 
 
 def _name(node: ast.AST) -> str:
@@ -233,8 +239,9 @@ def _is_compiled_from(node: ast.AST, owner: str | None, code: types.CodeType, im
     for kind in ("posonlyargs", "args", "kwonlyargs"):
         setattr(args, kind, [ast.arg(a.arg) for a in getattr(args, kind)])
     args.vararg, args.kwarg = (a and ast.arg(a.arg) for a in (args.vararg, args.kwarg))
+    ast.fix_missing_locations(args)
     if isinstance(function, ast.Lambda):
-        body: list[ast.stmt] = [ast.Expr(function)]
+        body: list[ast.stmt] = [ast.copy_location(ast.Expr(function), function)]
     else:
         function.decorator_list, function.returns, function.type_params = [], None, []  # type: ignore[attr-defined]
         body = [function]  # type: ignore[list-item]
@@ -243,12 +250,14 @@ def _is_compiled_from(node: ast.AST, owner: str | None, code: types.CodeType, im
     if owner is not None:
         around = ast.ClassDef(owner, [], [], body, [])
         around.type_params = []  # type: ignore[attr-defined]
-        body = [around]
+        body = [ast.copy_location(around, body[0])]
     head: list[ast.stmt] = [ast.Global(sorted(names))] if names else []
     parameters = ast.arguments([], [ast.arg(n) for n in code.co_freevars], None, [], [], None, [])
-    factory = ast.FunctionDef("factory", parameters, [*head, *body], [], None)
+    factory = ast.FunctionDef("factory", parameters, head, [], None)
     factory.type_params = []  # type: ignore[attr-defined]
-    module = ast.fix_missing_locations(ast.Module([*imports, factory], []))
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    factory.body += body
+    module.body[:0] = imports
     try:
         found: Any = compile(module, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE)
     except (SyntaxError, RecursionError):

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 
 from dy2st.transpiler import nodes
+from dy2st.transpiler.kinds import COMPOUND
 from dy2st.transpiler.manager import Analysis, PassManager
 from dy2st.transpiler.names import qualified, unwrap
 
@@ -31,6 +32,11 @@ class Effects:
         self.mutated: dict[str, gast.AST] = {}  # text of `self.h = 1`, of `d` in `d[k] = 1` -> the expression
         self.called: dict[str, gast.AST] = {}  # text of `d` in `d.append(x)` -> the expression
         self.has_call = False
+        # what makes the scope of a function; not that of functions made here
+        self.declared: dict[type, dict[str, None]] = {gast.Global: {}, gast.Nonlocal: {}}
+        self.annotated: dict[str, None] = {}
+        self.deleted: dict[str, None] = {}
+        self.functions: list[gast.AST] = []  # also the methods of classes
 
     def add(self, other: Effects) -> None:
         self.reads += other.reads
@@ -41,6 +47,11 @@ class Effects:
             for text, node in theirs.items():
                 mine.setdefault(text, node)
         self.has_call |= other.has_call
+        for kind, names in other.declared.items():
+            self.declared[kind].update(names)
+        self.annotated.update(other.annotated)
+        self.deleted.update(other.deleted)
+        self.functions += other.functions
 
     def bound(self) -> list[str]:
         """Names of variables that are bound, perhaps."""
@@ -53,7 +64,8 @@ _VISITORS: dict[type, Callable[[Any, Any], None]] = {}
 class _Collector(gast.NodeVisitor):
     """Collects the effects of expressions and simple statements (and of function definitions, as such)."""
 
-    def __init__(self) -> None:
+    def __init__(self, activity: Activity) -> None:
+        self.activity = activity
         self.effects = Effects()
         self.hidden: list[tuple[set[str], bool]] = []  # names bound around here; whether by a comprehension
         self.later = 0  # inside a function or generator that runs later
@@ -82,6 +94,8 @@ class _Collector(gast.NodeVisitor):
                 (self.effects.captured if self.later else self.effects.reads).append(node)
         elif isinstance(node.ctx, (gast.Store, gast.Del)):
             self.write(node.id)
+            if isinstance(node.ctx, gast.Del) and not self.later:
+                self.effects.deleted[node.id] = None
 
     def write(self, identifier: str) -> None:
         if not self.is_hidden(identifier):
@@ -114,7 +128,15 @@ class _Collector(gast.NodeVisitor):
         for target in node.targets:
             self.visit(target)
 
+    def visit_Global(self, node: gast.Global | gast.Nonlocal) -> None:
+        if not self.later:
+            self.effects.declared[type(node)].update(dict.fromkeys(node.names))
+
+    visit_Nonlocal = visit_Global
+
     def visit_AnnAssign(self, node: gast.AnnAssign) -> None:
+        if isinstance(node.target, gast.Name) and not self.later:
+            self.effects.annotated[node.target.id] = None
         if node.value is not None:
             self.visit(node.value)
             self.visit(node.target)
@@ -187,9 +209,11 @@ class _Collector(gast.NodeVisitor):
         self.visit(node.args)
         if node.returns is not None:
             self.visit(node.returns)
-        scope = FunctionScope(node)
+        scope = self.activity.scope(node)
         self._inside(node.body, {*scope.locals, *scope.globals})
         self.write(node.name)
+        if not self.later:
+            self.effects.functions.append(node)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
@@ -197,13 +221,15 @@ class _Collector(gast.NodeVisitor):
         for part in [*node.decorator_list, *node.bases, *node.keywords]:
             self.visit(part)
         # The body runs now, its methods run later; what the body binds are not variables of this function.
-        inner = _Collector()
+        inner = _Collector(self.activity)
         for statement in node.body:
             inner.statement(statement)
         own = {*inner.effects.writes, *inner.effects.weak}
         self.effects.reads += [n for n in inner.effects.reads if n.id not in own]
         self.effects.captured += inner.effects.captured + [n for n in inner.effects.reads if n.id in own]
         self.write(node.name)
+        if not self.later:
+            self.effects.functions += class_functions_of(node)
 
     def statement(self, node: gast.AST) -> None:
         """Collects a statement with all that is below it."""
@@ -283,10 +309,7 @@ def effects(parts: Iterable[gast.AST]) -> Effects:
     >>> [n.id for n in e.reads], list(e.writes), list(e.mutated), [n.id for n in e.captured]
     (['y', 'self', 'x', 'z', 'd', 'self'], ['x'], ['d', 'self.h'], ['w'])
     """
-    collector = _Collector()
-    for part in parts:
-        collector.statement(part)
-    return collector.effects
+    return Activity(None, None).effects(parts)
 
 
 class FunctionScope:
@@ -304,32 +327,21 @@ class FunctionScope:
     (['a', 'b'], ['a', 'b', 'c', 'h'], ['g'], ['a'], ['c'])
     """
 
-    def __init__(self, node: gast.FunctionDef | gast.AsyncFunctionDef):
+    def __init__(self, node: gast.FunctionDef | gast.AsyncFunctionDef, activity: Activity | None = None):
+        activity = activity or Activity(None, None)
         self.parameters = [p.id for p in nodes.parameters(node.args)]
-        declared: dict[type, dict[str, None]] = {gast.Global: {}, gast.Nonlocal: {}}
-        inner: list[gast.AST] = []
-        annotated: list[str] = []
-        for child in nodes.walk_scope(node.body):
-            if isinstance(child, (gast.Global, gast.Nonlocal)):
-                declared[type(child)].update(dict.fromkeys(child.names))
-            elif isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef)):
-                inner.append(child)
-            elif isinstance(child, gast.ClassDef):
-                inner += class_functions_of(child)
-            elif isinstance(child, gast.AnnAssign) and isinstance(child.target, gast.Name):
-                annotated.append(child.target.id)
-        self.globals = list(declared[gast.Global])
-        self.nonlocals = list(declared[gast.Nonlocal])
-        self.effects = effects(node.body)
-        bound = [*self.parameters, *self.effects.writes, *self.effects.weak, *annotated]
-        self.locals = [n for n in dict.fromkeys(bound) if n not in self.globals and n not in self.nonlocals]
+        self.effects = activity.effects(node.body)
+        self.globals = list(self.effects.declared[gast.Global])
+        self.nonlocals = list(self.effects.declared[gast.Nonlocal])
+        bound = dict.fromkeys([*self.parameters, *self.effects.writes, *self.effects.weak, *self.effects.annotated])
+        outer = {*self.globals, *self.nonlocals}
+        self.locals = [n for n in bound if n not in outer]
         # Read by functions made here, at a time that only they know.
         self.captured = [n for n in dict.fromkeys(n.id for n in self.effects.captured) if n in bound]
-        rebound = dict.fromkeys(itertools.chain.from_iterable(FunctionScope(f).outer_writes() for f in inner))
-        self.rebound_inside = [n for n in rebound if n in self.locals or n in self.nonlocals]
-        self.deleted = {
-            n.id for n in nodes.walk_scope(node.body) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Del)
-        }
+        inner = map(activity.scope, self.effects.functions)
+        rebound = dict.fromkeys(itertools.chain.from_iterable(scope.outer_writes() for scope in inner))
+        self.rebound_inside = [n for n in rebound if (n in bound and n not in self.globals) or n in self.nonlocals]
+        self.deleted = set(self.effects.deleted)
 
     def outer_writes(self) -> list[str]:
         """Variables of functions around that this one, or one inside it, rebinds."""
@@ -342,9 +354,14 @@ def class_functions_of(node: gast.ClassDef) -> list:
 
 
 class Activity(Analysis):
-    """Effects and scopes, computed when asked for and kept."""
+    """Effects and scopes, computed when asked for and kept.
 
-    def __init__(self, tree: gast.AST, manager: PassManager):
+    What compound statements do is put together from the effects of what they consist of, and the manager keeps those of simple
+    statements for as long as the statements stay the same, beyond this analysis.
+    """
+
+    def __init__(self, tree: gast.AST | None, manager: PassManager | None):
+        self._pieces: dict[gast.AST, Effects] = {} if manager is None else manager.piece_facts
         self._effects: dict[gast.AST, Effects] = {}
         self._scopes: dict[gast.AST, FunctionScope] = {}
 
@@ -352,12 +369,24 @@ class Activity(Analysis):
         """The joint effects of the parts."""
         total = Effects()
         for part in parts:
-            if part not in self._effects:
-                self._effects[part] = effects([part])
-            total.add(self._effects[part])
+            total.add(self._of(part))
         return total
 
-    def scope(self, function: gast.FunctionDef) -> FunctionScope:
+    def _of(self, part: gast.AST) -> Effects:
+        known = self._effects if part.__class__ in COMPOUND else self._pieces
+        found = known.get(part)
+        if found is None:
+            blocks = nodes.blocks(part)
+            if blocks:
+                found = self.effects(itertools.chain(statement_parts(part), *blocks))
+            else:
+                collector = _Collector(self)
+                collector.visit(part)
+                found = collector.effects
+            known[part] = found
+        return found
+
+    def scope(self, function: gast.FunctionDef | gast.AsyncFunctionDef) -> FunctionScope:
         if function not in self._scopes:
-            self._scopes[function] = FunctionScope(function)
+            self._scopes[function] = FunctionScope(function, self)
         return self._scopes[function]

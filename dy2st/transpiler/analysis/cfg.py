@@ -61,7 +61,11 @@ class Graph:
         _Builder(self, activity).build()
 
     def add(self, label: str, effects: Effects | None = None) -> Node:
-        node = Node(len(self.nodes), label, effects)
+        return self.place(Node(-1, label, effects))
+
+    def place(self, node: Node) -> Node:
+        """Adds a point that others may lead to already."""
+        node.index = len(self.nodes)
         self.nodes.append(node)
         return node
 
@@ -91,12 +95,13 @@ class _Builder:
         self.end = Node(-1, "end")
         self.ends = [self.graph.add("start")]
         self.block(self.graph.function.body)
-        self.end.index = len(self.graph.nodes)
-        self.graph.nodes.append(self.end)
-        self.join(self.end)
+        self.join(self.graph.place(self.end))
 
     def point(self, label: str, parts: list[gast.AST] | None = None) -> Node:
-        node = self.graph.add(label, self.activity.effects(parts) if parts else None)
+        return self.follow(self.graph.add(label, self.activity.effects(parts) if parts else None))
+
+    def follow(self, node: Node) -> Node:
+        """Goes on from a point."""
         node.raises = list(self.handlers)
         self.join(node)
         self.ends = [node]
@@ -145,10 +150,10 @@ class _Builder:
         crossing = [final for level, final in self.finals if level >= depth]
         self.join(crossing[-1] if crossing else target)
 
-    def finish(self, node: gast.AST, label: str) -> None:
+    def finish(self, node: gast.AST, label: str, point: Node | None = None) -> None:
         # The join belongs to what follows: an exception cannot come there.
         handlers, self.handlers = self.handlers, []
-        self.graph.exit[node] = self.point(label)
+        self.graph.exit[node] = self.follow(self.graph.add(label) if point is None else self.graph.place(point))
         self.handlers = handlers
 
     def if_(self, node: gast.If) -> None:
@@ -166,7 +171,7 @@ class _Builder:
             self.graph.entry[node] = self.point("iter", [node.iter])
             extra = [node.extra_test] if isinstance(node, nodes.ForUntil) else []
             test = self.graph.header[node] = self.point("for", extra)
-        back, after = self.graph.add("loop header"), Node(-1, "")
+        back, after = self.graph.add("loop header"), Node(-1, f"end {test.label}")
         back.successors.append(test)
         if isinstance(node, gast.For):
             self.point("target", [node.target])
@@ -177,11 +182,7 @@ class _Builder:
         endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and bool(node.test.value)
         self.ends = [] if endless else [test]
         self.block(node.orelse)
-        # Breaks were joined to a stand-in, as the point behind the loop did not exist yet.
-        self.finish(node, f"end {test.label}")
-        real = self.graph.exit[node]
-        for other in self.graph.nodes:
-            other.successors = [real if s is after else s for s in other.successors]
+        self.finish(node, after.label, after)
 
     def with_(self, node: gast.With | gast.AsyncWith) -> None:
         self.graph.entry[node] = self.point("with", list(node.items))

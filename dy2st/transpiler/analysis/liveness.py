@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import gast
 
 from dy2st.transpiler.analysis.activity import Activity, FunctionScope
@@ -18,9 +20,10 @@ class Live:
 
     def __init__(self, graph: Graph, scope: FunctionScope):
         self._always = {*scope.captured, *scope.globals, *scope.nonlocals, *scope.rebound_inside}
-        self._in: dict[Node, frozenset[str]] = dict.fromkeys(graph.nodes, frozenset())
-        reads = {n: frozenset(r.id for r in n.effects.reads) for n in graph.nodes}
-        kills = {n: frozenset([*n.effects.writes, *n.unbinds]) for n in graph.nodes}
+        self._bits: dict[str, int] = {}  # name -> its bit: sets of names are integers
+        self._in: dict[Node, int] = dict.fromkeys(graph.nodes, 0)
+        reads = {n: self._set(r.id for r in n.effects.reads) for n in graph.nodes}
+        kills = {n: self._set((*n.effects.writes, *n.unbinds)) for n in graph.nodes}
         predecessors: dict[Node, list[Node]] = {n: [] for n in graph.nodes}
         for node in graph.nodes:
             for target in [*node.successors, *node.raises]:
@@ -29,10 +32,13 @@ class Live:
         while work:
             node = work.pop()
             waiting.discard(node)
-            after = frozenset().union(*(self._in[s] for s in node.successors))
+            after = caught = 0
+            for target in node.successors:
+                after |= self._in[target]
             # What a handler reads it may read with the values from before this point's writes.
-            caught = frozenset().union(*(self._in[s] for s in node.raises))
-            live = reads[node] | (after - kills[node]) | caught
+            for target in node.raises:
+                caught |= self._in[target]
+            live = reads[node] | after & ~kills[node] | caught
             if live != self._in[node]:
                 self._in[node] = live
                 for before in predecessors[node]:
@@ -42,7 +48,13 @@ class Live:
 
     def at(self, node: Node, name: str) -> bool:
         """Whether the name is live when control comes to the point."""
-        return name in self._always or name in self._in[node]
+        return name in self._always or bool(self._in[node] & self._bits.get(name, 0))
+
+    def _set(self, names: Iterable[str]) -> int:
+        found = 0
+        for name in names:
+            found |= self._bits.setdefault(name, 1 << len(self._bits))
+        return found
 
 
 class Liveness(Analysis):

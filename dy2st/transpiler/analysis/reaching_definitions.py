@@ -12,38 +12,26 @@ from dy2st.transpiler.manager import Analysis, PassManager
 
 
 class Reaching:
-    """For one function: the definitions that reach each point.
+    """For one function: whether definitions of a name reach a point.
 
-    A definition is a point that writes a name; "no value yet" is a definition too, made at the start.
-    Sets of definitions are bits of an integer.
+    "No value yet" is a definition too, made at the start. Nobody asks which of the others it is, so each name has two
+    bits of an integer: that it may have no value, and that it may have one.
     """
 
     def __init__(self, graph: Graph, names: list[str], parameters: list[str]):
-        self._bits: dict[str, int] = {}  # name -> all its definitions
-        self._unset: dict[str, int] = {}  # name -> the definition "no value yet"
+        self._unset = {name: 1 << 2 * i for i, name in enumerate(names)}
         generated: dict[Node, int] = {}
         killed: dict[Node, int] = {}
-        count = 0
-        for name in names:
-            self._unset[name] = self._bits[name] = 1 << count
-            count += 1
-        sites: dict[Node, list[tuple[str, int]]] = {}
-        for node in graph.nodes:
-            for name in [*node.effects.writes, *node.effects.weak]:
-                if name in self._bits:
-                    self._bits[name] |= 1 << count
-                    sites.setdefault(node, []).append((name, 1 << count))
-                    count += 1
         for node in graph.nodes:
             gen = kill = 0
-            for name, bit in sites.get(node, ()):
-                gen |= bit
-                if name in node.effects.writes:
-                    kill |= self._bits[name]
+            for name in node.effects.writes:
+                unset = self._unset.get(name, 0)
+                gen, kill = gen | unset << 1, kill | unset
+            for name in node.effects.weak:
+                gen |= self._unset.get(name, 0) << 1
             for name in node.unbinds:
-                if name in self._bits:
-                    kill |= self._bits[name]
-                    gen = gen & ~self._bits[name] | self._unset[name]
+                unset = self._unset.get(name, 0)
+                gen, kill = gen & ~(unset << 1) | unset, kill | unset << 1
             generated[node], killed[node] = gen, kill
         start = graph.nodes[0]
         for name in names:
@@ -56,7 +44,7 @@ class Reaching:
 
     def reached(self, node: Node, name: str) -> bool:
         """Whether any definition of the name reaches the point (False: it has no value there for certain)."""
-        return bool(self._in[node] & self._bits.get(name, 0) & ~self._unset.get(name, 0))
+        return bool(self._in[node] & self._unset.get(name, 0) << 1)
 
 
 def _solve(graph: Graph, generated: dict[Node, int], killed: dict[Node, int]) -> dict[Node, int]:

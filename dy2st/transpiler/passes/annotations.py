@@ -23,6 +23,7 @@ class Annotations(Pass):
     """
 
     requires = (Activity,)
+    looks_for = (gast.AnnAssign,)
 
     def run(self, tree: gast.AST) -> gast.AST:
         self.bound: list[str] = []

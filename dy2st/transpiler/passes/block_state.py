@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,8 +83,11 @@ class BlockState(Pass):
             if not getattr(node, "plain", False):
                 self._examine(node, around)
             around = around | set(self.analysis(Activity).scope(node).locals)
-        for child in nodes.children(node):
-            self._functions(child, around)
+            for statement in nodes.statements(node.body):
+                self._functions(statement, around)
+        elif isinstance(node, (gast.ClassDef, gast.AsyncFunctionDef, gast.Module)):
+            for statement in nodes.statements(node.body):
+                self._functions(statement, around)
 
     def _examine(self, function: gast.FunctionDef, around: set[str]) -> None:
         scope = self.analysis(Activity).scope(function)
@@ -93,7 +97,7 @@ class BlockState(Pass):
         head: dict[str, None] = {}
         never_set: list[tuple[gast.AST, str]] = []
         states: list[State] = []
-        for node in nodes.walk_scope(function.body):
+        for node in nodes.statements(function.body):
             if not _has_state(node):
                 continue
             entry = graph.entry[node]
@@ -137,7 +141,7 @@ class BlockState(Pass):
                 self.before[node].append(name)
         self.heads[function] = list(head)
         if (checked := getattr(function, "checked", None)) is not None:
-            blocks = [node for node in nodes.walk_scope(function.body) if node in self.before]
+            blocks = [node for node in nodes.statements(function.body) if node in self.before]
             started = [(function, n) for n in head] + [(node, n) for node in blocks for n in self.before[node]]
             self.unread.update((node, n) for node, n in started if n not in checked)
         self._bind_started(function)
@@ -150,10 +154,8 @@ class BlockState(Pass):
     def _started(self, node: gast.AST) -> set[str]:
         """The variables that are started in a statement or before it."""
         found = set(self.before.get(node, ()))
-        if isinstance(node, gast.expr | gast.FunctionDef | gast.AsyncFunctionDef | gast.ClassDef):
-            return found
         if node not in self.before:
-            return found.union(*map(self._started, nodes.children(node)))
+            return found.union(*map(self._started, itertools.chain(*nodes.blocks(node))))
         for part, code in _parts(node).items():
             started: set[str] = set().union(*map(self._started, code))
             found |= started

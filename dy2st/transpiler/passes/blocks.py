@@ -32,6 +32,8 @@ class Accessors:
             *statements("def getter():\n    return values", at=at, getter=getter, values=nodes.tuple_of(values)),
             *statements("def setter(state_):\n    body", at=at, setter=setter, body=body or [gast.Pass()]),
         ]
+        for definition in self.definitions:
+            definition.plain = True  # reads and writes as they are meant: no pass finds anything in them
         names = nodes.tuple_of([nodes.constant(t) for t in state.texts])
         self.arguments = [nodes.name(getter), nodes.name(setter), names]
 

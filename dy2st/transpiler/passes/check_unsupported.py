@@ -6,7 +6,7 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import kinds, nodes
 from dy2st.transpiler.manager import Pass
 
 # Builtins that look at the frame that calls them; with these numbers of arguments they do.
@@ -26,8 +26,15 @@ class CheckUnsupported(Pass):
       hint: collect the values in a list and return it
     """
 
+    def run(self, tree: gast.AST) -> gast.AST:
+        if not self.context.namer.is_used(nodes.RUNTIME):
+            self.wanted &= ~kinds.bit(gast.Name)
+        self.suspends = bool(self.manager.occurring() & kinds.bits((gast.Yield, gast.YieldFrom)))
+        return self.visit(tree)
+
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        suspended = next((n for n in nodes.walk_scope(node.body) if isinstance(n, (gast.Yield, gast.YieldFrom))), None)
+        below = nodes.walk_scope(node.body) if self.suspends else ()
+        suspended = next((n for n in below if isinstance(n, (gast.Yield, gast.YieldFrom))), None)
         if suspended is not None:
             if getattr(node, "entry", False):
                 raise self.context.error(

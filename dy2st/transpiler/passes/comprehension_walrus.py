@@ -26,12 +26,13 @@ class ComprehensionWalrus(Pass):
         return (any((item_(x) for x in xs)), hit)
     """
 
+    looks_for = (gast.NamedExpr,)
+
     def run(self, tree: gast.AST) -> gast.AST:
         self.bound: dict[str, None] = {}
         self.declared: dict[str, type] = {}
         self.made: list = []
-        # Few functions have any.
-        return self.visit(tree) if any(isinstance(n, gast.NamedExpr) for n in gast.walk(tree)) else tree
+        return self.visit(tree)
 
     def visit_body(self, node: gast.FunctionDef) -> None:
         outer = self.bound, self.declared

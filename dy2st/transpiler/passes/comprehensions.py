@@ -29,6 +29,8 @@ class Comprehensions(Pass):
     Those that make functions stay as they are: these see the last item of all.
     """
 
+    looks_for = (gast.ListComp, gast.GeneratorExp, gast.Starred)
+
     def visit_ListComp(self, node: gast.ListComp) -> Any:
         self.generic_visit(node)
         return self._call("list_comp", node, node.generators, node.elt) if _convertible(node) else node

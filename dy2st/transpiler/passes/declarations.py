@@ -22,6 +22,8 @@ class Declarations(Pass):
             x = 1
     """
 
+    looks_for = (gast.Global, gast.Nonlocal)
+
     def run(self, tree: gast.AST) -> gast.AST:
         self.found: dict[type, dict[str, None]] = {}
         return self.visit(tree)

@@ -39,6 +39,7 @@ class HandlerNames(Pass):
     """
 
     requires = (Activity,)
+    looks_for = (gast.ExceptHandler,)
 
     def run(self, tree: gast.AST) -> gast.AST:
         self.captured: list[str] = []

@@ -33,6 +33,8 @@ class ListMutation(MutationPass):
             a, x = _dy.list_pop(a, 0)
     """
 
+    looks_for = (gast.Call,)
+
     def visit_Expr(self, node: gast.Expr) -> Any:
         matched = self._match(node.value)
         if matched is None:

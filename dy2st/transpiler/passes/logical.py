@@ -20,6 +20,8 @@ class Logical(Pass):
         return _dy.and_(lambda: a > 0, lambda: _dy.not_(b[a]))
     """
 
+    looks_for = (gast.BoolOp, gast.Not)
+
     def visit_BoolOp(self, node: gast.BoolOp) -> Any:
         self.generic_visit(node)
         name = "and" if isinstance(node.op, gast.And) else "or"

@@ -34,6 +34,8 @@ class SubscriptAssign(MutationPass):
             a = _dy.delitem(a, slice(i, None, None))
     """
 
+    looks_for = (gast.Subscript,)
+
     slices = True
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:

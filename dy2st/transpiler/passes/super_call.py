@@ -22,7 +22,7 @@ class SuperCall(Pass):
 
     def run(self, tree: gast.AST) -> gast.AST:
         self.first: gast.Name | None = None
-        return self.visit(tree)
+        return self.visit(tree) if self.context.namer.is_used("super") else tree
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         outer = self.first

@@ -21,6 +21,8 @@ class Tests(Pass):
         return (1 if _dy.and_test(lambda: a, lambda: _dy.not_(b)) else 2, _dy.and_(lambda: a, lambda: b))
     """
 
+    looks_for = (gast.BoolOp,)
+
     def visit_If(self, node: gast.If) -> Any:
         return self._with_test(node)
 

@@ -50,10 +50,6 @@ class TryStmt(Pass):
     The last function is that of `finally`, and the bool says whether it does what is seen when the whole call fails.
     """
 
-    def run(self, tree: gast.AST) -> gast.AST:
-        # Few functions have any.
-        return self.visit(tree) if any(isinstance(n, gast.Try) for n in gast.walk(tree)) else tree
-
     def visit_Try(self, node: gast.Try) -> Any:
         state = node.state
         accessors = Accessors(node, state, self.context.namer)

@@ -6,7 +6,7 @@ from typing import Any
 
 import gast
 
-from dy2st.transpiler import nodes
+from dy2st.transpiler import kinds, nodes
 from dy2st.transpiler.analysis.activity import Activity
 from dy2st.transpiler.analysis.cfg import ControlFlow
 from dy2st.transpiler.analysis.reaching_definitions import ReachingDefinitions
@@ -33,9 +33,17 @@ class UndefinedReads(Pass):
         self.unsafe: set[gast.AST] = set()
         self.heads: dict[gast.AST, list[str]] = {}
         self.locals: dict[gast.AST, list[str]] = {}
-        for node in list(gast.walk(tree)):
+        inside = [n for n in nodes.statements([tree], everywhere=True) if isinstance(n, gast.FunctionDef) or getattr(n, "unbinds", False)]
+        for node in inside:
             if isinstance(node, gast.FunctionDef):
                 self._examine(node)
+        for node in inside:
+            if not isinstance(node, gast.FunctionDef):
+                # From here on an `Undefined` counts as a value: variables are bound at all times.
+                node.unbinds = False
+                self.changed = True
+        if not self.unsafe:
+            self.wanted = kinds.bits((gast.FunctionDef, gast.Delete))
         self.function: gast.FunctionDef | None = None
         return self.visit(tree)
 
@@ -43,19 +51,20 @@ class UndefinedReads(Pass):
         scope = self.analysis(Activity).scope(function)
         reaching = self.analysis(ReachingDefinitions).of(function)
         self.locals[function] = scope.locals
+        names, parameters = set(scope.locals), set(scope.parameters)
         plain = getattr(function, "plain", False)
         head: dict[str, None] = {}
         known: list[gast.AST] = []
         for point in self.analysis(ControlFlow).graph(function).nodes:
             reads = [(n, False) for n in point.effects.reads] + [(n, True) for n in point.effects.captured]
             for name, later in reads:
-                if name.id not in scope.locals:
+                if name.id not in names:
                     continue
                 unset = reaching.maybe_unset(point, name.id) or (later and name.id in scope.deleted)
                 # A walrus of the same statement may set the name before it is read.
                 if unset and not (plain and not later):
                     self.unsafe.add(name)
-                    if name.id not in scope.parameters:
+                    if name.id not in parameters:
                         head[name.id] = None
                 elif not plain:
                     known.append(name)
@@ -83,11 +92,6 @@ class UndefinedReads(Pass):
         if node in self.unsafe and isinstance(node.ctx, gast.Load):
             return _checked(node)
         return node
-
-    def visit_Assign(self, node: gast.Assign) -> Any:
-        # From here on an `Undefined` counts as a value: variables are bound at all times.
-        node.unbinds = False
-        return self.generic_visit(node)
 
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         self.generic_visit(node)

@@ -26,4 +26,5 @@ class Unpacking(Pass):
             return node
         if not any(isinstance(e, gast.Starred) for e in target.elts):
             node.value = nodes.dy("unpacked", node.value, nodes.constant(len(target.elts)))
+            self.changed = True
         return node

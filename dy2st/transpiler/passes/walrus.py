@@ -29,9 +29,7 @@ class Walrus(Pass):
             print(n)
     """
 
-    def run(self, tree: gast.AST) -> gast.AST:
-        # Few functions have any, and looking for them in each operand takes time.
-        return self.visit(tree) if any(isinstance(n, gast.NamedExpr) for n in gast.walk(tree)) else tree
+    looks_for = (gast.NamedExpr,)
 
     def walk(self, node: gast.AST) -> None:
         """Visits what is below the node."""
@@ -178,7 +176,7 @@ class _Linear:
             inner._assign(result, gast.Compare(left, [op], [right]))
             out += inner.out
             left = nodes.name(right.id)
-            if op is not node.ops[-1]:
+            if comparator is not node.comparators[-1]:  # operators are shared
                 block = statements("if test: pass", at=node, test=nodes.name(result))
                 out += block
                 block[0].body = out = []
