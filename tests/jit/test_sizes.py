@@ -92,3 +92,19 @@ def test_what_is_no_matter_of_sizes_is_reported_as_it_is():
     with pytest.raises(StagedValueError) as second:
         jit.to_static(frozen)(ones(3, 2))
     assert first.value.message.replace("[1, 2]", "") == second.value.message.replace("[3, 2]", "")
+
+
+def test_a_rank_that_a_size_decides():
+    def summed(ids, w):
+        if ids.shape[-1] == 1:
+            ids = ids.squeeze(-1)
+        return w * ids.sum() + ids.ndim
+
+    static = jit.to_static(summed)
+    w = Tensor([1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is a trace for each of these sizes
+        for shape in ([4, 1], [4, 3], [5, 3], [6, 1], [5, 7]):
+            ids = Tensor(np.ones(shape, "float32"))
+            np.testing.assert_allclose(static(ids, w).numpy(), summed(ids, w).numpy())
+    assert len(static.concrete_programs) == 3

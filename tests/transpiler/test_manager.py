@@ -151,3 +151,11 @@ def test_context_errors_have_a_place():
     error = Context(node).error(node, "message", "hint")
     assert str(error) == "[D2S020] message\n  user.py:3:5 in f\n    x\n    ^\n  hint: hint"
     assert error.at(Location("other.py", 1)).location.line == 3
+
+
+def test_each_pass_can_be_dumped():
+    from dy2st_runtime import config
+
+    from dy2st.transpiler.pipeline import PIPELINE
+
+    assert [s for s in config.STAGES if s in {p.pass_name() for p in PIPELINE}] == [p.pass_name() for p in PIPELINE]
