@@ -15,6 +15,7 @@ _ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _REBINDS = ("STORE_DEREF", "DELETE_DEREF")
 _CHANGES = ("STORE_ATTR", "DELETE_ATTR")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
+_CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
 # methods that change a list, dict, set, deque, Counter or array, and functions that do
 _METHODS = {
     "add", "append", "appendleft", "at", "clear", "copyto", "difference_update", "discard", "extend", "extendleft", "fill", "heapify",
@@ -38,8 +39,9 @@ class Names:
         assigned, changed: those that are assigned or deleted.
         rebound: variables of a function around that are.
         modules: what is imported.
-        looked: the names, and constant keys, that are read for more than appending to what they stand for; None is among them if
-            that is so for an item under a key that is not known.
+        looked: the names that are read for more than appending to what they stand for.
+        handled: those that are read for more than an item too: what they stand for may be iterated over, or get other names.
+        items_looked: names and constant keys (None for any other) of items that are read for more than appending to them.
         items: whether items of containers are changed.
         sweeping: whether attributes may be read that have no name here.
         asking: whether it may count that an attribute is missing.
@@ -52,7 +54,9 @@ class Names:
     changed: frozenset[str]
     rebound: frozenset[str]
     modules: frozenset[str]
-    looked: frozenset[Any]
+    looked: frozenset[str]
+    handled: frozenset[str]
+    items_looked: frozenset[tuple[str, Any]]
     items: bool
     sweeping: bool
     asking: bool
@@ -70,13 +74,17 @@ def names_of(code: types.CodeType) -> Names:
     rebound: set[str] = set()
     modules: set[str] = set()
     items = sweeping = comparing = formatting = False
-    looked: set[Any] = set()
+    looked: set[str] = set()
+    handled: set[str] = set()
+    items_looked: set[tuple[str, Any]] = set()
     for part in _codes(code):
-        for before, i, after in _triples(part):
-            if _gets_item(i) and not _appends(after):
-                looked.add(before.argval if before is not None and before.opname == "LOAD_CONST" else None)
-            elif i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(after):
+        for i, second, third, fourth in _windows(part):
+            if i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(second):
                 looked.add(i.argval)
+                if third is None or not (second.opname.startswith("LOAD_") and _gets_item(third)):
+                    handled.add(i.argval)
+                elif not _appends(fourth):
+                    items_looked.add((i.argval, second.argval if second.opname in _CONSTANTS else None))
             if i.opname in _GLOBALS:
                 variables.add(i.argval)
             elif i.opname.startswith(_READS):
@@ -94,19 +102,22 @@ def names_of(code: types.CodeType) -> Names:
             comparing = comparing or i.opname in ("COMPARE_OP", "CONTAINS_OP")
             formatting = formatting or i.opname.startswith("FORMAT_")
     if not variables.isdisjoint(("getattr", "hasattr")):
-        attributes.update(c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier())
+        asked = {c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
+        attributes |= asked
+        looked |= asked
+        handled |= asked
     seen = variables | attributes
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(rebound), frozenset(modules),
-        frozenset(looked), items or not seen.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING),
+        frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING),
         not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
 
 
-def _triples(code: types.CodeType) -> Iterator[tuple[dis.Instruction | None, dis.Instruction, dis.Instruction | None]]:
-    """Each instruction with the one before and the one after it."""
-    instructions = list(dis.get_instructions(code))
-    return zip([None, *instructions], instructions, [*instructions[1:], None], strict=False)
+def _windows(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Any, Any, Any]]:
+    """Each instruction with the three after it; None behind the last."""
+    instructions: list[Any] = list(dis.get_instructions(code))
+    return zip(instructions, *([*instructions[k:], *[None] * k] for k in (1, 2, 3)), strict=True)
 
 
 def _appends(i: dis.Instruction | None) -> bool:

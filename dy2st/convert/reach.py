@@ -46,7 +46,8 @@ NEVER = {
 }  # fmt: skip
 # what wraps functions, and how to get at them
 _INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "_dy2st_function")
-_WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property)
+_BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
+_WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *_BUILT_IN)
 
 
 class AttributeVariable(OuterVariable):
@@ -168,6 +169,11 @@ class Reach:
         self._looked: set[str] = set()
         self._sweeping = self._asking = self._comparing = self._formatting = False
         self._pending: list[tuple[Any, str]] = []
+        self._handled: set[str] = set()
+        self._items_seen: set[tuple[str, Any]] = set()
+        self._variables: dict[int, str] = {}  # of cells
+        # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
+        self._nameless: set[int] = set()
 
     # ---- adding ----
     def add(self, *values: Any) -> None:
@@ -191,9 +197,28 @@ class Reach:
         return place.item or self._sweeping or place.entry not in self._assigned - self.read
 
     def looks_at(self, items: list) -> bool:
-        """Whether code does more with a list than append to it."""
-        ways = [p for p in self.places.values() if isinstance(p.entry, str) or p.item]
-        return any((p.entry if isinstance(p.entry, str) else None) in self._seen for p in ways if p.now() is items)
+        """Whether code may do more with a list than append to it."""
+        if self._sweeping or id(items) in self._nameless:
+            return True
+        return any(map(self._looks_at, self._ways(items)))
+
+    def _looks_at(self, place: Place) -> bool:
+        if not place.item:
+            return self._called(place) in self._seen
+        holder = place.holder.contents() if isinstance(place.holder, Inside) else place.holder
+        if id(holder) in self._nameless:
+            return True
+        ways = self._ways(holder)
+        names = {self._called(p) for p in ways}
+        taken = {(name, key) for name in names for key in (place.entry, None)}
+        return any(p.item for p in ways) or not names.isdisjoint(self._handled) or not taken.isdisjoint(self._items_seen)
+
+    def _ways(self, value: Any) -> list[Place]:
+        return [p for p in self.places.values() if not any(p.entry is x for x in (LENGTH, CONTENTS, CODE)) and p.now() is value]
+
+    def _called(self, place: Place) -> Any:
+        """The name by which code reads a place that is no item."""
+        return self._variables.get(id(place.holder), place.entry)
 
     def state(self) -> tuple[list[Any], list[OuterVariable]]:
         """The containers, and the single variables, that the functions may change."""
@@ -245,10 +270,12 @@ class Reach:
             replaced = key in self._replaced or (isinstance(holder, Inside) and holder.replaced)
             if (isinstance(value, tuple) or (replaced and _is_object(value))) and id(value) not in self.objects:
                 self.inside[id(value)] = Inside(place, replaced)
-            self._meet(value, name)
+            self._meet(value, name, named=True)
         return value
 
-    def _meet(self, value: Any, name: str) -> None:
+    def _meet(self, value: Any, name: str, named: bool = False) -> None:
+        if not named:
+            self._nameless.add(id(value))
         if isinstance(value, _PLAIN) or id(value) in self.objects:
             return
         if _foreign(value):
@@ -278,9 +305,11 @@ class Reach:
                 self._place(holder, entry, f"item {entry!r} of {name}", item=True)
         elif isinstance(value, (set, np.ndarray, bytearray)):
             self._place(value, CONTENTS, name)
-        if isinstance(value, (tuple, set, frozenset)):
+        if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and id(value) not in self.inside):
             for x in value:
                 self._meet(x, f"an item of {name}")
+        if isinstance(value, _BUILT_IN) and is_container(value.__self__):
+            self.items = True  # `put = items.append`: the method has no name in code
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
             _dict_of(value) or ()
         )
@@ -301,6 +330,8 @@ class Reach:
         self._names |= names.attributes | names.changed
         self.read |= names.attributes | names.globals
         self._seen |= names.looked
+        self._handled |= names.handled
+        self._items_seen |= names.items_looked
         self._assigned |= names.changed | names.assigned
         if _is_foreign_module(f.__module__):
             return  # of one of our own layers: its module stays as it is
@@ -326,8 +357,9 @@ class Reach:
                 self._meet(sys.modules.get(".".join([*package[:depth], name]).strip(".")), f"module {name!r}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             if is_generated(f.__code__.co_filename):  # made by the trace: it is not there at the next call
-                self._meet(Place(cell, None, name).now(), f"the variable {name!r}")
+                self._meet(Place(cell, None, name).now(), f"the variable {name!r}", named=True)
             else:
+                self._variables[id(cell)] = name
                 self._place(cell, None, f"the variable {name!r} around {f.__name__!r}")
 
     def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:

@@ -66,7 +66,7 @@ class Arguments:
     """The arguments of one call.
 
     Attributes:
-        bound: the arguments by parameter, as the caller gave them (with defaults).
+        bound: the arguments by parameter, as the caller gave them (with defaults that cannot change).
         leaves: the flat leaves; arrays are tensors.
         key: the key.
 
@@ -82,8 +82,10 @@ class Arguments:
             found = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{name}() {error}") from None
+        given = set(found.arguments)
         found.apply_defaults()
-        self.bound = dict(found.arguments)
+        # a list by default is the function's own, and the same at each call: state, like a variable around it
+        self.bound = {n: v for n, v in found.arguments.items() if n in given or not _is_state(signature.parameters[n])}
         for name in numbers:
             self.bound[name] = dispatch.constant(self.bound[name], weak=True)
         leaves, self.tree = flatten(self.bound, twins=True)
@@ -109,6 +111,10 @@ class Arguments:
     def names(self) -> list[str]:
         """What the caller calls each leaf: `x`, `state['h'][0]`."""
         return leaf_names(self.tree)
+
+
+def _is_state(parameter: inspect.Parameter) -> bool:
+    return parameter.default is not inspect.Parameter.empty and isinstance(parameter.default, (list, dict))
 
 
 def first_shape(t: Tensor) -> tuple[int, ...]:

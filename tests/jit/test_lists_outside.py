@@ -1,0 +1,162 @@
+"""Lists outside of a function that it appends to, by whatever way it knows them: what it reads of them is what is there at each call."""
+
+import functools
+
+import pytest
+from guarding import Box, tensor
+
+from dy2st import jit
+
+
+def around():
+    items = []
+
+    def f(x):
+        items.append(x.sum().detach())
+        return x * items[0] + len(items)
+
+    return f
+
+
+def handed_to_a_helper():
+    items = []
+
+    def push(to, v):
+        to.append(v)
+        return len(to)
+
+    return lambda x: x * push(items, x.sum().detach())
+
+
+def by_default():
+    def f(x, items=[]):  # noqa: B006
+        items.append(x.sum().detach())
+        return x * items[0] + len(items)
+
+    return f
+
+
+def by_keyword_default():
+    def f(x, *, items=[], seen={}):  # noqa: B006
+        items.append(x.sum().detach())
+        seen["n"] = seen.get("n", 0) + 1
+        return x * items[0] + len(items) * seen["n"]
+
+    return f
+
+
+def default_of_a_helper():
+    def count(v, items=[]):  # noqa: B006
+        items.append(v)
+        return len(items)
+
+    return lambda x: x * count(x.sum().detach())
+
+
+def in_a_tuple():
+    box = Box(pair=([], 1))
+
+    def f(x):
+        items = box.pair[0]
+        items.append(x.sum().detach())
+        return x * len(items)
+
+    return f
+
+
+def unpacked():
+    outer = [[]]
+
+    def f(x):
+        [items] = outer
+        items.append(1)
+        return x * len(items)
+
+    return f
+
+
+def iterated():
+    table = {"a": [], "b": []}
+
+    def f(x):
+        n = 0
+        for items in table.values():
+            items.append(2)
+            n += len(items)
+        return x * n
+
+    return f
+
+
+def under_a_computed_key():
+    table = {"a": [], "b": []}
+
+    def f(x):
+        key = "b"
+        table["b"].append(x.sum().detach())
+        return x * len(table[key])
+
+    return f
+
+
+def asked_for_by_name():
+    box = Box(items=[])
+
+    def f(x):
+        box.items.append(1)
+        return x * len(getattr(box, "items"))  # noqa: B009
+
+    return f
+
+
+def in_a_partial():
+    def push(to, x):
+        to.append(x.sum().detach())
+        return x * len(to)
+
+    push = functools.partial(push, [])
+    return lambda x: push(x)
+
+
+def by_its_bound_method():
+    items = []
+    put = items.append
+
+    def f(x):
+        put(x.sum().detach())
+        return x * items[0] + len(items)
+
+    return f
+
+
+READ = [around, handed_to_a_helper, by_default, by_keyword_default, default_of_a_helper, in_a_tuple, unpacked, iterated,
+        under_a_computed_key, asked_for_by_name, in_a_partial, by_its_bound_method]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", READ)
+def test_lists_that_are_read_while_they_grow(make):
+    eager, static = make(), jit.to_static(make())
+    for values in ([1.0, 2.0], [3.0, 4.0], [0.5, 7.0], [1.0, 1.0]):
+        assert static(tensor(*values)).tolist() == eager(tensor(*values)).tolist()
+
+
+def only_appended():
+    items, table, box = [], {"loss": []}, Box(items=[])
+
+    def f(x, which):
+        items.append(x.sum().detach())
+        table["loss"].append(x[0].detach())
+        box.items.append(x[which])
+        return x * 2
+
+    return f, [items, table["loss"], box.items]
+
+
+def test_appending_alone_needs_one_trace():
+    (eager, expected), (f, found) = only_appended(), only_appended()
+    static = jit.to_static(f)
+    for values in ([1.0, 2.0], [3.0, 4.0], [0.5, 7.0]):
+        eager(tensor(*values), 1)
+        static(tensor(*values), 1)
+    assert [[v.tolist() for v in items] for items in found] == [[v.tolist() for v in items] for items in expected]
+    assert len(static.concrete_programs) == 1, static.explain()
