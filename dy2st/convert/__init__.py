@@ -39,7 +39,6 @@ from .mutation import list_insert as list_insert
 from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
-from .structure import MaybeObject as _MaybeObject
 from .texts import percent as percent
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer
@@ -56,9 +55,4 @@ def ld(x: Any, name: str) -> Any:
     if isinstance(x, Undefined):
         x.fail()
     tracer = _current_tracer()
-    if tracer is None:
-        return x
-    if isinstance(x, _MaybeObject):
-        tracer.defined(x.token, name)
-        return x.value
-    return tracer.defined(x, name)
+    return x if tracer is None else tracer.defined(x, name)

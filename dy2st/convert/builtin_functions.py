@@ -19,8 +19,10 @@ from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .generators import generator
 from .if_stmt import if_expr, truth
-from .iterables import Lazy, Staged, StagedRange, staged, staged_enumerate, staged_map, staged_reversed, staged_zip
-from .iterators import fresh, next_
+from .iterables import (
+    Lazy, Staged, StagedRange, listed, stackable, staged, staged_enumerate, staged_map, staged_reversed, staged_zip,
+)  # fmt: skip
+from .iterators import fresh, iter_, next_
 from .lists import StagedList
 from .logical import in_, not_, python_bool
 from .math_functions import MATH
@@ -115,15 +117,22 @@ def item(x: Tensor, *args: Any) -> Any:
 
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:
-    over = staged(fresh(x))
+    x = fresh(x)
+    over = staged(x)
     return enumerate(x, start) if over is None else staged_enumerate(over, start)
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
-    overs = [staged(fresh(x)) for x in xs]  # which uses up a generator
+    values = [fresh(x) for x in xs]
+    overs = [staged(x) for x in values]  # which uses up a generator
     if all(over is None for over in overs):
-        return zip(*xs, strict=strict)
-    return staged_zip([x if over is None else over for x, over in zip(xs, overs, strict=True)], strict)
+        return zip(*values, strict=strict)
+    known = all(over is None or not isinstance(over.length, Tensor) for over in overs)
+    if known:  # the others may hold anything, if Python does the loop
+        values = [x if over is not None or isinstance(x, range) else listed(x) for x, over in zip(values, overs, strict=True)]
+        if not all(over is not None or isinstance(x, range) or all(map(stackable, x)) for x, over in zip(values, overs, strict=True)):
+            return zip(*(x if over is None else over for x, over in zip(values, overs, strict=True)), strict=strict)
+    return staged_zip([x if over is None else over for x, over in zip(values, overs, strict=True)], strict)
 
 
 def reversed_(x: Any) -> Any:
@@ -136,7 +145,8 @@ def map_(f: Callable, *xs: Any) -> Any:
 
     if len(xs) == 1 and isinstance(xs[0], Lazy):
         return generator(xs[0], call(f))
-    overs = [staged(fresh(x)) for x in xs]
+    xs = tuple(map(fresh, xs))
+    overs = [staged(x) for x in xs]
     if all(over is None for over in overs):
         return map(call(f), *xs)
     return staged_map(call(f), staged_zip([x if over is None else over for x, over in zip(xs, overs, strict=True)]))
@@ -291,7 +301,7 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    next: next_, round: round_, print: print_, list: list_, tuple: tuple_, sorted: sorted_, type: type_, Tensor: tensor_,
+    next: next_, iter: iter_, round: round_, print: print_, list: list_, tuple: tuple_, sorted: sorted_, type: type_, Tensor: tensor_,
     itertools.filterfalse: _filterfalse,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {

@@ -22,6 +22,7 @@ from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .containers import is_container
+from .iterators import with_fresh
 from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
@@ -216,7 +217,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None:
         _require_no_random(owner, f.__name__)
-    return f
+    return f if tracer is None or not tracer.left else functools.partial(with_fresh, f)
 
 
 # what the functions of NumPy are called here, where that is another name

@@ -16,7 +16,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..tensor import Tensor
 from .containers import held_by
 from .lists import StagedList
-from .running import is_generated_name, variables
+from .running import named_variables
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -72,5 +72,5 @@ def chooses(change: Callable[..., Any], names: int = 1) -> Callable[..., Any]:
 
 def _holders(tracer: Tracer, x: Any) -> int:
     """The number of variables and containers that hold a value."""
-    found = {name for _, name, value in variables() if value is x and not is_generated_name(name)}
+    found = {name for _, name, value in named_variables() if value is x}
     return len(found) + sum(c is not x and any(v is x for v in held_by(c)) for c in tracer.containers)

@@ -11,6 +11,7 @@ from .for_stmt import for_stmt
 from .growing import current
 from .if_stmt import if_stmt, truth
 from .iterables import Lazy, staged
+from .iterators import fresh
 from .lists import StagedList
 from .mutation import list_append, list_extend
 from .tracer import current_tracer
@@ -43,7 +44,7 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
         elif decided:
             put(x)
 
-    xs = current(tracer, xs)
+    xs = fresh(current(tracer, xs))
     over = None if isinstance(xs, Lazy) else staged(xs)
     if isinstance(xs, Lazy) or (over is not None and isinstance(over.length, Tensor)):
         for_stmt(xs, body, None, get_state, set_state, _NAMES)
@@ -61,7 +62,7 @@ def list_join(*parts: Any) -> Any:
     """`[*a, *b]`, for the parts `a` and `b`."""
     joined: Any = []
     for part in parts:
-        part = current(current_tracer(), part)
+        part = fresh(current(current_tracer(), part))
         joined = joined + (part if isinstance(part, (list, StagedList)) else list_comp(part, _itself))
     return joined
 

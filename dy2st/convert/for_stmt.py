@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ..errors import StagedValueError, StructureError
@@ -12,7 +14,7 @@ from .generators import Generator
 from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Staged, staged
-from .iterators import fresh
+from .iterators import fresh, leave
 from .logical import and_
 from .loops import Loop, probe
 from .tracer import Tracer, current_tracer, need_tracer
@@ -29,8 +31,9 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     """
     tracer = current_tracer()
     iterable = fresh(current(tracer, iterable))
-    while isinstance(iterable, Generator):  # what it runs over may be one too
+    while isinstance(iterable, Generator):
         iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
+        iterable = fresh(iterable)  # which may be one too
     over = staged(iterable)
     if over is not None:
         _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)
@@ -47,25 +50,28 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
 
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
-    for count, item in enumerate(iterable):
+    items = iter(iterable)
+    for count in itertools.count():
         go = extra_test() if tracer is None else probe(tracer, extra_test, get_state, set_state)
+        if not isinstance(go, Tensor) and not go:
+            return
+        try:
+            item = next(items)
+        except StopIteration:
+            return
         if not isinstance(go, Tensor):
-            if not go:
-                return
             body(item)
             _require_same(tracer, iterable)
             continue
+        assert tracer is not None
         if count > _UNROLL_LIMIT:
             raise StagedValueError(
                 f"a loop over a Python iterable with a break that depends on a tensor has more than {_UNROLL_LIMIT} "
                 "iterations; each is traced",
                 location=user_location(), hint="loop over a tensor, or range(tensor), or use while",
             )  # fmt: skip
-
-        def run(item: Any = item) -> None:
-            body(item)
-
-        if_stmt(extra_test(), run, _nothing, get_state, set_state, names)
+        leave(tracer, iterable)
+        if_stmt(extra_test(), partial(body, item), _nothing, get_state, set_state, names)
         _require_same(tracer, iterable)
 
 

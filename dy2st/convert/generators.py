@@ -14,7 +14,7 @@ from ..tensor.promotion import as_tensor
 from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Lazy, Staged, staged
-from .tracer import current_tracer
+from .tracer import current_tracer, need_tracer
 from .undefined import Undefined
 
 
@@ -70,6 +70,9 @@ class Generator(Lazy):
         return kept
 
     def __next__(self) -> Any:
+        from .iterators import fresh
+
+        fresh(self.source)
         return next(iter(self.source) if self._python is None else self._python)
 
     def staged(self) -> Staged | None:
@@ -83,14 +86,19 @@ class Generator(Lazy):
 
         return staged(list_comp(over, element, self.test, self.flat))
 
-    def _taken(self) -> Any:
-        """What it iterates over; there is nothing left in it then."""
-        source, self.source = self.source, iter(())
-        self.over, self._python = None, iter(())
+    def _taken(self, to_the_end: bool = True) -> Any:
+        """What it iterates over; a loop over that takes the items from it."""
+        source = self.source
+        if self.over is not None:
+            self.source = self._python = iter(()) if to_the_end else _Spent()
+            self.over = None
         return source
 
     def first(self, *default: Any) -> Any:
         """`next(self, *default)`: where the run decides which item that is, nothing can be said of the others."""
+        from .iterators import fresh
+
+        fresh(self.source)
         if self.over is None and not self.flat:
             for x in self.source:
                 kept = True if self.test is None else truth(self.test(x))
@@ -122,7 +130,7 @@ class Generator(Lazy):
             assert test is not None
             if_stmt(test(x), lambda: item(x), _nothing, get_state, set_state, names)
 
-        return self._taken(), item if test is None else filtered
+        return self._taken(extra_test is None), item if test is None else filtered
 
 
 class _Spent(Iterator):
@@ -146,9 +154,10 @@ def first(items: Any, *default: Any) -> Any:
         state[:] = values
 
     for_stmt(items, body, lambda: not_(state[0]), lambda: tuple(state), set_state, ("whether there is an item", "the next item"))
-    if not default:
-        raise_if(as_tensor(not_(state[0])), StopIteration)
-    return state[1]
+    if default:
+        return state[1]
+    raise_if(as_tensor(not_(state[0])), StopIteration)
+    return need_tracer("next()").defined(state[1], "the next item")
 
 
 def _nothing() -> None:

@@ -11,7 +11,7 @@ from .cells import OuterVariable, read_outside
 from .frames import Frame, Growth
 from .lists import StagedList, element_type
 from .reach import AttributeVariable
-from .running import assign, frames, is_generated_name, variables
+from .running import assign, frames, named_variables, variables
 from .structure import MaybeObject
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     Raises:
         StructureError: it has been made such a list before, and something still holds the old one; its entries differ.
     """
-    name = what or next(iter(repr(k) for _, k, v in variables() if v is items and not is_generated_name(k)), "a list")
+    name = what or next(iter(repr(k) for _, k, v in named_variables() if v is items), "a list")
     if id(items) in tracer.replaced:
         raise StructureError(
             f"{name} changes its length in a loop or branch that depends on a tensor, and something holds it that cannot be "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import DTypeError, StagedValueError
@@ -16,6 +17,8 @@ from ..tensor.promotion import as_tensor
 from .lists import StagedList, element_type
 from .tracer import is_staged
 
+_MOST_ITEMS = 100_000
+
 
 class Staged:
     """Something to iterate over whose length is only known at run time.
@@ -24,10 +27,11 @@ class Staged:
         length: the number of items, an int or an integer tensor; evaluated once.
         item: an index, a tensor or an int → the item.
         what: names it in errors.
+        once: it stands for an iterator, which has no items left when it was looped over.
     """
 
-    def __init__(self, length: Any, item: Callable[[Any], Any], what: str):
-        self.length, self.item, self.what = length, item, what
+    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False):
+        self.length, self.item, self.what, self.once = length, item, what, once
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, Tensor):
@@ -121,9 +125,15 @@ def indexed(x: Any, what: str) -> Staged:
         return found
     if isinstance(x, range):
         return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
-    items = list(x)
+    items = listed(x)
     if not items:
         return Staged(0, lambda i: i, what)
+    if other := [v for v in items if not stackable(v)]:
+        raise StagedValueError(
+            f"what zip() runs over has a length that only the run knows, so that {what} can hold tensors and numbers only, "
+            f"not {type(other[0]).__name__}",
+            location=user_location(2), hint="loop over the other argument, and index the tensor",
+        )  # fmt: skip
     entry = element_type(items, what)
     dtype, shape = entry.dtype, entry.shape
     if not any(isinstance(v, Tensor) for v in items):
@@ -131,6 +141,27 @@ def indexed(x: Any, what: str) -> Staged:
         return Staged(len(items), lambda i: _weak(getitem(table, i)), what)
     array = StagedList.of(items, dtype, shape)
     return Staged(len(items), lambda i: array[i], what)
+
+
+def listed(x: Iterable) -> list:
+    """The items of an iterable of Python's; StagedValueError if there is no end of them."""
+    if isinstance(x, Sequence):
+        return list(x)
+    items = list(itertools.islice(x, _MOST_ITEMS + 1))
+    if len(items) > _MOST_ITEMS:
+        raise StagedValueError(
+            f"more than {_MOST_ITEMS} items of a {type(x).__name__} beside something whose length only the run knows",
+            location=user_location(2), hint="use enumerate(), or range() with an end",
+        )  # fmt: skip
+    return items
+
+
+def stackable(x: Any) -> bool:
+    """Whether a value can be an entry of a tensor or of a list of dynamic length."""
+    from .types import type_of
+
+    found = type_of(x)
+    return found is not None and found.kind == "dense"
 
 
 def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
@@ -142,20 +173,20 @@ def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
             others = "argument 1" if i == 1 else f"arguments 1-{i}"
             raise_if(as_tensor(differs), ValueError, f"zip() argument {i + 1} is {word} than {others}")
         length = minimum(length, p.length)
-    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()")
+    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True)
 
 
 def staged_enumerate(x: Staged, start: Any = 0) -> Staged:
-    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()")
+    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True)
 
 
 def staged_reversed(x: Staged) -> Staged:
-    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()")
+    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()", once=True)
 
 
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
     """`map` over what `staged_zip` gives."""
-    return Staged(x.length, lambda i: f(*x.item(i)), "map()")
+    return Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True)
 
 
 def minimum(a: Any, b: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
-from .iterables import Lazy
-from .running import variables
+from .iterables import Lazy, Staged, staged
+from .running import named_variables, variables
+from .special import bound
 from .tracer import current_tracer
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ _MODULES = {"builtins", "itertools", "collections", "_io", "_collections", "_ran
 
 def is_iterator(x: Any) -> bool:
     """Whether a value has a position that `next` advances."""
+    if isinstance(x, Staged):
+        return x.once
     return isinstance(x, (types.GeneratorType, Lazy)) or (isinstance(x, Iterator) and type(x).__module__ in _MODULES)
 
 
@@ -30,24 +33,73 @@ def iterators_around() -> dict[int, Any]:
 
 
 def fresh(iterable: Any) -> Any:
-    """The value; StagedValueError if it is an iterator that is older than what is being traced."""
+    """The value, or what the `__iter__` of a class of the user's gives for it.
+
+    Raises:
+        StagedValueError: it is an iterator that is older than what is being traced, or of which only the run knows how far it is.
+    """
     tracer = current_tracer()
-    if tracer is not None and is_iterator(iterable):
+    if tracer is None:
+        return iterable
+    own = bound(iterable, "__iter__")
+    if own is not None:
+        iterable = own()
+    if is_iterator(iterable):
         _require_fresh(tracer, iterable)
+    if isinstance(iterable, Staged) and iterable.once:
+        tracer.left[id(iterable)] = iterable
+        return Staged(iterable.length, iterable.item, iterable.what)
     return iterable
 
 
+def leave(tracer: Tracer, iterable: Any) -> None:
+    """Notes that only the run knows how far a loop over this has come.
+
+    Raises:
+        StagedValueError: it is an iterator of a class of the user's, whose attributes say so, and there is a variable for it.
+    """
+    if is_iterator(iterable):
+        tracer.left[id(iterable)] = iterable
+    elif bound(iterable, "__next__") is not None and (id(iterable) in tracer.before or any(v is iterable for *_, v in named_variables())):
+        raise StagedValueError(
+            f"how far a {type(iterable).__name__} has come would depend on a tensor: a loop over it ends under a condition",
+            location=user_location(2), hint="make it in the header of the loop, or use a list and an index",
+        )  # fmt: skip
+
+
+def with_fresh(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function of Python's, which may use up iterators."""
+    return f(*map(fresh, args), **kwargs)
+
+
+def iter_(x: Any, *sentinel: Any) -> Any:
+    """`iter`."""
+    from .generators import generator
+
+    x = fresh(x)
+    return iter(x, *sentinel) if sentinel or staged(x) is None else generator(x, lambda item: item)
+
+
 def next_(iterator: Any, *default: Any) -> Any:
+    from .generators import Generator
+
     iterator = fresh(iterator)
+    if isinstance(iterator, Staged):
+        iterator = Generator(iterator, lambda item: item, None, False)
     return iterator.first(*default) if isinstance(iterator, Lazy) else next(iterator, *default)
 
 
 def _require_fresh(tracer: Tracer, iterator: Any) -> None:
-    name = type(iterator).__name__
+    name = iterator.what if isinstance(iterator, Staged) else type(iterator).__name__
     if id(iterator) in tracer.before:
         raise StagedValueError(
             f"a {name} that is there before the call would be advanced once, while tracing, and not by each call",
             location=user_location(2), hint="make it in the function, or take its items outside and pass them",
+        )  # fmt: skip
+    if id(iterator) in tracer.left:
+        raise StagedValueError(
+            f"how far a {name} has come, over which a loop has run, depends on a tensor",
+            location=user_location(2), hint="make another one, or use a list and an index",
         )  # fmt: skip
     if any(id(iterator) in frame.iterators for frame in tracer.frames):
         raise StagedValueError(

@@ -109,7 +109,8 @@ def names_of(code: types.CodeType) -> Names:
     seen = variables | attributes
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(rebound), frozenset(modules),
-        frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS), sweeping or not seen.isdisjoint(_SWEEPING),
+        frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),
+        sweeping or not seen.isdisjoint(_SWEEPING),
         not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
 

@@ -333,6 +333,8 @@ def said(name: str) -> str:
 
 
 def _shown(x: Any) -> str:
+    if isinstance(x, OneOf):
+        return f"one of {', '.join(f'{v!r:.20}' for v in values_of(x))}"
     _, children = split(x)
     return describe(x) if children is None else f"{type(x).__name__} of {len(children)}"
 

@@ -18,11 +18,11 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
 from .if_stmt import if_expr, truth
-from .iterables import Lazy, Staged
+from .iterables import Lazy, Staged, staged
 from .iterators import fresh
 from .lists import StagedList
 from .logical import and_, not_, or_, python_bool
-from .tracer import is_staged
+from .tracer import is_staged, need_tracer
 from .undefined import Undefined
 
 
@@ -38,24 +38,21 @@ def extreme(which: str) -> Callable:
         from .calls import call
 
         values: Any = args if len(args) > 1 else fresh(args[0])
-        if isinstance(values, (Lazy, Staged)):
+        if isinstance(values, (Lazy, Staged)) and key is None and not kwargs:
             from .comprehensions import list_
 
             values = list_(values)
-            args = (values,)
-        if isinstance(values, StagedList) and key is None:
+        if isinstance(values, StagedList) and key is None and not kwargs:
             values.require_scalars(f"{which}()")
             return values[_place(which, ops.op("reshape2", X=values.stack(), shape=[-1]))]
-        if len(args) == 1 and is_staged(values):
-            if values.ndim != 1 or key is not None or kwargs:
-                raise StagedValueError(
-                    f"{which}() of a tensor with {values.ndim} dims, or with a key or default, is not supported while tracing",
-                    location=user_location(2), hint="loop with for and keep the best so far",
-                )  # fmt: skip
+        if len(args) == 1 and is_staged(values) and key is None and not kwargs and values.ndim == 1:
             _require_some(which, values)
             return values[_place(which, values)]
-        values = list(values)  # an iterator gives them once
-        args = args if len(args) > 1 else (values,)
+        if len(args) == 1 and (isinstance(values, Lazy) or staged(values) is not None):
+            return _best(which, values, _value if key is None else call(key), kwargs)
+        if len(args) == 1:
+            args = (list(values),)  # an iterator gives them once
+            values = args[0]
         rank = call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
         if not any(map(is_staged, keys)):
@@ -70,6 +67,35 @@ def extreme(which: str) -> Callable:
         return best
 
     return choose
+
+
+def _best(which: str, items: Any, rank: Callable[[Any], Any], default: dict[str, Any]) -> Any:
+    """The item whose rank is extreme, the first of several, of what a `for` loop can run over."""
+    from .for_stmt import for_stmt
+
+    plain = getattr(builtins, which)
+    state: tuple = (Undefined("the best item"), Undefined("its rank"), False)
+
+    def body(x: Any) -> None:
+        nonlocal state
+        best, highest, found = state
+        new = rank(x)
+
+        def better() -> Any:
+            return if_expr(new > highest if which == "max" else new < highest, lambda: (x, new), lambda: (best, highest))
+
+        state = (*if_expr(found, better, lambda: (x, new)), True)
+
+    def set_state(values: tuple) -> None:
+        nonlocal state
+        state = values
+
+    for_stmt(items, body, None, lambda: state, set_state, ("the best item", "its rank", "whether there is an item"))
+    best, _, found = state
+    if default:
+        return if_expr(found, lambda: best, lambda: default["default"])
+    raise_if(as_tensor(not_(found)), ValueError, message_of(ValueError, plain, ()))
+    return need_tracer(f"{which}()").defined(best, "the best item")
 
 
 def _place(which: str, x: Tensor) -> Tensor:
@@ -96,7 +122,8 @@ def quantifier(which: str) -> Callable:
     plain, combine = getattr(builtins, which), and_ if which == "all" else or_
 
     def test(values: Any) -> Any:
-        if isinstance(fresh(values), (Lazy, Staged)):
+        values = fresh(values)
+        if isinstance(values, (Lazy, Staged)):
             return _until(values, which == "any")
         if isinstance(values, StagedList):
             values = values.stack()
@@ -147,14 +174,16 @@ def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
         total[:] = values
 
     for_stmt(items, body, None, lambda: tuple(total), set_state, ("the result", "whether there is an item"))
-    if not start:
-        raise_if(as_tensor(not_(total[1])), TypeError, message_of(TypeError, functools.reduce, f, []))
-    return total[0]
+    if start:
+        return total[0]
+    raise_if(as_tensor(not_(total[1])), TypeError, message_of(TypeError, functools.reduce, f, []))
+    return need_tracer("a reduction").defined(total[0], "the result")
 
 
 def sum_(values: Any, start: Any = 0) -> Any:
     """`sum`."""
-    if isinstance(fresh(values), (Lazy, Staged)):
+    values = fresh(values)
+    if isinstance(values, (Lazy, Staged)):
         return combined(operator.add, values, start)
     if isinstance(values, StagedList):
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)

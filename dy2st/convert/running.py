@@ -27,6 +27,11 @@ def variables() -> Iterator[tuple[FrameType, str, Any]]:
             yield frame, name, value
 
 
+def named_variables() -> Iterator[tuple[FrameType, str, Any]]:
+    """Those of them that are the user's."""
+    return (v for v in variables() if not is_generated_name(v[1]))
+
+
 def is_generated_name(name: str) -> bool:
     """Whether a name is one that the transpiler made."""
     return name.rstrip("0123456789").endswith("_")

@@ -31,6 +31,7 @@ from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .raised import Attempts
+from .structure import MaybeObject
 from .texts import StagedText
 from .undefined import Undefined
 from .watching import Watcher
@@ -59,6 +60,7 @@ class Tracer(Watcher, ProgramRecorder):
         recursive: the calls that are calls of functions of the Program.
 
     Attributes:
+        left: the iterators over which a loop ran that ended where only the run knows, by id.
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
@@ -95,6 +97,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
+        self.left: dict[int, Any] = {}
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.tries = Attempts(self)
@@ -246,6 +249,9 @@ class Tracer(Watcher, ProgramRecorder):
                 f"local variable {name!r} is read where it has no value", location=user_location(2),
                 hint=f"give {name!r} a value on every path that leads here",
             )  # fmt: skip
+        if isinstance(value, MaybeObject):
+            self.defined(value.token, name)
+            return value.value
         if isinstance(value, MaybeNone):
             return self._defined_or_none(value, name)
         v = getattr(value, "_value", None)

@@ -7,6 +7,7 @@ from typing import Any
 from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.tensor import Tensor
+from .iterators import fresh
 from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .tracer import is_staged
@@ -17,6 +18,7 @@ def unpacked(value: Any, count: int) -> Any:
 
     Raises at run time, as Python does, where there are more or fewer.
     """
+    value = fresh(value)
     if isinstance(value, MaybeTuple):
         value = value.bare("cannot unpack non-iterable NoneType object")
     if isinstance(value, StagedList):

@@ -503,6 +503,59 @@ def generator_advanced_by_a_tensor(x):
     return next(g) + next(g)  # error: how far a generator has come depends on a tensor
 
 
+def iterator_after_a_break(x):
+    parts = iter([x[0], x[1], x[0]])
+    for part in parts:
+        if part > 1:
+            break
+    return next(parts, x.sum())  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor
+
+
+def pairs_after_a_break(x):
+    pairs = zip([x[0], x[1]], [1, 2], strict=True)
+    for part, _ in pairs:
+        if part > 1:
+            break
+    return x * sum(k for _, k in pairs)  # error: how far a zip has come, over which a loop has run, depends on a tensor
+
+
+def rows_used_twice(x):
+    rows = enumerate(x)
+    for i, row in rows:
+        x = x + row * i
+    return x * len(list(rows))  # error: how far a enumerate() has come, over which a loop has run, depends on a tensor
+
+
+class CountingUp:
+    def __init__(self):
+        self.n = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.n += 1
+        if self.n > 3:
+            raise StopIteration
+        return self.n
+
+
+def own_iterator_left_by_a_tensor(x):
+    numbers = CountingUp()
+    for n in numbers:  # error: how far a CountingUp has come would depend on a tensor
+        if x.sum() > n:
+            break
+    return x * numbers.n
+
+
+def zipped_with_texts(x, n):
+    kept = []
+    for i in range(n):
+        if x[i] > 0:
+            kept.append(x[i])
+    return dict(zip(["a", "b"], kept, strict=False))["a"]  # error: what zip() runs over has a length that only the run knows
+
+
 def tuple_of_dynamic_length(x, n):
     return tuple(x * i for i in range(n))  # error: tuple() of something whose length only the run knows is not supported
 

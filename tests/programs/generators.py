@@ -245,6 +245,65 @@ def walrus_nonlocal(x, n):
     return len(better()), best, n
 
 
+class Bag:
+    def __init__(self):
+        self.kept = []
+
+    def __iter__(self):
+        return iter(self.kept)
+
+
+def own_container(x):
+    bag = Bag()
+    for v in x:
+        if v > -2:
+            bag.kept.append(v)
+    total = x[0] * 0
+    for v in bag:
+        total = total + v
+        if v > 1.5:
+            break
+    return total, [v * 2 for v in bag], sum(bag), len(list(bag)), any(v > 2 for v in bag)
+
+
+def best_by_key(x, n):
+    near = min(x, key=lambda v: (v - 1).abs())
+    far = max((v for v in x if v > -5), key=lambda v: v * v)
+    large = max((v for v in x if v > 2), default=x[0] * 0)
+    where, high = max(enumerate(x), key=lambda pair: pair[1])
+    rows = [x[i] for i in range(n)]
+    return near, far, large, where, high, min(rows, key=lambda v: -v)
+
+
+def python_iterators(x):
+    numbers = iter([1, 2, 3, 4])
+    for v in numbers:
+        if v == 2:
+            break
+    doubled = (k * 2 for k in [1, 2, 3, 4])
+    for w in doubled:
+        if w == 4:
+            break
+    return x * sum(numbers), list(doubled)
+
+
+def iterators_of_tensors(x):
+    rows = iter(x)
+    first = next(rows)
+    total = first * 0
+    for v in rows:
+        total = total + v * first
+    i, top = next(enumerate(x))
+    for part, k in zip(iter(x), iter([x[0], x[1]])):
+        total = total + part * k
+    return total, i, top
+
+
+def zipped_with_objects(x):
+    scales = [lambda v: v * 2, lambda v: v + 1]
+    return [f(v) for f, v in zip(scales, x, strict=False)], dict(zip(["a", "b"], x, strict=False))["b"]
+
+
 def joined_texts(x):
     return x, ", ".join(str(k) for k in range(3))
 
@@ -341,6 +400,11 @@ CASES = [
     (walrus_of_rest, [(P, 0), (N, 1)], 1),
     (walrus_running, [(P,), (N,)], 1),
     (walrus_nonlocal, RUNS, 1),
+    (own_container, [(P,), (N,)], 1),
+    (best_by_key, [(P, 3), (N, 2)], 1),
+    (python_iterators, [(P,), (N,)], 1),
+    (iterators_of_tensors, [(P,), (N,)], 1),
+    (zipped_with_objects, [(P,), (N,)], 1),
     (joined_texts, [(P,), (N,)], 1),
     (contained, [(P,), (N,)], 1),
     (of_a_generator, [(P,), (N,)], 1),
