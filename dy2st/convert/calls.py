@@ -41,6 +41,8 @@ _ignored_modules: set[str] = set()
 _converted: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, Converted | None]]
 _converted = weakref.WeakKeyDictionary()
 _lock = threading.RLock()
+# why the control flow of functions that run as they are could not be converted
+_reasons: dict[types.CodeType, str] = {}
 
 
 def ignore_module(modules: list[Any]) -> None:
@@ -110,14 +112,23 @@ def _convert(f: types.FunctionType) -> Converted | None:
     if is_ignored(f) or is_generated(f.__code__.co_filename):
         return None
     if f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        kind = "a generator function" if f.__code__.co_flags & inspect.CO_GENERATOR else "an async function"
+        _reasons[f.__code__] = f"it is {kind}: make it a plain one that returns a list"
         return None
     try:
         return convert_function(f)
     except ConversionError as error:
         if "source" in error.message or "lambda" in error.message:
             # it runs unconverted: where its control flow depends on a tensor, that is an error
+            _reasons[f.__code__] = f"{error.message}: {error.hint}"
             return None
         raise
+
+
+def why_unconverted(code: types.CodeType | None) -> str | None:
+    """What to say of a function that runs as it is where its control flow depends on a tensor; None if nothing kept it."""
+    reason = None if code is None else _reasons.get(code)
+    return None if reason is None else f"the branches and loops of {code.co_name!r} are not converted, as {reason}"  # type: ignore[union-attr]
 
 
 def convert_function(f: types.FunctionType) -> Converted:

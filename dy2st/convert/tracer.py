@@ -17,7 +17,7 @@ from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
-from ..tensor.location import asked_by_debugger, user_location, user_path
+from ..tensor.location import asked_by_debugger, user_code, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .activations import Activation
@@ -110,6 +110,11 @@ class Tracer(Watcher, ProgramRecorder):
         self.staged: list[StagedFunction] = []
         self._open = open_captures or {}
         self._count = 0
+
+    def advise(self, what: str) -> str:
+        from .calls import why_unconverted
+
+        return why_unconverted(user_code()) or ProgramRecorder.advise(self, what)
 
     # ---- ops ----
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:

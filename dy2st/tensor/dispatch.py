@@ -36,6 +36,10 @@ class Recorder:
     remedies: dict[str, str] = {}
     """The same for some of what asks (`.numpy()`), where more can be said."""
 
+    def advise(self, what: str) -> str:
+        """What to do where `what` asks for a value that only the run knows."""
+        return self.remedies.get(what, self.advice)
+
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """Records an op. `ins`: Tensors in the order of the input slots (a list for a `*` slot, None for an absent
         one), some
@@ -287,11 +291,11 @@ def read(tensor: Tensor, what: str) -> np.ndarray:
 def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
     """What is raised where Python asks for a value that is only known at run time."""
     about = f"({tensor.dtype}{dims.show(tensor._value.shape)})"
-    recorder = current_recorder() or Recorder
+    recorder = current_recorder() or Recorder()
     return StagedValueError(
         f"{what} needs the value of a tensor {about} that is only known when the program runs",
         location=user_location(2),
-        hint=recorder.remedies.get(what, recorder.advice),
+        hint=recorder.advise(what),
     )
 
 

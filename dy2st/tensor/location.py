@@ -52,6 +52,16 @@ def user_location(depth: int = 1) -> Location | None:
     return None
 
 
+def user_code() -> CodeType | None:
+    """The code of that frame, as it runs."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if _step(frame, frame.f_lasti) is not None:
+            return frame.f_code
+        frame = frame.f_back
+    return None
+
+
 def warn(text: str) -> None:
     """A UserWarning at the line where the user's program is."""
     place = user_location(2)

@@ -166,3 +166,21 @@ def test_a_tensor_of_repeats_has_one_element():
     assert repeat(Tensor([1.0, 2.0]), Tensor([2])).tolist() == [1.0, 1.0, 2.0, 2.0]
     with pytest.raises(ShapeError):
         repeat(Tensor([1.0, 2.0]), Tensor([2, 3]))
+
+
+def positive(x):
+    for v in x:
+        if v > 0:
+            yield v
+
+
+def test_the_hint_says_why_a_function_is_not_converted():
+    namespace = {}
+    exec("def f(x):\n    return x * 2 if x.sum() > 0 else x", namespace)
+    for function, why in (
+        (namespace["f"], "'f' are not converted, as the source of 'f' cannot be had: define the function in a file"),
+        (lambda x: list(positive(x)), "'positive' are not converted, as it is a generator function: make it"),
+    ):
+        with pytest.raises(Dy2stError) as caught:
+            jit.to_static(function)(Tensor([1.0, 2.0]))
+        assert why in str(caught.value)
