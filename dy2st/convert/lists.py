@@ -101,10 +101,8 @@ class StagedList:
             wanted = meet(as_tensor(x).dtype, self.dtype)
             return as_tensor(x, wanted) if wanted == self.dtype else as_tensor(x)
         if not isinstance(x, Tensor):
-            from .types import describe
-
             raise StructureError(
-                f"a list that changes in a staged loop can hold tensors and numbers, not {describe(x)}",
+                f"a list that changes in a staged loop can hold tensors and numbers, not {_class_of(x)}",
                 location=user_location(3),
             )  # fmt: skip
         return x
@@ -334,6 +332,10 @@ def kinds_of_entry(x: Any) -> frozenset[Kind]:
     return frozenset((Kind(weak_dtype(x), True),))
 
 
+def _class_of(x: Any) -> str:
+    return "another such list" if isinstance(x, StagedList) else type(x).__name__
+
+
 def _tracer() -> Tracer:
     from .tracer import need_tracer
 
@@ -342,7 +344,7 @@ def _tracer() -> Tracer:
 
 def element_type(items: Sequence[Any], what: str) -> LeafType:
     """The type that all these tensors and numbers have in common."""
-    from .types import describe, join, type_of
+    from .types import join, type_of
 
     found: LeafType | None = None
     for item in items:
@@ -350,8 +352,8 @@ def element_type(items: Sequence[Any], what: str) -> LeafType:
         if t is None or t.kind != "dense":
             raise StructureError(
                 f"{what} changes its length in a staged loop or branch, so it can hold tensors and numbers only, "
-                f"not {describe(item)}",
-                location=user_location(2),
+                f"not {_class_of(item)}",
+                location=user_location(2), hint="keep the parts of an entry in lists of their own",
             )
         if t.mixed and t.shape:  # in the list it has to be a tensor
             t = replace(t, weak=False, kinds=None)
