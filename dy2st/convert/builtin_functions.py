@@ -20,8 +20,17 @@ from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .generators import generator
 from .if_stmt import if_expr, truth
 from .iterables import (
-    Lazy, Staged, StagedRange, listed, stackable, staged, staged_enumerate, staged_map, staged_reversed, staged_zip,
-)  # fmt: skip
+    Lazy,
+    Staged,
+    StagedRange,
+    listed,
+    stackable,
+    staged,
+    staged_enumerate,
+    staged_map,
+    staged_reversed,
+    staged_zip,
+)
 from .iterators import fresh, iter_, next_
 from .lists import StagedList
 from .logical import in_, not_, python_bool
