@@ -53,6 +53,8 @@ def extreme(which: str) -> Callable:
         if len(args) == 1:
             args = (list(values),)  # an iterator gives them once
             values = args[0]
+            if not values:
+                return plain(values, **kwargs)
         rank = call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
         if not any(map(is_staged, keys)):

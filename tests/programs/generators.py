@@ -272,7 +272,7 @@ def best_by_key(x, n):
     large = max((v for v in x if v > 2), default=x[0] * 0)
     where, high = max(enumerate(x), key=lambda pair: pair[1])
     rows = [x[i] for i in range(n)]
-    return near, far, large, where, high, min(rows, key=lambda v: -v)
+    return near, far, large, where, high, min(rows, key=lambda v: -v), max([], key=lambda v: -v, default=3)
 
 
 def python_iterators(x):
