@@ -458,7 +458,7 @@ def truth_of_rows(x):
 
 
 def text_cut_to_length(x, n):
-    raise ValueError(f"{int(n)!r:>4}")  # error: a text with the values of tensors in it is only known when the program runs
+    raise ValueError("{:>4}".format(f"{int(n)} {x[0]}"))  # error: a text with the values of tensors in it is only known
 
 
 def text_of_a_dynamic_list(x, n):
