@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import platform
 import subprocess
@@ -137,6 +138,13 @@ def difference(results: list[Any], reference: list[Any]) -> float:
             return float("inf")
         for a, b in zip(ours, theirs, strict=True):
             scale = max(map(abs, b["some"]), default=0.0) or 1.0
-            apart = [abs(x - y) / scale for x, y in zip(a["some"], b["some"], strict=True)]
-            worst = max([worst, *apart, abs(a["norm"] - b["norm"]) / (b["norm"] or 1.0)])
+            pairs = [*((x, y, scale) for x, y in zip(a["some"], b["some"], strict=True)), (a["norm"], b["norm"], b["norm"] or 1.0)]
+            worst = max(worst, *(_apart(x, y) / scale for x, y, scale in pairs))
     return worst
+
+
+def _apart(x: float, y: float) -> float:
+    """How far two numbers are apart; infinitely, if one of them is no number or infinite and the other is something else."""
+    if x == y or (math.isnan(x) and math.isnan(y)):
+        return 0.0
+    return abs(x - y) if math.isfinite(x) and math.isfinite(y) else math.inf

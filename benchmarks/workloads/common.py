@@ -52,6 +52,8 @@ def fill_paddle(paddle: Any, model: Any) -> Any:
     norms = (paddle.nn.LayerNorm, paddle.nn.BatchNorm2D)
     for layer in model.sublayers(include_self=True):
         for name, p in layer.named_parameters(include_sublayers=False):
+            if name.startswith("_"):
+                continue  # PaddlePaddle lists the running mean and variance too
             p.set_value(draw(*p.shape, around=float(isinstance(layer, norms) and name == "weight")))
     return model
 

@@ -82,6 +82,10 @@ def test_results_are_compared_element_by_element() -> None:
     assert runner.difference([a], [measure.summary([np.arange(100.0), np.zeros(0)])]) == float("inf")
     moved = measure.summary([np.arange(100.0).reshape(10, 10)[::-1], np.zeros(0)])
     assert runner.difference([a], [moved]) > 0.5
+    (nan,) = measure.summary([np.array([float("nan"), 1.0])])
+    (one,) = measure.summary([np.ones(2)])
+    assert runner.difference([[nan]], [[nan]]) == 0
+    assert runner.difference([[nan]], [[one]]) == runner.difference([[one]], [[nan]]) == float("inf")
 
 
 def test_names_of_workloads() -> None:
