@@ -139,12 +139,12 @@ def difference(results: list[Any], reference: list[Any]) -> float:
         for a, b in zip(ours, theirs, strict=True):
             scale = max(map(abs, b["some"]), default=0.0) or 1.0
             pairs = [*((x, y, scale) for x, y in zip(a["some"], b["some"], strict=True)), (a["norm"], b["norm"], b["norm"] or 1.0)]
-            worst = max(worst, *(_apart(x, y) / scale for x, y, scale in pairs))
+            worst = max(worst, *(_apart(*pair) for pair in pairs))
     return worst
 
 
-def _apart(x: float, y: float) -> float:
+def _apart(x: float, y: float, scale: float) -> float:
     """How far two numbers are apart; infinitely, if one of them is no number or infinite and the other is something else."""
     if x == y or (math.isnan(x) and math.isnan(y)):
         return 0.0
-    return abs(x - y) if math.isfinite(x) and math.isfinite(y) else math.inf
+    return abs(x - y) / scale if math.isfinite(x) and math.isfinite(y) else math.inf
