@@ -116,7 +116,8 @@ def arrays(result: Any) -> list[np.ndarray]:
 
 def environment(threads: int, cache: str) -> dict[str, str]:
     """The environment of a measurement: so many threads, and all caches in a folder of its own."""
-    limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    names = ("DY2ST_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    limits = dict.fromkeys(names, str(threads))
     caches = {"DY2ST_CACHE_DIR": "dy2st", "TORCHINDUCTOR_CACHE_DIR": "torch", "JAX_COMPILATION_CACHE_DIR": "jax"}
     more = {"JAX_PLATFORMS": "cpu", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "CUDA_VISIBLE_DEVICES": ""}
     return {**os.environ, **limits, **{name: os.path.join(cache, folder) for name, folder in caches.items()}, **more}

@@ -10,6 +10,9 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from dy2st_runtime.threads import get_num_threads as get_num_threads
+from dy2st_runtime.threads import set_num_threads as set_num_threads
+
 from . import errors as errors
 from . import nn as nn
 from . import optimizer as optimizer

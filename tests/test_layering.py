@@ -15,6 +15,7 @@ RUNTIME = {
     "errors": set(),
     "config": set(),
     "cachefiles": {"config"},
+    "threads": {"config"},
     "dtype": {"errors"},
     "dims": {"errors", "loopir"},
     "loopir": set(),
@@ -29,6 +30,7 @@ RUNTIME = {
     "scope": {"errors"},
     "executor": {
         "errors", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen", "feeds",
+        "threads",
     },
     "formats": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "predictor": {"errors", "config", "dims", "ir", "ops", "feeds", "formats", "executor", "reference"},

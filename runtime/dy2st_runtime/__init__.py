@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .formats import save_inference_model as save_inference_model
     from .predictor import Predictor as Predictor
     from .predictor import TensorInfo as TensorInfo
+    from .threads import get_num_threads as get_num_threads
+    from .threads import set_num_threads as set_num_threads
 
 # imported when they are asked for: protobuf takes a while, and who trains does not need it
 _HOMES = {
@@ -18,6 +20,8 @@ _HOMES = {
     "save_inference_model": "formats",
     "Predictor": "predictor",
     "TensorInfo": "predictor",
+    "get_num_threads": "threads",
+    "set_num_threads": "threads",
 }
 
 __all__ = list(_HOMES)

@@ -65,6 +65,12 @@ def _bool(text: str) -> bool:
     raise ValueError("expected 0 or 1")
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError("expected a number, 0 or more")
+    return int(text)
+
+
 STAGES = (
     "ast", "check_unsupported", "super_call", "declarations", "annotations", "match_stmt", "tests", "comprehension_walrus", "walrus",
     "handler_names", "undefined_reads", "early_return", "break_stmt", "continue_stmt", "list_mutation", "subscript_assign", "unpacking",
@@ -98,12 +104,11 @@ DUMP: Flag[frozenset[str]] = Flag(
 CHECKS = Flag("DY2ST_CHECKS", False, _bool, "verify the Program after every pass and check bounds in kernels")
 CACHE_DIR = Flag("DY2ST_CACHE_DIR", "", str, "folder of the compile cache; empty: the user's cache folder")
 NO_CACHE = Flag("DY2ST_NO_CACHE", False, _bool, "compile in memory only")
-BLAS_THREADS = Flag(
-    "DY2ST_BLAS_THREADS",
-    1,
-    int,
-    "threads of SciPy's BLAS, which kernels call; 0: leave as it is. Its threads spin between calls, which costs more than it "
-    "gives where matrix products are small or the machine is shared",
+NUM_THREADS = Flag(
+    "DY2ST_NUM_THREADS",
+    0,
+    _count,
+    "threads that share the work of a kernel, matrix products too; 0: as many as the process has cores (affinity and control group)",
 )
 RECURSION_LIMIT = Flag(
     "DY2ST_RECURSION_LIMIT",

@@ -1,4 +1,8 @@
-"""The CPU: a kernel is `int64 kernel(int64 args)`; `args` is the address of its argument record.
+"""The CPU: a kernel is `int64 kernel(int64 args, int64 start, int64 stop)`; `args` is the address of its argument record.
+
+With a negative `stop` it does all of its work; but if that is at least `-stop` and can be divided, it only sets the shapes, notes how many
+iterations there are, and returns DIVIDE. The driver then has it called for parts of them, from `start` to before `stop`, by several threads
+at once. Work is measured in the unit of `loopir.parallel`.
 
 The record holds the address of each tensor's descriptor, then the scalar arguments, 8 bytes each. The layout of descriptors is in
 `layout`. Elements are read and written through `ld_*`/`st_*` on plain addresses: no array objects, no wrap-around of
@@ -8,11 +12,17 @@ negative indices, nothing that allocates.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from .. import dtype as dt
 from ..loopir import nodes as n
+from ..loopir.evaluate import bodies
+from ..loopir.parallel import ARITHMETIC, batch_of_products, cost, divisible, nest
 from . import layout
 from .renderer import Language, Renderer
+
+CHUNKS_OF_LOOP, CHUNKS_OF_PRODUCT = 4, 1
+"""Chunks for each thread: with more, a thread that loses its core holds up the others less; a product loses speed with each panel."""
 
 
 class CpuLanguage(Language):
@@ -30,7 +40,8 @@ class CpuLanguage(Language):
         self.bounds, self.views = bounds, views or {}
 
     def header(self, kernel: n.Kernel, name: str) -> list[str]:
-        lines = [f"def {name}(args):", f"    # {kernel.label}"]
+        self.parts = divisible(kernel)
+        lines = [f"def {name}(args, start, stop):", f"    # {kernel.label}"]
         for i, t in enumerate(kernel.tensors):
             lines.append(f"    {t.name} = ld_int64(args, {i})")
             if not self._sets_shape(kernel, t.name):
@@ -75,33 +86,87 @@ class CpuLanguage(Language):
     def set_shape(self, tensor: n.TensorArg, dims: list[str]) -> list[str]:
         name = tensor.name
         lines = [f"{name}_d{a} = {d}" for a, d in enumerate(dims)]
-        lines += [f"st_int64({name}, {layout.DIMS + a}, {name}_d{a})" for a in range(len(dims))]
         lines += self._numel(name, len(dims), 0)
+        once = [f"st_int64({name}, {layout.DIMS + a}, {name}_d{a})" for a in range(len(dims))]
         if name in self.views:
-            source = self.views[name]
-            return [
-                *lines,
-                f"{name}_p = {source}_p",
-                f"st_int64({name}, {layout.DATA}, {name}_p)",
-                f"st_int64({name}, {layout.STATE}, 1)",
-            ]
-        numel = " * ".join(f"{name}_d{a}" for a in range(len(dims))) or "1"
-        lines.append(f"{name}_p = reserve({name}, ({numel}) * {dt.size(tensor.dtype)})")
-        lines += [f"if {name}_p == 0:", f"    return {layout.NO_MEMORY}"]
-        return lines
+            once += [f"st_int64({name}, {layout.DATA}, {self.views[name]}_p)", f"st_int64({name}, {layout.STATE}, 1)"]
+        else:
+            numel = " * ".join(f"{name}_d{a}" for a in range(len(dims))) or "1"
+            once += [f"if reserve({name}, ({numel}) * {dt.size(tensor.dtype)}) == 0:", f"    return {layout.NO_MEMORY}"]
+        lines += ["if stop < 0:", *("    " + line for line in once)] if self.parts else once
+        return [*lines, f"{name}_p = ld_int64({name}, {layout.DATA})"]
 
     def native_call(self, fn: str, arguments: list[str]) -> list[str]:
         return [f"status = {fn}({', '.join(arguments)})", "if status != 0:", "    return status"]
 
     def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
+        return [f"gemm_{dtype}({', '.join(self._product(g, expr, dtype))})"]
+
+    @staticmethod
+    def _product(g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         if dtype not in ("float32", "float64"):
             raise TypeError(f"gemm of {dtype}: the lowering casts to float32")
         size = dt.size(dtype)
         address = lambda t, off: f"{t}_p + ({expr(off)}) * {size}"  # noqa: E731
-        arguments = [repr(int(g.trans_a)), repr(int(g.trans_b)), expr(g.m), expr(g.n), expr(g.k), expr(g.alpha),
-                     address(g.a, g.a_offset), expr(g.lda), address(g.b, g.b_offset), expr(g.ldb), expr(g.beta),
-                     address(g.c, g.c_offset), expr(g.ldc)]  # fmt: skip
-        return [f"gemm_{dtype}({', '.join(arguments)})"]
+        return [repr(int(g.trans_a)), repr(int(g.trans_b)), expr(g.m), expr(g.n), expr(g.k), expr(g.alpha),
+                address(g.a, g.a_offset), expr(g.lda), address(g.b, g.b_offset), expr(g.ldb), expr(g.beta),
+                address(g.c, g.c_offset), expr(g.ldc)]  # fmt: skip
+
+    # ---- parts of the work ----
+    def divided(self, renderer: Renderer) -> list[str] | None:
+        s = self.parts
+        if s is None:
+            return None
+        lines = self._products(s, renderer) if isinstance(s, n.Gemm) or batch_of_products(s) else self._iterations(s, renderer)
+        return ["    " + line for line in lines]
+
+    @staticmethod
+    def _ask(count: str, work: str, flat: bool, chunks: int) -> list[str]:
+        """Takes all the iterations where no part is asked for, if they are little work."""
+        return ["if stop < 0:",
+                f"    count, work = {count}, {work}",
+                "    if count * work >= -stop:",
+                f"        st_int64(args, {layout.ITERATIONS}, count)",
+                f"        st_int64(args, {layout.WORK}, work)",
+                f"        st_int64(args, {layout.FLAT}, {int(flat)})",
+                f"        st_int64(args, {layout.CHUNKS}, {chunks})",
+                f"        return {layout.DIVIDE}",
+                "    stop = count"]  # fmt: skip
+
+    def _iterations(self, s: n.For, renderer: Renderer) -> list[str]:
+        """A loop; of a nest of loops the rows, those of the innermost loop, are divided."""
+        expr = renderer.expr
+        loops, between = nest(s)
+        outer, body = ([s], s.body) if len(loops) == 1 else (loops[:-1], [*between, loops[-1]])
+        flat = not any(bodies(inner) for inner in body)
+        lines = self._ask(" * ".join(expr(loop.stop) for loop in outer), expr(cost(body)), flat, CHUNKS_OF_LOOP)
+        if len(outer) == 1:
+            return [*lines, f"for {s.name} in range(start, stop):", *renderer.body(body, 1)]
+        lines += ["for flat in range(start, stop):", "    rest = flat"]
+        for loop in outer[:0:-1]:
+            lines += [f"    {loop.name} = rest % {expr(loop.stop)}", f"    rest = rest // {expr(loop.stop)}"]
+        return [*lines, f"    {s.name} = rest", *renderer.body(body, 1)]
+
+    def _products(self, s: Any, renderer: Renderer) -> list[str]:
+        """Matrix products; an iteration is a number of rows, or columns, of one of them."""
+        g = s if isinstance(s, n.Gemm) else s.body[-1]
+        expr, dtype = renderer.expr, renderer.tensors[g.c].dtype
+        m, columns, inner = expr(g.m), expr(g.n), expr(g.k)
+        lines = [f"panels = panels_of({m}, {columns}, {inner})"]
+        count = "panels" if s is g else f"({expr(s.stop)}) * panels"
+        # two operations for each of m * n * k at 100 GFLOP/s
+        work = f"max(1, {m} * {columns} * {inner} * {ARITHMETIC} // panels)"
+        lines += self._ask(count, f"int64({work})", False, CHUNKS_OF_PRODUCT)
+        call = f"gemm_panels_{dtype}({', '.join(self._product(g, expr, dtype))}, "
+        if s is g:
+            return [*lines, f"{call}panels, start, stop)"]
+        return [*lines,
+                "while start < stop:",
+                f"    {s.name} = start // panels",
+                f"    last = min(panels, start - {s.name} * panels + stop - start)",
+                *(renderer.body(s.body[:-1], 1) if s.body[:-1] else []),
+                f"    {call}panels, start - {s.name} * panels, last)",
+                f"    start = {s.name} * panels + last"]  # fmt: skip
 
 
 def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False, views: dict[str, str] | None = None) -> str:

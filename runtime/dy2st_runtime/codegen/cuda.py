@@ -11,7 +11,8 @@ from typing import Any
 
 from ..errors import DTypeError
 from ..loopir import nodes as n
-from ..loopir.evaluate import bodies, stores
+from ..loopir.evaluate import bodies
+from ..loopir.parallel import batch_of_products, nest, working
 from .renderer import Language, Renderer
 
 
@@ -68,14 +69,7 @@ class CudaLanguage(Language):
 
     def parallel_for(self, loop: n.For, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str],
                      indent: int) -> list[str]:  # fmt: skip
-        loops, between = [loop], []
-        while True:
-            lets = [s for s in loops[-1].body[:-1] if isinstance(s, n.Let)]
-            inner = loops[-1].body[-1] if loops[-1].body else None
-            if not isinstance(inner, n.For) or not inner.parallel or len(lets) != len(loops[-1].body) - 1:
-                break
-            between += lets
-            loops.append(inner)
+        loops, between = nest(loop)
         pad = "    " * indent
         counts = [expr(lp.stop) for lp in loops]
         flat = f"{loop.name}_flat"
@@ -117,8 +111,8 @@ def is_parallel(kernel: n.Kernel) -> bool:
     Threads do not wait for one another, so what they share must be all that the kernel writes: a second step could read what
     the first has not written yet.
     """
-    working = [s for s in kernel.body if stores(s)]
-    return len(working) == 1 and _is_shared(working[0])
+    statements = working(kernel)
+    return len(statements) == 1 and _is_shared(statements[0])
 
 
 def _is_shared(s: Any) -> bool:
@@ -127,15 +121,9 @@ def _is_shared(s: Any) -> bool:
     if not isinstance(s, n.For):
         return False
     if not s.parallel:  # a batch of products: each cell is one thread's, whatever the others do
-        return isinstance(s.body[-1], n.Gemm) and _is_shared(s.body[-1]) and _only_lets(s.body[:-1])
-    inner = s
-    while inner.body and isinstance(inner.body[-1], n.For) and inner.body[-1].parallel and _only_lets(inner.body[:-1]):
-        inner = inner.body[-1]
-    return not any(_divides(b) for b in inner.body)
-
-
-def _only_lets(body: list[Any]) -> bool:
-    return all(isinstance(s, n.Let) for s in body)
+        return batch_of_products(s) and _is_shared(s.body[-1])
+    loops, _ = nest(s)
+    return not any(_divides(b) for b in loops[-1].body)
 
 
 def _divides(s: Any) -> bool:

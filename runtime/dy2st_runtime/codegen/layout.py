@@ -23,22 +23,29 @@ LENGTH = DIMS
 USED = DIMS + 1
 ENTRIES = DIMS + 2
 
+# before the argument record of a kernel, at negative places: the verdict of bounds checks; of a kernel that returned DIVIDE the number
+# of iterations, the work of one, 1 if they are neighbours in memory, and how many chunks there should be for each thread
+VERDICT, ITERATIONS, WORK, FLAT, CHUNKS = -1, -2, -3, -4, -5
+RECORD_HEAD = 5
+
 BUFFER_ADDRESS = 0
 BUFFER_CAPACITY = 1
 BUFFER_WORDS = 2
 
-# what a kernel returns
+# what a kernel returns; DIVIDE: nothing is done yet but the shapes, call it again for parts of its iterations
 OK = 0
 FAILED = 1
 NO_MEMORY = 2
 OUT_OF_BOUNDS = 3
 TOO_DEEP = 4
+DIVIDE = 5
 
-# what the driver returns in the low byte; the rest is the index of the instruction
+# what the driver returns in the low byte; the rest is the index of the instruction. THREADS: there is work to share and no thread yet
 DONE = 0
 HOST = 16
 SUSPENDED = 17
 BUDGET = 18
+THREADS = 19
 
 # instructions of the driver: operation and up to four operands
 INSTRUCTION_WORDS = 5
@@ -50,9 +57,9 @@ INSTRUCTION_NAMES = ("halt", "call", "jump", "jump_if_false", "share", "move", "
 
 # argument record of the driver: address of the code, instruction to start at, backward jumps and calls allowed; calls of functions
 # inside each other now and at most; the stack of words, a buffer, and the words in use; the stack of slots, each a buffer; the address
-# of the notes of a profiled run
-CODE, START, BUDGET_LEFT, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED, NOTES = 0, 1, 2, 3, 4, 5, 7, 8, 10, 11
-DRIVER_WORDS = 12
+# of the notes of a profiled run; the address of the threads' state (`threads`)
+CODE, START, BUDGET_LEFT, DEPTH, DEPTH_LIMIT, WORDS, WORDS_USED, SLOTS, SLOTS_USED, NOTES, POOL = 0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12
+DRIVER_WORDS = 13
 
 # notes: address of two words for each instruction, how often it launched and the nanoseconds; address of three words for each launch,
 # its instruction, begin and end; how many launches are noted there, and how many there is room for

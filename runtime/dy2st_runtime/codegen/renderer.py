@@ -61,6 +61,10 @@ class Language:
         return [f"{pad}for {loop.name} in range({expr(loop.start)}, {expr(loop.stop)}, {expr(loop.step)}):",
                 *render(loop.body, indent + 1)]  # fmt: skip
 
+    def divided(self, renderer: Renderer) -> list[str] | None:
+        """The last statement of a kernel, as a part that the arguments name; None: it is rendered as any other."""
+        return None
+
     def native_call(self, fn: str, arguments: list[str]) -> list[str]:
         raise NotImplementedError
 
@@ -78,7 +82,11 @@ class Renderer:
     def source(self, name: str) -> str:
         """The whole function as text, ending in a line break."""
         lines = self.language.header(self.kernel, name)
-        lines += self.body(self.kernel.body, 1)
+        divided = self.language.divided(self)
+        if divided is None:
+            lines += self.body(self.kernel.body, 1)
+        else:
+            lines += [*(self.body(self.kernel.body[:-1], 1) if len(self.kernel.body) > 1 else []), *divided]
         lines += ["    " + line for line in self.language.footer()]
         return "\n".join(lines) + "\n"
 

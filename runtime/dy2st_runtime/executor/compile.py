@@ -1,7 +1,7 @@
 """Generated source → machine code in memory, by way of the cache.
 
-Every kernel has the signature `int64(int64)` and is compiled by Numba to an object file that refers to the outside by symbols
-only, so it can be kept on disk and linked into any process (`link`).
+Every kernel has the signature `int64(int64, int64, int64)`, the driver and what a thread does `int64(int64)`. All are compiled by
+Numba to object files that refer to the outside by symbols only, so they can be kept on disk and linked into any process (`link`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite
@@ -24,9 +25,10 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu_options import FastMathOptions
 from threadpoolctl import ThreadpoolController
 
-from .. import config
+from .. import config, threads
+from ..codegen import layout
 from ..errors import CompileError
-from . import array_entries, arrays, calls, clock, mathlib, native
+from . import array_entries, arrays, calls, clock, mathlib, native, sharing
 from .cache import ObjectCache
 from .worker import Worker, worthwhile
 
@@ -38,7 +40,7 @@ def namespace() -> dict[str, Any]:
     names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
                              **array_entries.FUNCTIONS, **calls.FUNCTIONS, **clock.FUNCTIONS}  # fmt: skip
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
-                 call_kernel=native.call_kernel)  # fmt: skip
+                 call_kernel=native.call_kernel, share=sharing.share, serve=sharing.serve)  # fmt: skip
     names.update(
         {name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")}
     )
@@ -57,7 +59,8 @@ def fingerprint() -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    for path in (__file__, native.__file__, mathlib.__file__, arrays.__file__, array_entries.__file__, calls.__file__, clock.__file__):
+    modules = (native, mathlib, arrays, array_entries, calls, clock, sharing, threads, layout)
+    for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
     return digest.hexdigest()
@@ -77,14 +80,12 @@ def _new_machine() -> llvm.TargetMachine:
     )
 
 
-def limit_blas(threads: int) -> None:
-    """Sets the number of threads of the BLAS that kernels call: SciPy's, or NumPy's where both share one."""
-    if threads < 1:
-        return
+def limit_blas() -> None:
+    """Keeps the BLAS that kernels call on the thread that calls it: SciPy's, or NumPy's where both share one."""
     libraries = ThreadpoolController().select(user_api="blas")
     # the wheels of both carry a library named libscipy_openblas, in folders of their own
     own = [lib["filepath"] for lib in libraries.info() if "numpy.libs" not in lib["filepath"]]
-    (libraries.select(filepath=own) if own else libraries).limit(limits=threads)
+    (libraries.select(filepath=own) if own else libraries).limit(limits=1)
 
 
 @functools.cache
@@ -140,7 +141,7 @@ class KernelCompiler:
         """The entry points of kernels given as source text with the function name `kernel`."""
         with self._lock:
             if self._linker is None:
-                limit_blas(config.BLAS_THREADS.get())
+                limit_blas()
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
@@ -150,6 +151,17 @@ class KernelCompiler:
             if objects:
                 self._addresses.update(self._linker.link(objects))
             return [self._addresses[y] for y in symbols]
+
+    def serving(self) -> Callable[[int], None]:
+        """What a thread of the pool does (`threads`)."""
+        (address,) = self.addresses([sharing.SOURCE])
+        entry = ENTRY(address)
+
+        def serve(state: int) -> None:
+            result, exception = ctypes.c_int64(), ctypes.c_void_p()
+            entry(ctypes.addressof(result), ctypes.addressof(exception), state)
+
+        return serve
 
     def _compile(self, kernels: list[tuple[str, str]]) -> dict[str, bytes]:
         """Compiles sources, with a second process at the other end of the list where that pays."""
@@ -212,7 +224,7 @@ def _emit(function: Any, symbol: str) -> bytes:
     flags.no_cfunc_wrapper = True
     with global_compiler_lock:
         result = compiler.compile_extra(
-            target.typing_context, target.target_context, function, (types.int64,), types.int64, flags, {}
+            target.typing_context, target.target_context, function, (types.int64,) * function.__code__.co_argcount, types.int64, flags, {}
         )
         # A copy in which only the entry is visible: the names that Numba gives to inlined helpers count up per process, so
         # objects of different processes could otherwise define the same name differently.

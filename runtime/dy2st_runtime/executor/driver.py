@@ -7,6 +7,7 @@ Python can handle Ctrl-C.
 
 from __future__ import annotations
 
+from .. import threads
 from ..codegen import layout as at
 
 BUDGET = 1 << 22
@@ -22,6 +23,7 @@ def kernel(args):
     code = ld_int64(args, {at.CODE})
     pc = ld_int64(args, {at.START})
     budget = ld_int64(args, {at.BUDGET_LEFT})
+    pool = ld_int64(args, {at.POOL})
     while True:
         i = code + pc * {INSTRUCTION}
         op = ld_int64(i, 0)
@@ -29,10 +31,14 @@ def kernel(args):
         if op == {at.CALL}:
             record = ld_int64(i, 2)
             {before}
-            status = call_kernel(a, record)
+            status = call_kernel(a, record, 0, -ld_int64(pool, {threads.MUCH_WORK}))
+            if status == {at.DIVIDE}:
+                if ld_int64(pool, {threads.THREADS}) == 0:
+                    return pc * 256 + {at.THREADS}
+                status = share(pool, a, record)
             {after}
-            if ld_int64(record, -1) != 0:
-                st_int64(record, -1, 0)
+            if ld_int64(record, {at.VERDICT}) != 0:
+                st_int64(record, {at.VERDICT}, 0)
                 return pc * 256 + {at.OUT_OF_BOUNDS}
             if status != 0:
                 return pc * 256 + status

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import config, dims, reference
+from .. import config, dims, reference, threads
 from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
@@ -281,6 +281,10 @@ class Session:
                 self._pc = pc + 1
                 return
             if status == layout.BUDGET:
+                self._pc = pc
+                continue
+            if status == layout.THREADS:
+                threads.pool().start(compiler().serving())
                 self._pc = pc
                 continue
             op = self.executable.plan.ops[pc]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import config
+from .. import config, threads
 from ..codegen import layout
 from ..ops.control import ABSENT
 from . import driver
@@ -50,11 +50,11 @@ class Frame:
             )
             row[layout.TABLE] = buffers + t * layout.BUFFER_WORDS * WORD if t > 0 else 0
         addresses = [at + d * layout.DESCRIPTOR_WORDS * WORD for d in range(count)]
-        # each record has a word before it, in which bounds checks leave their verdict
+        # the words before a record are for what a kernel says besides its status
         words: list[int] = []
         starts: list[int] = []
         for record in plan.records:
-            words.append(0)
+            words += [0] * layout.RECORD_HEAD
             starts.append(len(words))
             words += [addresses[d] for d in record.descriptors]
             words += [_bits(dtype, value) for dtype, value in record.scalars]
@@ -79,6 +79,7 @@ class Frame:
         self.code = code
         self.arguments = np.zeros(layout.DRIVER_WORDS, np.int64)
         self.arguments[layout.CODE], self.arguments[layout.BUDGET_LEFT] = code.ctypes.data, driver.BUDGET
+        self.arguments[layout.POOL] = threads.pool().address
         self.keep: dict[int, Any] = {}
         self._memory = weakref.finalize(self, _release, self.buffers, self.arguments)
 

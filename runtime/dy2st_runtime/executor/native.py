@@ -215,7 +215,41 @@ def _gemm(dtype: str) -> Any:
     return gemm
 
 
+PANEL = 32
+"""Rows of a panel: parts of a product are a number of panels."""
+WHOLE = 1 << 20
+"""A product of fewer multiplications, 20 microseconds, is not divided (a batch of them is)."""
+
+
+@numba.njit
+def panels_of(m, n, k):  # type: ignore[no-untyped-def]
+    """In how many panels a product can be divided: along its columns, or its rows if these are more."""
+    return 1 if m * n * k < WHOLE else (max(m, n) + PANEL - 1) // PANEL
+
+
+def _gemm_panels(dtype: str, gemm: Any) -> Any:
+    size = dt.size(dtype)
+
+    @numba.njit
+    def gemm_panels(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, panels, first, last):  # type: ignore[no-untyped-def]
+        if last - first < panels:
+            low = first * PANEL
+            if m > n:
+                m = min(m, last * PANEL) - low
+                a += low * (1 if ta else lda) * size
+                c += low * ldc * size
+            else:
+                n = min(n, last * PANEL) - low
+                b += low * (ldb if tb else 1) * size
+                c += low * size
+        gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+
+    return gemm_panels
+
+
 GEMM = {f"gemm_{name}": _gemm(name) for name in ("float32", "float64")}
+GEMM.update({f"gemm_panels_{name}": _gemm_panels(name, GEMM[f"gemm_{name}"]) for name in ("float32", "float64")})
+GEMM["panels_of"] = panels_of
 
 
 # ---- bounds checks ------------------------------------------------------------------------------------------------
@@ -225,7 +259,7 @@ GEMM = {f"gemm_{name}": _gemm(name) for name in ("float32", "float64")}
 def checked(args, index, count):  # type: ignore[no-untyped-def]
     """The index if it is inside; else notes the violation in the word before the argument record and returns 0."""
     if index < 0 or index >= count:
-        st_int64(args, -1, layout.OUT_OF_BOUNDS)
+        st_int64(args, layout.VERDICT, layout.OUT_OF_BOUNDS)
         return 0
     return index
 
@@ -234,13 +268,13 @@ def checked(args, index, count):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def call_kernel(typingctx, address, args):  # type: ignore[no-untyped-def]
+def call_kernel(typingctx, address, args, start, stop):  # type: ignore[no-untyped-def]
     """Calls a compiled kernel by address, with the calling convention that Numba compiled it with."""
 
     def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
         result, exception = cgutils.alloca_once(builder, _i64), cgutils.alloca_once(builder, ir.IntType(8).as_pointer())
-        function_type = ir.FunctionType(_i32, (result.type, exception.type, _i64))
-        builder.call(builder.inttoptr(values[0], function_type.as_pointer()), (result, exception, values[1]))
+        function_type = ir.FunctionType(_i32, (result.type, exception.type, _i64, _i64, _i64))
+        builder.call(builder.inttoptr(values[0], function_type.as_pointer()), (result, exception, *values[1:]))
         return builder.load(result)
 
-    return types.int64(types.int64, types.int64), codegen
+    return types.int64(types.int64, types.int64, types.int64, types.int64), codegen

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .. import threads
 from .cache import ObjectCache
 
 AT_LEAST = 6
@@ -54,7 +55,7 @@ class Worker:
 def worthwhile(count: int, cache: ObjectCache) -> bool:
     """Whether a second process would help: enough to do, a second core, a cache to meet in, and a Python to start."""
     python = Path(sys.executable or "").name.startswith("python")
-    return count >= AT_LEAST and (os.cpu_count() or 1) > 1 and cache.folder is not None and python
+    return count >= AT_LEAST and threads.available() > 1 and cache.folder is not None and python
 
 
 def main() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import dims
 from ..loopir import nodes as n
-from . import images
+from . import folding, images
 from .checked import CheckedOp
 from .elementwise import widened
 from .registry import TensorType, register
-from .row_norm import GroupNorm, InstanceNorm, LayerNorm, RowNorm, inner_loop, per_channel
+from .row_norm import GroupNorm, InstanceNorm, LayerNorm, RowNorm, inner_is_one, inner_loop, per_channel
 from .vjp import vjp
 
 
@@ -150,24 +150,50 @@ class _GradLoops:
 
     def parameters(self, dscale: Any, dbias: Any) -> None:
         """The gradients of Scale and Bias, summed over the samples."""
+        if inner_is_one(self.view) and isinstance(self.view.groups, int):
+            self._blocks(dscale, dbias)
+        else:
+            self._channels(dscale, dbias)
+
+    def _parts(self, i: Any, mean: n.Expr, inverse: n.Expr) -> tuple[n.Expr, n.Expr]:
+        """What an element adds to the gradients of its Scale and its Bias."""
+        g = self.k.let(self.at(self.dy, i))
+        return g * ((self.at(self.x, i) - mean) * inverse), g
+
+    def _blocks(self, dscale: Any, dbias: Any) -> None:
+        """One element of a sample for each channel: neighbours are summed at once, so that the innermost loop runs along memory."""
         k, view = self.k, self.view
-        for out in (dscale, dbias):
-            if out is not None:
-                images.fill(k, out, 0, view.params, 0.0)
-        # one sample after the other, so that the innermost loop runs along memory also where a channel has one element
-        with k.loop(view.rows) as row:
-            start, channel = k.let(row * view.cols), k.let(row % view.groups * view.depth)
-            mean, inverse = self.statistics(row)
-            with k.loop(view.depth) as d:
-                sums = k.var(0.0, self.compute), k.var(0.0, self.compute)
+        outs = [out for out in (dscale, dbias) if out is not None]
+        with k.parallel((n.as_expr(view.params, n.INDEX) + (folding.BLOCK - 1)) // folding.BLOCK) as block:
+            start = k.let(block * folding.BLOCK)
+            stop = k.let(n.minimum(start + folding.BLOCK, n.as_expr(view.params, n.INDEX)))
+            with k.loop(stop, start) as c:
+                for out in outs:
+                    out[c] = 0.0
+            with k.loop(view.rows) as row:
+                first = k.let(row * view.cols)
+                mean, inverse = self.statistics(row)
+                with k.loop(stop, start) as c:
+                    for out, part in zip((dscale, dbias), self._parts(first + c, mean, inverse), strict=True):
+                        if out is not None:
+                            out[c] = out[c] + n.cast(part, out.dtype)
+
+    def _channels(self, dscale: Any, dbias: Any) -> None:
+        """One channel after the other."""
+        k, view = self.k, self.view
+        with k.parallel(view.params) as channel:
+            group, d = k.let(channel // view.depth), k.let(channel % view.depth)
+            sums = k.var(0.0, self.compute), k.var(0.0, self.compute)
+            with k.loop(view.outer) as sample:
+                row = k.let(sample * view.groups + group)
+                start = k.let(row * view.cols + d * view.inner)
+                mean, inverse = self.statistics(row)
                 with inner_loop(k, view) as p:
-                    i = k.let(start + d * view.inner + p)
-                    g = k.let(self.at(self.dy, i))
-                    sums[0].set(sums[0].get() + g * ((self.at(self.x, i) - mean) * inverse))
-                    sums[1].set(sums[1].get() + g)
-                for out, part in ((dscale, sums[0]), (dbias, sums[1])):
-                    if out is not None:
-                        out[channel + d] = out[channel + d] + n.cast(part.get(), out.dtype)
+                    for total, part in zip(sums, self._parts(start + p, mean, inverse), strict=True):
+                        total.set(total.get() + part)
+            for out, total in zip((dscale, dbias), sums, strict=True):
+                if out is not None:
+                    out[channel] = n.cast(total.get(), out.dtype)
 
 
 @register
