@@ -82,6 +82,7 @@ class Frame:
         self.arguments[layout.POOL] = threads.pool().address
         self.keep: dict[int, Any] = {}
         self._memory = weakref.finalize(self, _release, self.buffers, self.arguments)
+        self._memory.atexit = False  # a daemon thread may still run in it when the process ends
 
     def restart(self) -> None:
         """Forgets the calls of functions that a run which failed has left."""
