@@ -117,8 +117,8 @@ def names_of(code: types.CodeType) -> Names:
 
 def _windows(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Any, Any, Any]]:
     """Each instruction with the three after it; None behind the last."""
-    instructions: list[Any] = list(dis.get_instructions(code))
-    return zip(instructions, *([*instructions[k:], *[None] * k] for k in (1, 2, 3)), strict=True)
+    padded: list[Any] = [*dis.get_instructions(code), None, None, None]
+    return zip(padded, padded[1:], padded[2:], padded[3:], strict=False)
 
 
 def _appends(i: dis.Instruction | None) -> bool:

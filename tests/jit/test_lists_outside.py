@@ -6,6 +6,7 @@ import pytest
 from guarding import Box, tensor
 
 from dy2st import jit
+from dy2st.convert.names import names_of
 
 
 def around():
@@ -160,3 +161,8 @@ def test_appending_alone_needs_one_trace():
         static(tensor(*values), 1)
     assert [[v.tolist() for v in items] for items in found] == [[v.tolist() for v in items] for items in expected]
     assert len(static.concrete_programs) == 1, static.explain()
+
+
+def test_names_of_a_function_of_two_instructions():
+    assert not names_of((lambda: None).__code__).looked
+    assert names_of((lambda items: items.kept).__code__).looked == {"kept"}
