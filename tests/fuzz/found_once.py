@@ -270,6 +270,14 @@ def method_called_like_one_of_a_dict(self, x, n, m, a):
         self.update(scaled)
 
 
+def raise_in_place_of_another(x, n, m, a):
+    try:
+        if n > 0:
+            raise KeyError("k")
+    finally:
+        k = 1 // 0
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -287,4 +295,5 @@ PROGRAMS = [
     lists_of_three_lengths_in_tuples,
     operand_that_raises,
     method_called_like_one_of_a_dict,
+    raise_in_place_of_another,
 ]  # fmt: skip

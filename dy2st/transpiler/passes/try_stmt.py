@@ -97,10 +97,10 @@ def _kind(handler: gast.ExceptHandler) -> gast.AST:
     return nodes.name("BaseException") if handler.type is None else nodes.copy(handler.type)
 
 
+_SHOWS = (gast.Assert, gast.Raise, gast.Call, gast.Subscript, gast.Delete)
+_MAY_FAIL = (gast.Div, gast.FloorDiv, gast.Mod, gast.Pow)
+
+
 def _shows(statement: gast.AST) -> bool:
-    """Whether code prints or raises: else nobody sees, after a call that fails, that it has not run."""
-    return any(
-        isinstance(n, (gast.Assert, gast.Raise))
-        or (isinstance(n, gast.Call) and isinstance(n.func, gast.Name) and n.func.id == "print")
-        for n in nodes.walk_scope([statement])
-    )
+    """Whether code may print or raise: else nobody sees, after a call that fails, that it has not run."""
+    return any(isinstance(n, _SHOWS) or isinstance(getattr(n, "op", None), _MAY_FAIL) for n in nodes.walk_scope([statement]))
