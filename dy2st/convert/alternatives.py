@@ -62,8 +62,12 @@ class Alternatives:
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
 
-    def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any]) -> list[Any]:
-        """The values that patterns stand for, where the sides have these values; two that are one object on all sides are one."""
+    def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
+               original: Callable[[Any], Any] = lambda x: x) -> list[Any]:  # fmt: skip
+        """The values that patterns stand for, where the sides have these values; two that are one object on all sides are one.
+
+        `original` says for which object a value of a side is a copy.
+        """
         made: dict[tuple[int, ...], Any] = {}
         sources: dict[int, Any] = {}
 
@@ -74,13 +78,14 @@ class Alternatives:
                 return make(p)
             if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf):
                 return instantiate(p, make)
-            key = tuple(map(id, parts))
+            originals = [original(x) for x in parts]
+            key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
             if _contents(new) is None:
                 return new
             new = made.setdefault(key, new)
-            self._stands_for(new, [x for x in parts if type(x) is p.kind], sources)
+            self._stands_for(new, [x for x in originals if type(x) is p.kind], sources)
             return new
 
         return [value(p, [side[i] for side in sides]) for i, p in enumerate(patterns)]

@@ -23,6 +23,7 @@ from .cells import Cell, ListCell, is_variable_of
 from .chosen import note
 from .frames import Growth, Outcome, Side
 from .growing import current, promote
+from .left import Left
 from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
@@ -216,6 +217,9 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         for o in outcomes
     ]
     _use_test(predicate, results)
+    held, left = results, Left(outcomes)
+    if results[0] is not None and results[1] is not None:
+        results = list(left.pairs(results[0], results[1]))
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
                     ("the path where the condition is true", "the path where it is false"))  # fmt: skip
     labels = [*names, *(c.name for c in cells.values())]
@@ -259,11 +263,11 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
             made[key] = wrap(tracer, leaf, v), parts
         return made[key][0]
 
-    merged = tracer.alternatives.merged(patterns, [values for values in results if values is not None], make)
+    merged = tracer.alternatives.merged(patterns, [values for values in results if values is not None], make, left.original)
     for e in exceptions:
         e.leave(test, make)
-    if results[0] is not None and results[1] is not None:
-        for a, b, value in zip(results[0], results[1], merged, strict=True):
+    if held[0] is not None and held[1] is not None:
+        for a, b, value in zip(held[0], held[1], merged, strict=True):
             note(tracer, test, (a, b), value, outside)
     tracer.aliases.merge(list(made.values()), tracer.block)
     tracer.aliases.leave(blocks, tracer.block)

@@ -467,3 +467,46 @@ def test_a_parameter_that_is_kept_stays_itself():
         with pytest.raises(StructureError, match=f"{what} is, or holds, a parameter itself"):
             static(tensor(1.0), Tensor(1), how)
     assert len(static.kept) == 1
+
+
+@dataclasses.dataclass
+class Sides:
+    left: Tensor
+    right: list
+
+
+class Holder(nn.Layer):
+    """Gives its attributes other containers on one path, and changes those that it has on the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.items, self.table, self.pair = [tensor(5.0)], {"a": tensor(1.0), "b": [tensor(2.0)]}, Sides(tensor(3.0), [tensor(4.0)])
+
+    def replace(self, x):
+        self.items[0] = x * 6
+        self.pair.right[0] = x * 8
+
+    def forward(self, x, n):
+        if n == 1:
+            self.items = self.items[0:]
+            self.table = {"a": x, "b": [x * 3]}
+            self.pair = Sides(x, self.pair.right)
+        else:
+            self.items.pop()
+            self.items.append(x)
+            self.table["b"][0] = x * 7
+            self.pair.left = x * 5
+            self.replace(x)
+
+    def state(self):
+        return [*self.items, self.table["a"], *self.table["b"], self.pair.left, *self.pair.right]
+
+
+def test_containers_are_replaced_on_one_path_and_changed_on_the_other():
+    eager, static = Holder(), jit.to_static(Holder())
+    for i, n in enumerate((3, 1, 0, 1, 2)):
+        for layer in (eager, static):
+            layer(tensor(i + 1.0), Tensor(n))
+        assert len(eager.state()) == len(static.state())
+        for wanted, found in zip(eager.state(), static.state(), strict=True):
+            close(wanted, found)

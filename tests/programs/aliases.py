@@ -188,6 +188,38 @@ def two_lists_read(x):
     return a[0] + b[0]
 
 
+def list_kept_or_replaced(x, n):
+    y = [x, x]
+    if n == 1:
+        z = [x * 2, x]
+        y[0] = x * 9
+    else:
+        y[0] = x * 3
+        z = y
+    return y, z
+
+
+def list_in_a_tuple_kept_or_replaced(x, n):
+    y = [x, x]
+    z = (y, x)
+    if n == 1:
+        z = ([x * 2, x], x * 4)
+    else:
+        y[0] = x * 3
+    return z
+
+
+def dict_of_lists_kept_or_replaced(x, n):
+    d = {"a": x, "b": [x * 2]}
+    e = d
+    if n > 1:
+        e = {"a": x * 3, "b": d["b"]}
+    else:
+        d["a"] = x * 5
+        d["b"][0] = x * 7
+    return e
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -212,4 +244,7 @@ CASES = [
     (list_that_is_replaced, [(P,), (N,)], 1),
     (dict_that_is_replaced, [(P, 3), (P, 0)], 1),
     (two_lists_read, [(P,), (N,)], 1),
+    (list_kept_or_replaced, [(P, 1), (P, 0)], 1),
+    (list_in_a_tuple_kept_or_replaced, [(P, 1), (P, 0)], 1),
+    (dict_of_lists_kept_or_replaced, [(P, 1), (P, 2)], 1),
 ]

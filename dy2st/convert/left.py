@@ -1,0 +1,87 @@
+"""Containers of the outside as a branch left them.
+
+A branch may give a variable a container that was there before and that it has also changed. Where the two sides of the branch are
+compared the container is as before again, since its contents are results of their own; what the variable is on that side is the
+container with the contents that the side gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .cells import Cell, EntryCell, ListCell
+from .frames import Outcome
+from .structure import build, split
+from .undefined import Undefined
+
+
+class Left:
+    """What two sides of a branch left in containers; None for a side that does not come to its end."""
+
+    def __init__(self, outcomes: Sequence[Outcome | None]):
+        self._changes: list[dict[int, list[tuple[Cell, Any]]]] = []
+        for outcome in outcomes:
+            found: dict[int, list[tuple[Cell, Any]]] = {}
+            for cell, value in outcome.changes.values() if outcome else ():
+                if isinstance(cell, (ListCell, EntryCell)):
+                    found.setdefault(id(cell.target), []).append((cell, value))
+            self._changes.append(found)
+        self._made: list[dict[int, tuple[Any, Any]]] = [{}, {}]
+        self._originals: dict[int, Any] = {}
+
+    def pairs(self, one: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The values of the two sides with copies of what they changed, where the sides do not have the same object."""
+        if not any(self._changes):
+            return list(one), list(other)
+        found = [self._pair(a, b) for a, b in zip(one, other, strict=True)]
+        return [a for a, _ in found], [b for _, b in found]
+
+    def original(self, x: Any) -> Any:
+        """The container that a copy stands for, or the value itself."""
+        return self._originals.get(id(x), x)
+
+    def _pair(self, a: Any, b: Any) -> tuple[Any, Any]:
+        if a is b:
+            return a, b
+        (kinds_a, in_a), (kinds_b, in_b) = self._parts(a, 0), self._parts(b, 1)
+        if in_a is None or in_b is None or type(a) is not type(b) or kinds_a != kinds_b or len(in_a) != len(in_b):
+            return self._alone(a, 0), self._alone(b, 1)
+        found = [self._pair(x, y) for x, y in zip(in_a, in_b, strict=True)]
+        return self._copy(a, 0, kinds_a, [x for x, _ in found]), self._copy(b, 1, kinds_b, [y for _, y in found])
+
+    def _alone(self, x: Any, side: int) -> Any:
+        keys, children = self._parts(x, side)
+        return x if children is None else self._copy(x, side, keys, [self._alone(c, side) for c in children])
+
+    def _parts(self, x: Any, side: int) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
+        """The keys and the children of a container as the side left it; (), None for all that is no container."""
+        if not isinstance(x, (list, tuple, dict)) and not hasattr(type(x), "__dataclass_fields__"):
+            return (), None
+        keys, children = split(x)
+        if children is None:
+            return (), None
+        entries = x if isinstance(x, dict) else getattr(x, "__dict__", None)
+        for cell, value in self._changes[side].get(id(x if entries is None else entries), ()):
+            if isinstance(cell, ListCell):
+                children = list(value)
+            else:
+                now = dict(zip(keys, children, strict=True))
+                if isinstance(value, Undefined):
+                    now.pop(cell.entry, None)  # type: ignore[attr-defined]
+                else:
+                    now[cell.entry] = value  # type: ignore[attr-defined]
+                keys, children = tuple(now), list(now.values())
+        return keys, children
+
+    def _copy(self, x: Any, side: int, keys: tuple[Any, ...], children: Sequence[Any]) -> Any:
+        if id(x) in self._made[side]:
+            return self._made[side][id(x)][1]
+        before_keys, before = split(x)
+        assert before is not None
+        same = keys == before_keys and len(before) == len(children) and all(c is d for c, d in zip(before, children, strict=True))
+        new = x if same else build(type(x), keys, children)
+        if new is not x:
+            self._originals[id(new)] = x
+        self._made[side][id(x)] = x, new
+        return new
