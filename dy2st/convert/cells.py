@@ -231,6 +231,10 @@ class Snapshot:
     def __contains__(self, container: Any) -> bool:
         return any(c is container for c, _ in self._saved)
 
+    def entry(self, container: Any, entry: Any) -> Any:
+        """What a dict had under a key; None if nothing."""
+        return next((old.get(entry) for c, old in self._saved if c is container), None)
+
     def had(self, container: Any, entry: Any) -> bool:
         """Whether a dict had an entry."""
         return any(c is container and entry in old for c, old in self._saved)

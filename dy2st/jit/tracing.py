@@ -31,7 +31,7 @@ from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import Dy2stError, LeakError, StagedValueError, StructureError
 from ..nn import Layer
-from ..tensor import Parameter, Tensor, dispatch
+from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved
 from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
@@ -335,14 +335,16 @@ class Trace:
         if isinstance(value, Tensor) and value._kinds is not None:
             raise value._kinds.fail("what follows may depend on that")
 
-    def _require_no_parameter(self, name: str, value: Any) -> None:
-        """StructureError for a value that outlives the call and may be a parameter: it would not change with it as an optimizer steps."""
+    def _require_no_parameter(self, name: str, value: Any, before: Any = None) -> None:
+        """StructureError for a value that outlives the call and may be a parameter or buffer, other than the one that was there before:
+        it would not change with it as an optimizer steps."""
         for leaf in flatten(value)[0]:
-            if isinstance(leaf, (Tensor, StagedList)) and any(isinstance(t, Parameter) for t in self.tracer.aliases.of(leaf).values()):
+            others = self.tracer.aliases.of(leaf).values() if isinstance(leaf, (Tensor, StagedList)) else ()
+            if any(id(t) in self.tracer.captures and t.persistable and t is not before for t in others):
                 raise StructureError(
-                    f"{name} is, or holds, a parameter itself after the call on some path, as only the run knows",
-                    hint="keep a copy (self.w.clone()), or a Python value that says which parameter it is",
-                )  # fmt: skip
+                    f"{name} is, or holds, a parameter or buffer itself after the call on some path, as only the run knows",
+                    hint="keep a copy (self.w.clone()), or a Python value that says which it is",
+                )
 
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
@@ -384,7 +386,8 @@ class Trace:
             start = self.tracer.root.gained(cell.target) if isinstance(cell, ListCell) else None
             if start is not None:
                 cell = AppendCell(cell.target, start)
-            self._require_no_parameter(cell.name, cell.read())
+            before = self.tracer.root.entry(cell.target, cell.entry) if isinstance(cell, EntryCell) else None
+            self._require_no_parameter(cell.name, cell.read(), before)
             try:
                 recipe = Constant(cell.read()) if isinstance(cell.read(), Undefined) else self._recipe(cell.read())
             except LeakError as error:

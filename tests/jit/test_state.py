@@ -440,8 +440,11 @@ class Scales(nn.Layer):
         super().__init__()
         self.a, self.b = self.create_parameter([2]), self.create_parameter([2])
         self.kept, self.best = [], None
+        self.register_buffer("total", tensor(0.0))
 
     def forward(self, x, n, how):
+        if n > 0:
+            self.total = self.total + x
         if how == "always":
             self.kept.append(self.a)
         elif how == "copy":
@@ -450,6 +453,9 @@ class Scales(nn.Layer):
         elif how == "list":
             if n > 0:
                 self.kept.append(self.a)
+        elif how == "buffer":
+            if n > 0:
+                self.kept.append(self.total)
         else:
             self.best = self.a if n > 0 else self.b
         return x * 1
@@ -463,8 +469,8 @@ def test_a_parameter_that_is_kept_stays_itself():
     static.kept = []
     static(tensor(1.0), Tensor(1), "copy")
     close(static.kept[0], static.a)
-    for how, what in (("list", "a list"), ("attribute", "attribute 'best'")):
-        with pytest.raises(StructureError, match=f"{what} is, or holds, a parameter itself"):
+    for how, what in (("list", "a list"), ("buffer", "a list"), ("attribute", "attribute 'best'")):
+        with pytest.raises(StructureError, match=f"{what} is, or holds, a parameter or buffer itself"):
             static(tensor(1.0), Tensor(1), how)
     assert len(static.kept) == 1
 
