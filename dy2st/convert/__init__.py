@@ -14,6 +14,8 @@ from .for_stmt import for_stmt as for_stmt
 from .generators import generator as generator
 from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
+from .items import getitem as getitem
+from .items import getslice as getslice
 from .logical import and_ as and_
 from .logical import and_test as and_test
 from .logical import compare as compare

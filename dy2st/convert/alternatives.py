@@ -131,9 +131,21 @@ class Alternatives:
                     hint="make a new one instead of changing this one, or copy it before: xs = list(xs)",
                 )  # fmt: skip
 
-    def forget(self, x: Any) -> None:
-        """Nothing holds a container any more."""
+    def has_changed(self, x: Any) -> bool:
+        """Whether a container that stands for one of several, or one of these, has changed."""
+        return any(p.changed() for p in self._pairs if p.one is _contents(x))
+
+    def forget(self, x: Any) -> list[_Pair]:
+        """What stands for one of several may be changed from now on, or nothing holds it any more."""
+        own = [p for p in self._pairs if p.one is _contents(x)]
         self._pairs = [p for p in self._pairs if p.one is not _contents(x)]
+        return own
+
+    def remember(self, pairs: list[_Pair]) -> None:
+        """Takes `forget` back, for containers that have changed since."""
+        for pair in pairs:
+            pair.before = copied(pair.one), copied(pair.other)
+        self._pairs += pairs
 
     def leave(self, count: int) -> None:
         """A branch or loop body has come to its end: what was found in it ends with it."""

@@ -1,12 +1,12 @@
-"""Changes of a list or dict that is one of two, as only the run knows: `(a if t > 0 else b).append(x)`.
+"""Changes of a list or dict that is one of several, as only the run knows: `(a if t > 0 else b).append(x)`, `rows[i].append(x)`.
 
-The values of both paths are merged into one that can be read. To change that is to change the one that was chosen: a branch on the
-same condition does it. Where that cannot be done, `alternatives` finds out whether it would show.
+The values of all paths are merged into one that can be read. To change that is to change the one that was chosen: a branch on the
+same condition, or by the same index, does it. Where that cannot be done, `alternatives` finds out whether it would show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
-from .containers import held_by
+from .containers import held_by, put
+from .growing import current, substitute
 from .lists import StagedList
 from .running import named_variables
 
@@ -24,11 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A merged container: of which two, by which condition, and in which block."""
+    """A merged container, made in a block; `pick(f)` is `f` of the one that was chosen."""
 
     value: Any
-    sides: tuple[Any, Any]
-    test: Tensor
+    pick: Callable[[Callable[[Any], Any]], Any]
     block: Block
 
 
@@ -37,7 +37,26 @@ def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outs
     a, b = sides
     new = merged is not a and merged is not b and a is not b
     if new and all(type(x) in (list, dict, StagedList) and _existed(tracer, x, outside) for x in sides):
-        tracer.chosen[id(merged)] = Chosen(merged, sides, test, tracer.block)
+
+        def pick(f: Callable[[Any], Any]) -> Any:
+            from .if_stmt import if_expr
+
+            return if_expr(test, partial(f, a), partial(f, b))
+
+        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block)
+
+
+def note_item(tracer: Tracer, index: Tensor, items: Sequence[Any], merged: Any) -> None:
+    """`note` of a value that has been merged from items, all there before: the one at the index was chosen."""
+    if all(type(x) in (list, dict, StagedList) and x is not merged for x in items):
+        pick = partial(_at_index, index, items)
+        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block)
+
+
+def _at_index(index: Tensor, items: Sequence[Any], f: Callable[[Any], Any]) -> Any:
+    from .options import by_index
+
+    return by_index(index, len(items), lambda i: f(items[i]))
 
 
 def _existed(tracer: Tracer, x: Any, outside: Collection[int]) -> bool:
@@ -46,31 +65,54 @@ def _existed(tracer: Tracer, x: Any, outside: Collection[int]) -> bool:
     return id(x) in outside
 
 
-def chooses(change: Callable[..., Any], names: int = 1) -> Callable[..., Any]:
+def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..., Any]:
     """Decorator: a change of a container, its first argument, is one of the container that was chosen.
 
     Args:
-        names: how many of the user's variables may hold it: one that gets what the change returns, or none.
+        gives: what the change returns: the "container" as it is then, this and a value ("both"), or a "value".
     """
 
     @wraps(change)
     def on_either(a: Any, /, *args: Any, **kwargs: Any) -> Any:
-        from .if_stmt import if_expr
         from .tracer import current_tracer
 
         tracer = current_tracer()
         choice = None if tracer is None else tracer.chosen.get(id(a))
-        if tracer is None or choice is None or choice.block is not tracer.block or _holders(tracer, a) > names:
+        if tracer is None or choice is None or choice.block is not tracer.block or tracer.alternatives.has_changed(a):
             return change(a, *args, **kwargs)
-        del tracer.chosen[id(a)]
-        tracer.alternatives.forget(a)
-        x, y = choice.sides
-        return if_expr(choice.test, partial(change, x, *args, **kwargs), partial(change, y, *args, **kwargs))
+
+        def one(x: Any) -> tuple[Any, Any]:
+            result = change(x, *args, **kwargs)
+            value = None if gives == "container" else result[1] if gives == "both" else result
+            return current(tracer, x), value
+
+        pairs = tracer.alternatives.forget(a)
+        contents, value = choice.pick(one)
+        new = _given(tracer, choice, contents)
+        if new is a and _is_held(tracer, a):
+            tracer.alternatives.remember(pairs)
+        return new if gives == "container" else (new, value) if gives == "both" else value
 
     return on_either
 
 
-def _holders(tracer: Tracer, x: Any) -> int:
-    """The number of variables and containers that hold a value."""
-    found = {name for _, name, value in named_variables() if value is x}
-    return len(found) + sum(c is not x and any(v is x for v in held_by(c)) for c in tracer.containers)
+def _given(tracer: Tracer, choice: Chosen, contents: Any) -> Any:
+    """The merged container with the contents that the chosen one has now, under all its names."""
+    a = choice.value
+    tracer.alternatives.forget(contents)
+    if isinstance(contents, StagedList):
+        substitute(tracer, a, contents)
+        tracer.chosen[id(contents)] = Chosen(contents, choice.pick, choice.block)
+        return contents
+    if isinstance(a, dict):
+        dict.clear(a)
+        dict.update(a, contents)
+    else:
+        put(a, contents)
+    return a
+
+
+def _is_held(tracer: Tracer, x: Any) -> bool:
+    """Whether a variable of the user's, or a container, holds a value."""
+    named = any(value is x for _, _, value in named_variables())
+    return named or any(c is not x and any(v is x for v in held_by(c)) for c in tracer.containers)

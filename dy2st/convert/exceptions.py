@@ -66,8 +66,10 @@ class Again:
         if self.cause is not None:
             self.tensors += self.cause.tensors
         name = type(error).__name__
-        said = str(error) if error.args else ""
-        self.text = f"{name}: {said}" if said else name
+        # that of a KeyError is what `repr` says of the key
+        (key,) = error.args if isinstance(error, KeyError) and len(error.args) == 1 else (None,)
+        said = format(key) if is_staged(key) else str(error) if error.args else ""
+        self.text = f"{name}: {said}" if is_staged(key) or said else name
 
     def _leaf(self, x: Any) -> Any:
         if isinstance(x, StagedList):

@@ -50,6 +50,13 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     frame = tracer.frames[-1] if tracer.frames else None
     if frame is not None:
         frame.promoted[id(items)] = (items, staged)
+    substitute(tracer, items, staged)
+    return staged
+
+
+def substitute(tracer: Tracer, items: list, staged: StagedList) -> None:
+    """Gives a list's place in variables and containers to one of dynamic length, until the block that is traced ends."""
+    frame = tracer.frames[-1] if tracer.frames else None
     for container in list(tracer.containers):
         if isinstance(container, list):
             for i, value in enumerate(container):
@@ -65,7 +72,6 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
             if frame is not None:
                 frame.renamed.append((owner, variable, value))
             assign(owner, variable, new)
-    return staged
 
 
 def substituted(value: Any, old: Any, new: Any) -> Any:

@@ -107,13 +107,13 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
     tracer.alternatives.settle()
 
 
-def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """`body() if test else orelse()`."""
+def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name: str = "the value of the expression") -> Any:
+    """`body() if test else orelse()`; `name` is what errors call it."""
     decided = truth(test)
     if not isinstance(decided, Tensor):
         return body() if decided else orelse()
     tracer = need_tracer("a conditional expression")
-    (value,) = stage_cond(tracer, decided, lambda: (body(),), lambda: (orelse(),), ("the value of the expression",))
+    (value,) = stage_cond(tracer, decided, lambda: (body(),), lambda: (orelse(),), (name,))
     tracer.alternatives.settle()
     return value
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StagedValueError
+from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.location import user_location
@@ -16,14 +16,18 @@ def integer(i: Any) -> Tensor:
     """An index as an int64 without dims.
 
     Raises:
-        TypeError: it is no integer.
+        TypeError, DTypeError: it is no integer.
     """
     if not isinstance(i, Tensor):
         if not hasattr(i, "__index__"):
             raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
         return dispatch.constant(np.asarray(i.__index__(), np.int64))
-    if not i.dtype.startswith(("int", "uint")):
-        raise TypeError(f"list indices must be integers or slices, not a tensor of {i.dtype}")
+    if not i.dtype.startswith(("int", "uint", "bool")) and i._weak:
+        raise TypeError("list indices must be integers or slices, not float")
+    if not i.dtype.startswith(("int", "uint", "bool")) or any(d not in (1, -1) for d in i._value.shape):
+        raise DTypeError(
+            f"only an integer tensor with one element can be an index, got {i.dtype}{list(i._value.shape)}", location=user_location(2)
+        )
     if i.ndim:
         i = ops.op("reshape2", X=i, shape=[])
     return i if i.dtype == "int64" else ops.op("cast", X=i, in_dtype=i.dtype, out_dtype="int64")

@@ -27,7 +27,9 @@ class MaybeTuple:
         return self.value
 
     def __getitem__(self, index: Any) -> Any:
-        return self.bare("'NoneType' object is not subscriptable")[index]
+        from .items import getitem
+
+        return getitem(self.bare("'NoneType' object is not subscriptable"), index)
 
     def __iter__(self) -> Any:
         return iter(self.bare("'NoneType' object is not iterable"))

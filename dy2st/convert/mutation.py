@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..tensor import Tensor
 from .calls import call
 from .chosen import chooses
 from .growing import current, promote
+from .items import fits_array, get, is_unknown, store
 from .lists import StagedList
 from .tracer import current_tracer, is_staged, need_tracer
 
@@ -65,7 +67,7 @@ def list_clear(a: Any) -> Any:
     return a
 
 
-@chooses
+@partial(chooses, gives="both")
 def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     """What `a` is after `a.pop(...)`, and the value."""
     a = _list(a)
@@ -80,10 +82,16 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
     a = _list(a)
     if type(a) is list:
+        if is_staged(key) and not fits_array(a, [value]):
+            store(a, key, value)
+            return a
         if is_staged(key):
             a = _promoted(a, [value])
         elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, StagedList)):
             a = _promoted(a, value)
+    elif type(a) is dict and is_unknown(key):
+        store(a, key, value)
+        return a
     a[key] = value
     return a
 
@@ -111,6 +119,8 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         from .sorting import list_method
 
         return list_method(a, name)(*args, **kwargs)
+    if type(a) is dict and name == "get" and args and is_unknown(args[0]):
+        return get(a, *args)
     return getattr(a, name)(*args, **kwargs)
 
 
@@ -120,8 +130,7 @@ _OF_LISTS = {
     "pop": lambda a, *args: list_pop(a, *args)[1],
 }
 _CHANGES = {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update"}
-# called by its name, so that no variable gets what the list or dict is then
-_changed = chooses(_called, names=0)
+_changed = chooses(_called, gives="value")
 
 
 def _nothing(_: Any) -> None:

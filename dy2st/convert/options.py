@@ -12,10 +12,10 @@ import numpy as np
 
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor, dispatch
-from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
+from .running import is_statement
 from .undefined import Undefined
 
 
@@ -58,7 +58,9 @@ class OneOf:
         return choose(self, lambda one: call(one)(*args, **kwargs))
 
     def __getitem__(self, key: Any) -> Any:
-        return choose(self, lambda one: one[key])
+        from .items import getitem
+
+        return choose(self, lambda one: getitem(one, key))
 
     def __eq__(self, other: Any) -> Any:
         return _compared(self, "==", other)
@@ -100,29 +102,36 @@ def _compared(x: OneOf, op: str, other: Any) -> Any:
 
 def choose(x: OneOf, f: Callable[[Any], Any]) -> Any:
     """`f` of the object that it is."""
+    values = x._dy_options.values
+    return by_index(x._dy_index, len(values), lambda i: _attempted(f, values[i]))
+
+
+def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0, name: str = "the value of the expression") -> Any:
+    """`f(i)` in a branch for each i from `first` on, of which `index` is one: as a tree, so that a run decides log2(count) times."""
     from .if_stmt import if_expr
 
-    index, values = x._dy_index, x._dy_options.values
-
-    def pick(i: int) -> Any:
-        if i == len(values) - 1:
-            return _attempted(f, values[i])
-        return if_expr(index == i, lambda: _attempted(f, values[i]), lambda: pick(i + 1))
-
-    return pick(0)
+    if count == 1:
+        return f(first)
+    half = count // 2
+    middle = first + half
+    return if_expr(
+        index < middle, lambda: by_index(index, half, f, first, name), lambda: by_index(index, count - half, f, middle, name), name
+    )  # fmt: skip
 
 
 def _attempted(f: Callable[[Any], Any], value: Any) -> Any:
     """`f(value)`; what Python says of it, if that is an error, only the run with this value raises."""
     try:
         return f(value)
-    except (AttributeError, TypeError) as error:
+    except (AttributeError, TypeError, LookupError) as error:
+        from .raising import raise_where
+
         at = error.__traceback__
         while at is not None and at.tb_next is not None:
             at = at.tb_next
-        if isinstance(error, Dy2stError) or at is None or at.tb_frame.f_code.co_filename != __file__:
+        if isinstance(error, Dy2stError) or at is None or not is_statement(at.tb_frame.f_code):
             raise
-        raise_if(dispatch.constant(True), type(error), str(error))
+        raise_where(dispatch.constant(True), error)
         return Undefined("the result")
 
 

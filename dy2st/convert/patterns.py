@@ -113,7 +113,7 @@ class Fitter:
             return Node(MaybeObject, (), (Const(None), self._flag(old, new)))
         if is_none(old) or is_none(new):
             found = self._optional(new if is_none(old) else old, self._flag(old, new), name)
-            if found is None and self._is_option(old) and self._is_option(new):
+            if found is None and is_option(self.tracer, old) and is_option(self.tracer, new):
                 found = _one_of(Options(values_of(old)), new)
             if found is None:
                 raise self._mismatch(old, new, name)
@@ -124,7 +124,7 @@ class Fitter:
         if isinstance(old, MaybeTuple) or isinstance(new, MaybeTuple):
             one, other = (x.value if isinstance(x, MaybeTuple) else x for x in (old, new))
             return Node(MaybeTuple, (), (self.fit(self._there(one), one, other, name), self._flag(old, new)))
-        if self._is_option(old) and self._is_option(new):
+        if is_option(self.tracer, old) and is_option(self.tracer, new):
             return _one_of(Options(values_of(old)), new)
         a, b = type_of(old), type_of(new)
         if a is not None and b is not None:
@@ -231,7 +231,7 @@ class Fitter:
             other = new.value if isinstance(new, MaybeTuple) else new
             return Node(MaybeTuple, (), (parts if is_none(new) else self.fit(parts, before.value, other, name), flag))
         if p.kind is OneOf:
-            if not self._is_option(new):
+            if not is_option(self.tracer, new):
                 raise self._mismatch(before, new, name)
             return _one_of(p.keys[0], new, p)
         if p.kind is MaybeObject and not isinstance(new, MaybeObject):
@@ -252,16 +252,6 @@ class Fitter:
             for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)
         ]
         return Node(p.kind, p.keys, tuple(fitted))
-
-    def _is_option(self, x: Any) -> bool:
-        """Whether a value can be one of several Python objects, between which an index decides."""
-        if isinstance(x, OneOf):
-            return True
-        if type_of(x) is not None or split(x)[1] is not None or is_container(x):
-            return False
-        if isinstance(x, (Undefined, Lazy, StagedText, frozenset, bytes)):
-            return False
-        return id(x) not in self.tracer.made  # what is made in a branch holds tensors of that branch
 
     def _maybe_number(self, p: Node, new: Any, name: str) -> Pattern:
         leaf, flag = variables(p)
@@ -313,6 +303,17 @@ class Fitter:
 def is_none(x: Any) -> bool:
     """Whether a value is None on all paths on which there is one."""
     return x is None or (isinstance(x, MaybeObject) and x.value is None)
+
+
+def is_option(tracer: Tracer, x: Any) -> bool:
+    """Whether a value can be one of several Python objects, between which an index decides."""
+    if isinstance(x, OneOf):
+        return True
+    if type_of(x) is not None or split(x)[1] is not None or is_container(x):
+        return False
+    if isinstance(x, (Undefined, Lazy, StagedText, frozenset, bytes)):
+        return False
+    return id(x) not in tracer.made  # what is made in a branch holds tensors of that branch
 
 
 def _one_of(options: Options, new: Any, p: Node | None = None) -> Node:

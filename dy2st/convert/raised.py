@@ -286,9 +286,14 @@ class Attempts:
             return False
         cond, data = ins
         args = [self._message(attrs["parts"], attrs["specs"], data)] if attrs["parts"] else []
-        error = kinds[0](*args)
+        return self.caught(cond if op.type == "raise_if" else ops.op("logical_not", X=cond), kinds[0](*args), location)
+
+    def caught(self, flag: Tensor, error: Exception, location: Location | None) -> bool:
+        """Whether a `try` may catch an exception that is raised where a flag is true; what follows is traced behind it then."""
+        if not self.wants(type(error)):
+            return False
+        self._require_passable(location)
         self._places[id(error)] = error, location
-        flag = cond if op.type == "raise_if" else ops.op("logical_not", X=cond)
         self.open(Raised(self.tracer, error, scalar(flag)))
         return True
 

@@ -8,15 +8,16 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 
 from ..errors import DivisionError, Dy2stError, OutOfRangeError
-from ..tensor.location import path_of
+from ..tensor import Tensor
+from ..tensor.location import path_of, user_location
 from ..transpiler import locate
 from .exceptions import Again, holds_staged
 from .printing import texts
-from .tracer import Tracer
+from .running import is_statement
+from .tracer import Tracer, need_tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, ValueError, ZeroDivisionError, OverflowError)
-
 
 def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     """Ends a branch with the exception that its code raised while it was traced: the run that takes it raises the same.
@@ -45,21 +46,29 @@ def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
     return True
 
 
-def append_raise(tracer: Tracer, block: Block, error: Exception, location: Location) -> None:
-    """Appends the op that raises an exception to a block."""
+def raise_where(test: Tensor, error: Exception) -> None:
+    """Where a bool tensor with one element is true, the run raises an exception, as the line would at which the user's program is."""
+    tracer, location = need_tracer("an exception"), user_location(2)
+    assert location is not None
+    if not tracer.tries.caught(test, error, location):
+        append_raise(tracer, tracer.block, error, location, test)
+
+
+def append_raise(tracer: Tracer, block: Block, error: Exception, location: Location, test: Tensor | None = None) -> None:
+    """Appends the op that raises an exception to a block; with `test`, where this is true."""
     with tracer.inside(block):
         path = path_of(error)
         builder = IRBuilder(block, path if path is not None and path[:2] == location[:2] else location)
-        always = builder.op("fill_constant", shape=[], dtype="bool", value=1.0)
+        cond = builder.op("fill_constant", shape=[], dtype="bool", value=1.0) if test is None else tracer.lift(test)
         if EXCEPTIONS.get(type(error).__name__) is type(error) and _is_message(error):
             parts, specs, tensors = texts([str(error.args[0])]) if error.args else ([], [], [])
             data = [tracer.lift(t) for t in tensors]
-            builder.op("raise_if", Cond=always, Data=data, exception=type(error).__name__, parts=parts, specs=specs)
+            builder.op("raise_if", Cond=cond, Data=data, exception=type(error).__name__, parts=parts, specs=specs)
             return
         again = Again(tracer, error, location)
         parts, specs, tensors = texts([again.text])
         tracer.raised.append(again)
-        builder.op("raise_object", Cond=always, Data=[tracer.lift(t) for t in tensors], Values=[tracer.lift(t) for t in again.tensors],
+        builder.op("raise_object", Cond=cond, Data=[tracer.lift(t) for t in tensors], Values=[tracer.lift(t) for t in again.tensors],
                    number=len(tracer.raised) - 1, parts=parts, specs=specs)  # fmt: skip
 
 
@@ -74,10 +83,13 @@ def raised_at(error: Exception) -> Location | None:
     if isinstance(error, Dy2stError):
         # what the values are to blame for, whoever computes with them; all others say what cannot be traced
         return error.location if isinstance(error, (OutOfRangeError, DivisionError)) else None
-    location, tb = None, error.__traceback__
+    location = place = None
+    stands = False
+    tb = error.__traceback__
     while tb is not None:
-        at = locate(tb)
+        at, stands = locate(tb), is_statement(tb.tb_frame.f_code)
+        place = at or place
         if at is not None or type(error) not in _OF_FUNCTIONS:
             location = at
         tb = tb.tb_next
-    return location
+    return place or user_location(2) if stands else location

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from ..transpiler import is_generated
+
+# their code runs statements of the user's in the place of these: `a[i] = v`
+_STATEMENTS = frozenset(os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("chosen", "items", "mutation", "options"))
+
+
+def is_statement(code: CodeType) -> bool:
+    """Whether what code of this package raises is what Python says of a statement of the user's."""
+    return code.co_filename in _STATEMENTS
 
 
 def frames() -> Iterator[FrameType]:

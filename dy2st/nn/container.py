@@ -71,19 +71,20 @@ class LayerList(Layer):
         super().__init__()
         self.extend(sublayers or ())
 
-    def _at(self, index: int) -> str:
+    def _require(self, index: Any) -> None:
         count = len(self)
         if not -count <= index < count:
-            raise IndexError(f"index {index} is out of range for a LayerList of {count}")
-        return str(index + count if index < 0 else index)
+            raise IndexError(f"index {int(index)} is out of range for a LayerList of {count}")
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self._sub_layers.values())[index])
-        return self._sub_layers[self._at(index)]
+        self._require(index)
+        return list(self._sub_layers.values())[index]
 
     def __setitem__(self, index: int, layer: Layer) -> None:
-        self.add_sublayer(self._at(index), layer)
+        self._require(index)
+        self.add_sublayer(list(self._sub_layers)[index], layer)
 
     def __delitem__(self, index: Any) -> None:
         layers = list(self._sub_layers.values())

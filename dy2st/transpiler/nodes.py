@@ -266,3 +266,14 @@ def split_docstring(body: list) -> tuple[list, list]:
     first = body[0].value if body and isinstance(body[0], gast.Expr) else None
     count = int(isinstance(first, gast.Constant) and isinstance(first.value, str))
     return body[:count], body[count:]
+
+
+def is_constant_key(node: gast.AST) -> bool:
+    """Whether what stands in the brackets of a subscript is known: a constant, a slice or a tuple of these."""
+    if isinstance(node, gast.UnaryOp):
+        return isinstance(node.operand, gast.Constant)
+    if isinstance(node, gast.Slice):
+        return all(b is None or is_constant_key(b) for b in (node.lower, node.upper, node.step))
+    if isinstance(node, gast.Tuple):
+        return all(map(is_constant_key, node.elts))
+    return isinstance(node, gast.Constant)

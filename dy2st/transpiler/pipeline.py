@@ -23,6 +23,7 @@ from dy2st.transpiler.passes.list_mutation import ListMutation
 from dy2st.transpiler.passes.logical import Logical
 from dy2st.transpiler.passes.match_stmt import MatchStmt
 from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
+from dy2st.transpiler.passes.subscript_read import SubscriptRead
 from dy2st.transpiler.passes.super_call import SuperCall
 from dy2st.transpiler.passes.tests import Tests
 from dy2st.transpiler.passes.texts import Texts
@@ -69,6 +70,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     ForStmt,
     TryStmt,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
+    SubscriptRead,
     Comprehensions,
     AssertStmt,
     IfExpr,

@@ -75,9 +75,9 @@ def number_or_text(x):
     return x if scale == "half" else x * scale
 
 
-def text_as_a_key(x):
+def text_in_a_set(x):
     mode = "a" if x.sum() > 0 else "b"
-    return x * {"a": 1.0, "b": 3.0}[mode]  # error: a value is one of several objects ('a', 'b'), as a condition on tensors
+    return x * len({mode, "c"})  # error: a value is one of several objects ('a', 'b'), as a condition on tensors
 
 
 def text_of_a_path_printed(x):
@@ -368,7 +368,36 @@ def joined_text_compared(x):
 
 
 def number_as_a_key(x):
-    return x * {3: 1.0}.get(int(x.sum()), 2.0)  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+    return x * {3: 1.0}.pop(int(x.sum()), 2.0)  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def new_key_of_a_number(x, n):
+    d = {0: x, 1: x}
+    d[int(n) + 5] = x * 2  # error: a dict gets a key that only the run knows
+    return d[0]
+
+
+def items_of_two_dtypes(x, n):
+    return [x, x.astype("int64")][n]  # error: 'the item' has dtype float32 on one path and int64 on the other
+
+
+def attribute_of_an_item_written(x, n):
+    states = [State(x), State(x * 2)]
+    states[n].h = x * 5  # error: a list, dict or object is changed in place after this, which is one or another one
+    return states[0].h
+
+
+def item_read_before_a_change(x, n):
+    rows = [[x], [x * 2]]
+    row = rows[n]  # error: a list, dict or object is changed in place after this, which is one or another one
+    rows[0][0] = x * 3
+    return row[0]
+
+
+def item_modified_in_place(x, n):
+    a = [x * 1, x * 2]
+    a[n].add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return a[0]
 
 
 def number_in_a_set(x):

@@ -1,4 +1,4 @@
-"""Assignments to items of containers in branches and loops."""
+"""Assignments to items of containers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from dy2st.transpiler.templates import expression, statements
 
 class SubscriptAssign(MutationPass):
     """`a[i] = v` becomes `a = _dy.setitem(a, i, v)`, so that `a` is state like any variable.
-
     >>> manager = PassManager(gast.parse('''
     ... def f(a, n):
     ...     for i in n:
@@ -47,7 +46,7 @@ class SubscriptAssign(MutationPass):
         return node
 
     def visit_Assign(self, node: gast.Assign) -> Any:
-        if self.depth == 0 or not any(self._items(t) for t in node.targets):
+        if not any(self._items(t) for t in node.targets):
             return node
         result: list = []
         value = node.value
@@ -61,7 +60,7 @@ class SubscriptAssign(MutationPass):
         return result
 
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
-        if self.depth == 0 or not self._convertible(node.target):
+        if not self._convertible(node.target):
             return node
         base, key, result = node.target.value, _key(node.target.slice), []
         held = None
@@ -79,7 +78,7 @@ class SubscriptAssign(MutationPass):
         return [*result, *self._setitem(node, node.target, nodes.copy(key), nodes.name(item), held)]
 
     def visit_Delete(self, node: gast.Delete) -> Any:
-        if self.depth == 0 or not any(self._convertible(t) for t in node.targets):
+        if not any(self._convertible(t) for t in node.targets):
             return node
         result: list = []
         for target in node.targets:

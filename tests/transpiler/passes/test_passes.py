@@ -147,7 +147,7 @@ CASES = {
         "while a:\n    i, a[i] = b",
         "while a:\n    part_, part_1 = b\n    i = part_\n    a = _dy.setitem(a, i, part_1)",
     ),
-    "outside of blocks items stay": (SubscriptAssign, "a[0] = 1\ndel a[0]", "a[0] = 1\ndel a[0]"),
+    "items outside of blocks": (SubscriptAssign, "a[0] = 1\ndel a[0]", "a = _dy.setitem(a, 0, 1)\na = _dy.delitem(a, 0)"),
     "del": (
         UndefinedReads,
         "x = 1\ndel x\nreturn x",

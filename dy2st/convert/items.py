@@ -1,0 +1,198 @@
+"""Items of Python's lists, tuples and dicts at an index, or under a key, that only the run knows: `layers[i]`, `table[n]`.
+
+The index is made one of 0 ... n-1, or the run raises what Python raises. Numbers are then read from a constant tensor; of layers, functions
+and texts it says which one it is (`options.OneOf`); for anything else there is a branch for each item.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import Dy2stError, StagedValueError
+from ..tensor import Tensor, dispatch, indexing
+from ..tensor.dispatch import ops
+from ..tensor.failures import raise_if
+from ..tensor.kinds import as_number
+from ..tensor.location import user_location
+from ..tensor.promotion import NUMBERS
+from .chosen import note_item
+from .if_stmt import if_expr
+from .list_indices import integer
+from .lists import StagedList, element_type
+from .logical import not_
+from .optional import MaybeNone
+from .options import OneOf, Options, by_index, choose
+from .patterns import is_option
+from .raising import raise_where
+from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .types import same
+
+
+def getitem(a: Any, key: Any, *more: Any) -> Any:
+    """`a[key]`, or `a[key][...]` with more of them."""
+    from .calls import call, is_ignored
+
+    tracer = current_tracer()
+    if tracer is None or not is_unknown(key):
+        value = a[key]
+        return getitem(value, *more) if more else value
+    found = _parts(a)
+    if found is None:
+        own = getattr(type(a), "__getitem__", None)
+        value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
+    elif isinstance(key, OneOf):
+        return choose(key, lambda one: getitem(a, one, *more))
+    elif isinstance(found, dict):
+        return select(tracer, *_of_dict(found, key), more)
+    elif isinstance(key, slice):
+        value = _slice(found, key)
+    else:
+        return select(tracer, found, _position(found, key, _error_of(a)), more)
+    return getitem(value, *more) if more else value
+
+
+def getslice(a: Any, start: Any, stop: Any, step: Any) -> Any:
+    """`a[start:stop:step]`."""
+    return getitem(a, slice(start, stop, step))
+
+
+def is_unknown(key: Any) -> bool:
+    """Whether only the run knows what an index or a key is."""
+    if isinstance(key, slice):
+        return any(map(is_staged, (key.start, key.stop, key.step)))
+    return isinstance(key, OneOf) or is_staged(key)
+
+
+def get(a: dict, key: Any, default: Any = None) -> Any:
+    """`a.get(key, default)` of a dict, where only the run knows the key."""
+    if isinstance(key, OneOf):
+        return choose(key, lambda one: a.get(one, default))
+    values = list(a.values())
+    if not values:
+        return default
+    place, found = _place(list(a), key)
+    return if_expr(found, lambda: select(need_tracer("a dict"), values, place), lambda: default)
+
+
+def store(a: list | dict, key: Any, value: Any) -> None:
+    """`a[key] = value` of a list or dict whose items differ in kind, where only the run knows the index or the key."""
+    if isinstance(key, OneOf):
+        choose(key, lambda one: a.__setitem__(one, value))
+        return
+    if isinstance(a, list):
+        places: Sequence[Any] = range(len(a))
+        at = _position(a, key, "list assignment index out of range")
+    else:
+        places = [k for k in a if isinstance(k, NUMBERS)]
+        at, found = _place(places, key)
+        why = "a dict gets a key that only the run knows"
+        fix = "give it all keys that it may have before, or use a list"
+        raise_where(not_(found), StagedValueError(why, location=user_location(), hint=fix))
+    need_tracer("an item").watch(a)
+    by_index(at, len(places), lambda i: a.__setitem__(places[i], value))
+
+
+def fits_array(items: Sequence[Any], new: Sequence[Any]) -> bool:
+    """Whether a list of these items, and of new ones, can be one of dynamic length."""
+    if any(isinstance(x, MaybeNone) for x in (*items, *new)):
+        return False
+    try:
+        element_type([*items, *new], "")
+    except Dy2stError:
+        return False
+    return True
+
+
+def select(tracer: Tracer, items: Sequence[Any], at: Tensor, more: Sequence[Any] = ()) -> Any:
+    """The one of these items that an index, one of 0 ... n-1, tells; or the item of that under more keys."""
+    if more:
+        return by_index(at, len(items), lambda i: getitem(items[i], *more))
+    first = items[0]
+    if all(same(first, x) for x in items):
+        return first
+    kind = type(first)
+    if kind in (bool, int, float) and all(type(x) is kind for x in items):
+        table = dispatch.constant(np.array(items, {bool: np.bool_, int: np.int64, float: np.float64}[kind]))
+        return as_number(indexing.getitem(table, at))
+    if all(is_option(tracer, x) for x in items):
+        options = Options(())
+        for x in items:
+            options = options.joined([x])
+        table = dispatch.constant(np.array([options.place(x) for x in items], np.int64))
+        return OneOf(as_number(indexing.getitem(table, at)), options)
+    tracer.watch(*items)
+    chosen = by_index(at, len(items), lambda i: items[i], name="the item")
+    note_item(tracer, at, items, chosen)
+    return chosen
+
+
+def _parts(a: Any) -> Sequence[Any] | dict | None:
+    """What items a value has, in order or under keys; None if Python does not know, or need not care."""
+    if isinstance(a, dict):
+        return a if type(a).__getitem__ is dict.__getitem__ and not hasattr(a, "__missing__") else None
+    plain = isinstance(a, (list, tuple, str, range)) and type(a).__getitem__ in _GETTERS
+    return a if plain else None
+
+
+_GETTERS = (list.__getitem__, tuple.__getitem__, str.__getitem__, range.__getitem__)
+
+
+def _error_of(a: Any) -> str:
+    """What Python says of an index that is out of range."""
+    kinds = {tuple: "tuple index", str: "string index", range: "range object index"}
+    return next((text for kind, text in kinds.items() if isinstance(a, kind)), "list index") + " out of range"
+
+
+def _position(items: Sequence[Any], key: Any, message: str) -> Tensor:
+    """An index that may count from the end as one of 0 ... n-1; elsewhere the run raises an IndexError."""
+    count = len(items)
+    if not count:
+        raise IndexError(message)
+    at = integer(key)
+    at = Tensor.wrap(at._value, True)  # an object of its own: a tensor stays a tensor
+    outside = ops.op("logical_or", X=_less(at, -count), Y=ops.op("logical_not", X=_less(at, count)))
+    raise_if(outside, IndexError, message)
+    negative = ops.op("cast", X=_less(at, 0), in_dtype="bool", out_dtype="int64")
+    return as_number(ops.op("elementwise_add", X=at, Y=ops.op("elementwise_mul", X=negative, Y=integer(count))))
+
+
+def _less(at: Tensor, bound: int) -> Tensor:
+    return ops.op("less_than", X=at, Y=integer(bound))
+
+
+def _of_dict(a: dict, key: Tensor) -> tuple[Sequence[Any], Tensor]:
+    """The values of a dict, and the place of the one under a number."""
+    if not key._weak:
+        return [a[key]], integer(0)  # a tensor is a key as the object that it is
+    if not a:
+        raise KeyError(key)
+    at, found = _place(list(a), key)
+    raise_where(not_(found), KeyError(key))
+    return list(a.values()), at
+
+
+def _place(keys: Sequence[Any], key: Any) -> tuple[Tensor, Tensor]:
+    """Which of these keys a number is equal to, and whether it is any; where it is none, the place is some other."""
+    if not key._weak:
+        hash(key)  # which says what cannot be
+    matches = [(i, k) for i, k in enumerate(keys) if isinstance(k, NUMBERS)]
+    place, found = as_number(integer(0)), as_number(dispatch.constant(np.zeros((), np.bool_)))
+    for i, k in matches:
+        equal = key == k
+        found = ops.op("logical_or", X=found, Y=equal)
+        place = place + i * equal
+    return place, as_number(found)
+
+
+def _slice(items: Sequence[Any], key: slice) -> StagedList:
+    if not isinstance(items, list) or not items:
+        raise StagedValueError(
+            f"a slice of a {type(items).__name__} has a length that only the run knows", location=user_location(2),
+            hint="use a list of tensors or numbers of one dtype, or a tensor",
+        )  # fmt: skip
+    entry = element_type(items, "what is sliced")
+    return StagedList.of(items, entry.dtype, entry.shape)[key]
