@@ -17,6 +17,7 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
+from .dicts import StagedDict
 from .generators import generator
 from .if_stmt import if_expr, truth
 from .iterables import (
@@ -55,7 +56,7 @@ def range_(*args: Any) -> Any:
 
 
 def len_(x: Any) -> Any:
-    if isinstance(x, StagedList):
+    if isinstance(x, (StagedList, StagedDict)):
         return x.length()
     if isinstance(x, Staged):
         return x.length
@@ -204,8 +205,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         if len(answers) > 1:
             require_one_kind(x, "what isinstance() says depends on that")
         return answers.pop()
-    if isinstance(x, StagedList):
-        return issubclass(list, kinds)
+    if isinstance(x, (StagedList, StagedDict)):
+        return issubclass(list if isinstance(x, StagedList) else dict, kinds)
     if isinstance(x, MaybeTuple):
         return if_expr(x.is_none, lambda: isinstance(None, kinds), lambda: isinstance(x.value, kinds))
     return isinstance(x, kinds)
@@ -216,8 +217,8 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(x, Tensor) and x._weak and not args:
         require_one_kind(x, "its type() depends on that")
         return _classes(x).pop()
-    if isinstance(x, StagedList):
-        return list
+    if isinstance(x, (StagedList, StagedDict)):
+        return list if isinstance(x, StagedList) else dict
     if isinstance(x, OneOf) and not args:
         return choose(x, type_)
     return type(x, *args, **kwargs)
@@ -266,6 +267,14 @@ def list_(*args: Any) -> Any:
     return list_(*map(fresh, args))
 
 
+def dict_(*args: Any, **kwargs: Any) -> Any:
+    if not (len(args) == 1 and isinstance(args[0], StagedDict)):
+        return dict(*args, **kwargs)
+    new = args[0].copy()
+    new.update(kwargs)
+    return new
+
+
 def tuple_(*args: Any) -> Any:
     items = list_(*args)
     if isinstance(items, StagedList):
@@ -310,8 +319,8 @@ BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
-    next: next_, iter: iter_, round: round_, print: print_, list: list_, tuple: tuple_, sorted: sorted_, type: type_, Tensor: tensor_,
-    itertools.filterfalse: _filterfalse,
+    next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
+    Tensor: tensor_, itertools.filterfalse: _filterfalse,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,

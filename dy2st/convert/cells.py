@@ -190,6 +190,22 @@ class ContentsCell(Cell):
         put(self.target, value)
 
 
+class DictCell(Cell):
+    """The contents of a dict."""
+
+    def __init__(self, target: dict):
+        self.target = target
+        self.key = ("dict", id(target))
+        self.name = "a dict"
+
+    def read(self) -> Any:
+        return dict(self.target)
+
+    def write(self, value: Any) -> None:
+        dict.clear(self.target)
+        dict.update(self.target, value)
+
+
 class AppendCell(Cell):
     """The entries that a list has gained at its end."""
 

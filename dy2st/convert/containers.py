@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
+from .dicts import StagedDict
 from .lists import StagedList
 from .structure import MaybeObject
 
@@ -77,7 +78,7 @@ def is_plain_object(x: Any) -> bool:
     """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
     from .calls import is_ignored
 
-    if isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)):
+    if isinstance(x, (Tensor, StagedList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
     return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
 
@@ -99,6 +100,9 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
             continue
         if isinstance(x, MaybeObject):
             stack.append(x.value)
+            continue
+        if isinstance(x, StagedDict):
+            stack += x.parts
             continue
         if is_container(x):
             if id(x) in seen:

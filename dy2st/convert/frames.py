@@ -12,13 +12,12 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 
 from .cells import Cell, Snapshot
-from .lists import StagedList
 
 if TYPE_CHECKING:
     from .raised import Raised
 
-# a list, and what it has become
-Growth = tuple[list, "list | StagedList"]
+# a list, and what it has become; or a dict, and the keys that it may get
+Growth = tuple[Any, Any]
 
 
 @dataclass
@@ -65,7 +64,7 @@ class Frame:
     block: Block
     tensors: dict[tuple, tuple[Cell, Any]] = field(default_factory=dict)
     containers: Snapshot = field(default_factory=Snapshot)
-    promoted: dict[int, tuple[list, StagedList]] = field(default_factory=dict)
+    promoted: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
     iterators: dict[int, Any] = field(default_factory=dict)
 

@@ -1,4 +1,5 @@
-"""Lists that become lists of dynamic length while a function is traced: under all their names, and in all that holds them."""
+"""Lists that become lists of dynamic length while a function is traced, and dicts that have some keys only in some runs: under all their
+names, and in all that holds them."""
 
 from __future__ import annotations
 
@@ -7,15 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
-from .cells import OuterVariable, read_outside
+from .cells import Cell, EntryCell, OuterVariable, read_outside
+from .dicts import StagedDict
 from .frames import Frame, Growth
 from .lists import StagedList, element_type
 from .reach import AttributeVariable
 from .running import assign, frames, named_variables, variables
 from .structure import MaybeObject
+from .undefined import Undefined
 
 if TYPE_CHECKING:
     from .tracer import Tracer
+
+
+def gained_key(tracer: Tracer, cell: Cell, before: Any, after: Any) -> tuple[Any, Any] | None:
+    """The dict that has an entry on one path only, with the key; None if the cell is none of such a dict."""
+    if not isinstance(cell, EntryCell) or isinstance(before, Undefined) == isinstance(after, Undefined):
+        return None
+    known = tracer.partial.get(id(cell.target))
+    if known is not None:
+        return (known, cell.entry) if cell.target is known.has else None
+    return (cell.target, cell.entry) if type(cell.target) is dict and id(cell.target) not in tracer.attributes else None
 
 
 def grown(frame: Frame) -> list[Growth]:
@@ -23,8 +36,8 @@ def grown(frame: Frame) -> list[Growth]:
     return [(items, staged) for items, staged in frame.promoted.values() if items in frame.containers]
 
 
-def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "") -> StagedList:
-    """Makes a list one of dynamic length; `later` has entries of the kind that it gets.
+def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
+    """Makes a list one of dynamic length, `later` has entries of the kind that it gets; or a dict one that may get the keys `later`.
 
     The variables of all functions that are being traced, and the containers that are watched, hold the new list from then on (until
     the branch or loop body that is being traced ends, as with any change).
@@ -32,6 +45,9 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     Raises:
         StructureError: it has been made such a list before, and something still holds the old one; its entries differ.
     """
+    if isinstance(items, StagedDict):
+        items.declare(later)
+        return items
     name = what or next(iter(repr(k) for _, k, v in named_variables() if v is items), "a list")
     if id(items) in tracer.replaced:
         raise StructureError(
@@ -41,7 +57,10 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
             hint="keep the list in a local variable, an attribute or a container of the function, or return a new list",
         )
     tracer.watch_locals()
-    if isinstance(later, StagedList):
+    staged: StagedList | StagedDict
+    if isinstance(items, dict):
+        staged = StagedDict(items, later.has if isinstance(later, StagedDict) else later)
+    elif isinstance(later, StagedList):
         staged = StagedList.of(items, later.dtype, later.element_shape)
     else:
         entry = element_type([*items, *later], name)
@@ -54,7 +73,7 @@ def promote(tracer: Tracer, items: list, later: list | StagedList, what: str = "
     return staged
 
 
-def substitute(tracer: Tracer, items: list, staged: StagedList) -> None:
+def substitute(tracer: Tracer, items: Any, staged: StagedList | StagedDict) -> None:
     """Gives a list's place in variables and containers to one of dynamic length, until the block that is traced ends."""
     frame = tracer.frames[-1] if tracer.frames else None
     for container in list(tracer.containers):
@@ -84,7 +103,7 @@ def current(tracer: Tracer | None, value: Any) -> Any:
     if tracer is None or not tracer.replaced:
         return value
     replaced = tracer.replaced
-    return _mapped(value, lambda x: replaced.get(id(x), (None, x))[1] if isinstance(x, list) else x)
+    return _mapped(value, lambda x: replaced.get(id(x), (None, x))[1] if isinstance(x, (list, dict)) else x)
 
 
 def _mapped(value: Any, to: Callable[[Any], Any]) -> Any:

@@ -21,8 +21,9 @@ from .activations import NoResult
 from .aliases import Source, shared, who
 from .cells import Cell, ListCell, is_variable_of
 from .chosen import note
+from .dicts import StagedDict
 from .frames import Growth, Outcome, Side
-from .growing import current, promote
+from .growing import current, gained_key, promote
 from .left import Left
 from .lists import StagedList
 from .maybe_tuple import MaybeTuple
@@ -44,8 +45,8 @@ def truth(x: Any) -> Any:
     Raises:
         ShapeError: a tensor has more than one element (where that is known already).
     """
-    if isinstance(x, StagedList):
-        return x.length() > 0
+    if isinstance(x, (StagedList, StagedDict)):
+        return truth(x.length() > 0)
     if isinstance(x, OneOf):
         return truth(choose(x, truth))
     if isinstance(x, MaybeTuple):
@@ -174,7 +175,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         untold = [e for e in errors if isinstance(e, NoResult)]
         if len(errors) == 2 and untold:
             raise untold[0]
-        growing = _growing([side.outcome for side in sides], outside)
+        growing = _growing(tracer, [side.outcome for side in sides], outside)
         for items, later in growing:
             promote(tracer, items, later)
         if not growing:
@@ -305,9 +306,9 @@ class _Exception:
         self.raised.hold(values)
 
 
-def _growing(outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:
-    """The lists whose length depends on which branch is taken, each with what it is in one of them; `outside` are the ids of those
-    that were there before."""
+def _growing(tracer: Tracer, outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:
+    """The lists whose length depends on which branch is taken, each with what it is in one of them, and the dicts that get or lose keys
+    in one of them, with these keys; `outside` are the ids of those that were there before."""
     found = {id(items): (items, later) for o in outcomes if o for items, later in o.grown}
     true, false = outcomes
     if true is None or false is None:
@@ -316,7 +317,11 @@ def _growing(outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:
     for key in {**true.changes, **false.changes}:
         cell = (true.changes.get(key) or false.changes[key])[0]
         sides = [o.changes[key][1] if key in o.changes else cell.read() for o in (true, false)]
-        if not isinstance(cell, ListCell):
+        if (gained := gained_key(tracer, cell, *sides)) is not None:
+            items, key = gained
+            keys = found.get(id(items), (items, ()))[1]
+            found[id(items)] = items, [*(keys.has if isinstance(keys, StagedDict) else keys), key]
+        elif not isinstance(cell, ListCell):
             pairs.append((sides[0], sides[1]))
         elif len(sides[0]) != len(sides[1]):
             found.setdefault(id(cell.target), (cell.target, max(sides, key=len)))

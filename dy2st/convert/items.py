@@ -20,6 +20,7 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .chosen import note_item
+from .growing import current
 from .if_stmt import if_expr
 from .list_indices import integer
 from .lists import StagedList, element_type
@@ -80,8 +81,13 @@ def get(a: dict, key: Any, default: Any = None) -> Any:
 
 def store(a: list | dict, key: Any, value: Any) -> None:
     """`a[key] = value` of a list or dict whose items differ in kind, where only the run knows the index or the key."""
+    tracer = need_tracer("an item")
+
+    def put(place: Any) -> None:
+        current(tracer, a)[place] = value
+
     if isinstance(key, OneOf):
-        choose(key, lambda one: a.__setitem__(one, value))
+        choose(key, put)
         return
     if isinstance(a, list):
         places: Sequence[Any] = range(len(a))
@@ -92,8 +98,8 @@ def store(a: list | dict, key: Any, value: Any) -> None:
         why = "a dict gets a key that only the run knows"
         fix = "give it all keys that it may have before, or use a list"
         raise_where(not_(found), StagedValueError(why, location=user_location(), hint=fix))
-    need_tracer("an item").watch(a)
-    by_index(at, len(places), lambda i: a.__setitem__(places[i], value))
+    tracer.watch(a)
+    by_index(at, len(places), lambda i: put(places[i]))
 
 
 def fits_array(items: Sequence[Any], new: Sequence[Any]) -> bool:

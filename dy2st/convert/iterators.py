@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
 from .running import named_variables, variables
 from .special import bound
@@ -33,11 +34,13 @@ def iterators_around() -> dict[int, Any]:
 
 
 def fresh(iterable: Any) -> Any:
-    """The value, or what the `__iter__` of a class of the user's gives for it.
+    """The value, the keys of a dict that has some only in some runs, or what the `__iter__` of a class of the user's gives for it.
 
     Raises:
         StagedValueError: it is an iterator that is older than what is being traced, or of which only the run knows how far it is.
     """
+    if isinstance(iterable, StagedDict):
+        return iterable.keys()
     tracer = current_tracer()
     if tracer is None:
         return iterable

@@ -15,6 +15,7 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import as_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
+from .dicts import StagedDict
 from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged
@@ -275,6 +276,8 @@ def in_(a: Any, b: Any) -> Any:
         return python_bool(or_(*[lambda e=e: True if e is a else a == e for e in b])) if b else False
     if isinstance(b, dict) and is_staged(a):
         return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(a is key for key in b)
+    if isinstance(b, StagedDict):
+        return b.contains(a)
     own = bound(b, "__contains__")
     return a in b if own is None else python_bool(truth(own(a)))
 

@@ -16,7 +16,7 @@ from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
-from .growing import current, grown, promote, substituted
+from .growing import current, gained_key, grown, promote, substituted
 from .if_stmt import State, if_expr, if_stmt, truth
 from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
@@ -239,10 +239,13 @@ class Loop:
         if self.outcome.grown:
             return False
         settled = True
+        self.gained: dict[int, tuple[Any, list]] = {}
         for key, (cell, value) in self.outcome.changes.items():
             if key not in self.cells and key not in self.named:
                 settled = False
                 self._add_cell(cell, value)
+        for items, keys in self.gained.values():
+            self._promote(items, keys)
         for slot, old, new in zip(list(self.slots), before, after, strict=False):
             pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
             if pattern != slot.pattern:
@@ -326,6 +329,9 @@ class Loop:
             self.named.add(cell.key)
             return
         initial = cell.read()
+        if (gained := gained_key(self.tracer, cell, initial, value)) is not None:
+            self.gained.setdefault(id(gained[0]), (gained[0], []))[1].append(gained[1])
+            return
         self.tracer.require_entry(cell, initial, value, self.fitter.why)
         self.cells[cell.key] = cell
         self.slots.append(Slot(cell.name, initial, Const(initial)))
@@ -351,8 +357,8 @@ class Loop:
             cell.write(before)
         return False
 
-    def _promote(self, items: list, later: list | StagedList) -> None:
-        """A list that changes its length becomes a staged one, under all names that the loop knows it by too."""
+    def _promote(self, items: Any, later: Any) -> None:
+        """A list that changes its length, or a dict that gets keys, becomes a staged one, under all names that the loop knows it by too."""
         name = next((repr(slot.name) for slot in self.slots if slot.initial is items), "")
         staged = promote(self.tracer, items, later, name)
         for slot in self.slots:

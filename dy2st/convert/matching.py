@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from .dicts import StagedDict
 from .lists import StagedList
+from .logical import and_
 
 # of these a class pattern takes one positional pattern, for the value itself
 _ATOMS = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
@@ -27,8 +30,10 @@ def match_rest(x: Any, start: int, behind: int) -> Any:
     return list(x[start : len(x) - behind])
 
 
-def match_mapping(x: Any, keys: tuple) -> bool:
+def match_mapping(x: Any, keys: tuple) -> Any:
     """Whether x is a mapping with these keys."""
+    if isinstance(x, StagedDict):
+        return and_(lambda: True, *[partial(x.contains, key) for key in keys])
     return isinstance(x, Mapping) and all(key in x for key in keys)
 
 

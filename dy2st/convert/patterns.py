@@ -20,6 +20,7 @@ from ..tensor.kinds import is_number
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from .containers import is_container
+from .dicts import StagedDict
 from .growing import substituted
 from .iterables import Lazy
 from .lists import StagedList, element_type
@@ -311,7 +312,7 @@ def is_option(tracer: Tracer, x: Any) -> bool:
         return True
     if type_of(x) is not None or split(x)[1] is not None or is_container(x):
         return False
-    if isinstance(x, (Undefined, Lazy, StagedText, frozenset, bytes)):
+    if isinstance(x, (Undefined, Lazy, StagedText, StagedDict, frozenset, bytes)):
         return False
     return id(x) not in tracer.made  # what is made in a branch holds tensors of that branch
 

@@ -93,7 +93,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.before: dict[int, Any] = {}
         self.absent: dict[str, str] = {}
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
-        self.replaced: dict[int, tuple[list, Any]] = {}
+        self.replaced: dict[int, tuple[Any, Any]] = {}
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
@@ -337,7 +337,8 @@ class Tracer(Watcher, ProgramRecorder):
     def require_entry(self, cell: Cell, before: Any, after: Any, why: str) -> None:
         """StructureError if a dict has an entry on one path only: it could not say then which keys it has."""
         if (isinstance(cell, EntryCell) and isinstance(before, Undefined) != isinstance(after, Undefined)
-                and isinstance(cell.target, dict) and id(cell.target) not in self.attributes):  # fmt: skip
+                and isinstance(cell.target, dict) and id(cell.target) not in self.attributes
+                and (id(cell.target) not in self.partial or cell.target is self.partial[id(cell.target)].has)):  # fmt: skip
             raise StructureError(
                 f"a dict gets or loses the key {cell.entry!r} under a condition on tensors ({why}), so that only the run "
                 "knows whether it has it",

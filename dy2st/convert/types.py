@@ -16,6 +16,7 @@ from ..errors import DTypeError, ShapeError, StructureError
 from ..tensor import Tensor
 from ..tensor.kinds import Kind, Kinds, joined, storage
 from ..tensor.promotion import NUMBERS, weak_dtype
+from .dicts import StagedDict
 from .lists import StagedList
 from .undefined import Undefined
 
@@ -111,6 +112,8 @@ def describe(x: Any) -> str:
         return "no value"
     if x is None:
         return "None"
+    if isinstance(x, StagedDict):
+        return "a dict that has some of its keys only in some runs"
     if t is None:
         return f"{type(x).__name__} {x!r:.40}"
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"

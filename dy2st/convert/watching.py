@@ -9,6 +9,7 @@ from typing import Any
 from ..transpiler import is_generated
 from .cells import OuterVariable, Snapshot, assigned_outside, place_of
 from .containers import containers_of, held_by, is_container, is_plain_object
+from .dicts import StagedDict
 from .frames import Frame
 from .reach import Reach
 from .running import variables
@@ -26,6 +27,7 @@ class Watcher:
         made: the objects that the functions have made by calling a class of the user's, by id.
         attributes: the ids of the dicts that are the attributes of an object.
         outer_variables: the variables outside of the functions, by place.
+        partial: the dicts that have some of their keys only in some runs, by the ids of what they consist of.
         inner_variables: those of the functions that a function inside one of them assigns, by place.
     """
 
@@ -38,6 +40,7 @@ class Watcher:
         self.attributes: set[int] = set()
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.inner_variables: dict[tuple, OuterVariable] = {}
+        self.partial: dict[int, StagedDict] = {}
         self.reach = Reach()
         self.special = SpecialMethods()
         self._converted = 0  # how many of what is reached have had their classes converted
@@ -51,10 +54,10 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
-        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in (tuple, MaybeObject) or is_plain_object(v)))
+        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in (tuple, MaybeObject, StagedDict) or is_plain_object(v)))
         # a list that has been made since, and put into an attribute of a layer
         held = (v for c in list(self._containers.values()) for v in held_by(c) if id(v) not in self._containers)
-        new = [v for v in held if is_container(v) or type(v) is tuple]
+        new = [v for v in held if is_container(v) or type(v) in (tuple, StagedDict)]
         self.watch(*new)
 
     def own(self, owner: Any) -> None:

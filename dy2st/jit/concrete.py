@@ -13,6 +13,7 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
+from ..convert.dicts import StagedDict
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.maybe_tuple import MaybeTuple
@@ -122,7 +123,14 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             return cook(recipe.children[0], arguments, values, follow, made)
         if recipe.mark in made:
             return made[recipe.mark]
-        new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
+        if recipe.kind is StagedDict:
+            parts = zip(recipe.keys, *(recipe.children[i::3] for i in range(3)), strict=True)
+            here = [(cook(since, arguments, values, follow, made), key, value) for key, value, has, since in parts
+                    if cook(has, arguments, values, follow, made)]  # fmt: skip
+            here.sort(key=lambda entry: entry[0])
+            new = {key: cook(value, arguments, values, follow, made) for _, key, value in here}
+        else:
+            new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
         if recipe.mark:
             made[recipe.mark] = new
         return new

@@ -16,8 +16,9 @@ from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, me
 
 from ..convert.activations import Kind
 from ..convert.calls import call, convert_function
-from ..convert.cells import AppendCell, Cell, EntryCell, ListCell, place_of
+from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, place_of
 from ..convert.containers import containers_of, held_by
+from ..convert.dicts import StagedDict
 from ..convert.growing import put_back
 from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
@@ -286,7 +287,12 @@ class Trace:
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
             return self._given(items, self._fetch(value._value, value.of_numbers()))
-        if isinstance(value, list) and id(value) in self.tracer.replaced:
+        if isinstance(value, StagedDict):
+            if self.exact:
+                raise StructureError("a dict has some of its keys only in some runs", hint=_DECIDE)
+            items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
+            return self._given(items, self._of_dict(value))
+        if isinstance(value, (list, dict)) and id(value) in self.tracer.replaced:
             return self._given(value, self._recipe(self.tracer.replaced[id(value)][1]))
         if isinstance(value, MaybeObject):
             if self.exact:
@@ -317,6 +323,16 @@ class Trace:
             mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
         rebuilt = Rebuilt(type(value), keys, tuple(map(self._recipe, children)), mark)
         return self._given(value, rebuilt)
+
+    def _of_dict(self, value: StagedDict) -> Rebuilt:
+        """A dict that has some of its keys only in some runs: for each the value, whether it has it, and its place."""
+        keys = tuple(key for key, known in value.has.items() if known is not False)
+        children: list[Recipe] = []
+        for i, key in enumerate(keys):
+            parts = value.values_of[key], value.has[key], i if value.ordered else value.since[key]
+            children += map(self._recipe, parts)
+        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        return Rebuilt(StagedDict, keys, tuple(children), mark)
 
     def _given(self, value: Any, contents: Recipe) -> Recipe:
         """A container of the caller's, or of the outside, is a result itself; any other one is made anew."""
@@ -394,7 +410,12 @@ class Trace:
                 raise error.at(None) from None
             effects.cells.append((_outer(cell, self.paths), recipe))
         for items, staged in self.tracer.replaced.values():
-            if id(items) in self.paths or items in self.tracer.root:
+            if isinstance(staged, StagedDict) and (id(items) in self.paths or items in self.tracer.root):
+                if self.exact:
+                    raise StructureError("a dict has some of its keys only in some runs", hint=_DECIDE)
+                self._require_no_parameter("a dict", list(staged.values_of.values()))
+                effects.cells.append((_outer(DictCell(items), self.paths), self._of_dict(staged)))
+            elif id(items) in self.paths or items in self.tracer.root:
                 if self.exact:
                     self._require_exact(staged)
                 self._require_no_parameter("a list", staged)
@@ -462,4 +483,4 @@ def _outer(cell: Cell, paths: dict[int, tuple]) -> Cell | ArgumentCell:
         return ArgumentCell(path, lambda target: EntryCell(target if isinstance(target, dict) else vars(target), entry))
     if isinstance(cell, AppendCell):
         return ArgumentCell(path, lambda target: AppendCell(target, len(target)))
-    return ArgumentCell(path, ListCell)
+    return ArgumentCell(path, DictCell if isinstance(cell, DictCell) else ListCell)

@@ -1,5 +1,6 @@
 """Functions with errors. The line of each is marked with the text that the error starts with."""
 
+import collections
 import dataclasses
 import itertools
 import statistics
@@ -169,11 +170,53 @@ def dynamic_list_elements(x, n):
     return out
 
 
-def key_on_one_path(x):
-    d = {}
+def key_of_an_ordered_dict_on_one_path(x):
+    d = collections.OrderedDict()
     if x.sum() > 0:  # error: a dict gets or loses the key 'y' under a condition on tensors
         d["y"] = x
     return x if "y" in d else x * 2
+
+
+def keys_in_an_order_of_the_run(x):
+    d = {}
+    if x.sum() > 0:
+        d["a"] = x
+    d["b"] = x * 2
+    d["a"] = x * 3
+    return list(d.values())  # error: in which order a dict has got its keys depends on a tensor
+
+
+def key_deleted_while_looping(x):
+    d = {"a": x, "b": x}
+    if x.sum() > 0:
+        d["c"] = x
+    for key in d:  # error: a dict that has some of its keys only in some runs gets or loses keys while a loop runs over it
+        if key == "a":
+            del d["b"]
+    return d
+
+
+def dict_of_the_run_compared(x):
+    d = {"a": 1}
+    if x.sum() > 0:
+        d["b"] = 2
+    return x if d == {"a": 1} else -x  # error: a comparison of a dict that has some of its keys only in some runs
+
+
+def dict_of_the_run_unpacked(x):
+    d = {"a": 1}
+    if x.sum() > 0:
+        d["b"] = 2
+    return {**d}  # error: which items a generator gives depends on a tensor, so that Python cannot iterate over it
+
+
+def one_of_two_dicts_of_the_run(x):
+    a, b = {}, {}
+    if x.sum() > 0:
+        a["k"] = x
+        b["l"] = x
+    c = a if x[0] > 2 else b  # error: 'the value of the expression' is a dict that has some of its keys only in some runs
+    return c.get("k", x)
 
 
 class Manager:

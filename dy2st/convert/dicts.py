@@ -1,0 +1,229 @@
+"""`StagedDict`: a dict that has some of its keys only in some runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, NoReturn
+
+from ..errors import StagedValueError
+from ..tensor.location import user_location
+
+_NOTHING = object()
+
+
+class StagedDict:
+    """A dict whose keys are known, but not which of them it has.
+
+    Like a list of dynamic length it takes the place of a dict of Python, and has its identity. What it consists of are dicts of Python
+    themselves, which branches and loops know how to carry.
+
+    Attributes:
+        values_of: the values of the keys that it may have; nothing for one that it surely has not.
+        has: for each key, a bool or a bool that only the run knows: whether it has it.
+        since: for each key, a count of the keys that had come before when it came: their order.
+        clock: the count, under its own name.
+        ordered: whether the order of `has` is that in which the keys have come, in all runs.
+        turns: the keys at which loops over it are, each with what `has` said of it then: in the body it is there.
+    """
+
+    __slots__ = ("clock", "has", "ordered", "since", "turns", "values_of")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, items: dict, keys: Iterable[Any] = ()):
+        self.values_of = dict(items)
+        self.has: dict[Any, Any] = dict.fromkeys(items, True)
+        self.since: dict[Any, Any] = {key: i for i, key in enumerate(items)}
+        self.clock: dict[str, Any] = {"the keys that a dict has had": len(items)}
+        self.ordered = True
+        self.turns: dict[Any, Any] = {}
+        self.declare(keys)
+        tracer = _tracer()
+        tracer.watch(*self.parts)
+        tracer.partial.update((id(part), self) for part in self.parts)
+
+    @property
+    def parts(self) -> tuple[dict, ...]:
+        """What it consists of."""
+        return self.values_of, self.has, self.since, self.clock
+
+    def declare(self, keys: Iterable[Any]) -> None:
+        """It may get these keys."""
+        for key in keys:
+            if key not in self.has:
+                self.has[key], self.since[key] = False, 0
+
+    # ---- reading ----
+    def contains(self, key: Any) -> Any:
+        """`key in d`."""
+        known = self.has.get(key, False)
+        return True if known is not False and self.turns.get(key) is known else known
+
+    def __getitem__(self, key: Any) -> Any:
+        from .options import OneOf, choose
+
+        if isinstance(key, OneOf):
+            return choose(key, lambda one: self[one])
+        self._require(key)
+        return self.values_of[key]
+
+    def _require(self, key: Any) -> None:
+        """KeyError where it does not have a key: now, or in the run."""
+        from .logical import not_
+        from .raising import raise_where
+
+        known = self.contains(key)
+        if known is False:
+            raise KeyError(key)
+        if known is not True:
+            raise_where(not_(known), KeyError(key))
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        from .if_stmt import if_expr
+        from .options import OneOf, choose
+
+        if isinstance(key, OneOf):
+            return choose(key, lambda one: self.get(one, default))
+        return if_expr(self.contains(key), lambda: self.values_of[key], lambda: default)
+
+    def length(self) -> Any:
+        """The number of keys, an int or one that only the run knows."""
+        from .builtin_functions import BUILTINS
+
+        return sum((BUILTINS[int](known) for known in self.has.values()), 0)
+
+    def keys(self) -> Any:
+        return self._each(lambda key: key)
+
+    def values(self) -> Any:
+        return self._each(lambda key: self.values_of[key])
+
+    def items(self) -> Any:
+        return self._each(lambda key: (key, self.values_of[key]))
+
+    def _each(self, item: Any) -> Any:
+        """A generator over the keys that it has, in their order."""
+        from .generators import generator
+
+        self.require_order()
+        return generator(self._in_turn(), item, self.has.get)
+
+    def _in_turn(self) -> Iterator[Any]:
+        """All keys. A loop may give other values to them, but no key may come or go."""
+        before = dict(self.has)
+        for key, known in before.items():
+            self.turns[key] = known
+            try:
+                yield key
+            finally:
+                self.turns.pop(key, None)
+            if any(known is not before.get(k) for k, known in self.has.items()):
+                raise StagedValueError(
+                    "a dict that has some of its keys only in some runs gets or loses keys while a loop runs over it",
+                    location=user_location(), hint="collect what is to change, and change it after the loop",
+                )  # fmt: skip
+
+    def require_order(self) -> None:
+        """StagedValueError if only the run knows in which order the keys have come."""
+        if not self.ordered:
+            raise StagedValueError(
+                "in which order a dict has got its keys depends on a tensor; it cannot be iterated over", location=user_location(2),
+                hint="ask for its keys one by one, or give it all keys before, with None say",
+            )  # fmt: skip
+
+    def copy(self) -> StagedDict:
+        new = StagedDict({})
+        for part, mine in zip(new.parts, self.parts, strict=True):
+            part.update(mine)
+        new.ordered = self.ordered
+        return new
+
+    # ---- changing ----
+    def __setitem__(self, key: Any, value: Any) -> None:
+        from .options import OneOf, choose
+
+        if isinstance(key, OneOf):
+            choose(key, lambda one: self.__setitem__(one, value))
+            return
+        known = self.contains(key)
+        if known is not True:
+            behind = list(self.has)[list(self.has).index(key) + 1 :] if key in self.has else ()
+            self.ordered = self.ordered and all(self.has[other] is False for other in behind)
+            (name,) = self.clock
+            now = self.clock[name]
+            self.since[key] = now if known is False else self.since[key] * known + now * (1 - known)
+            self.has[key] = True
+            self.clock[name] = now + 1
+        self.values_of[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        self._require(key)
+        self._lose(key)
+
+    def _lose(self, key: Any) -> None:
+        if key in self.has:
+            self.has[key] = False
+            self.values_of.pop(key, None)
+
+    def pop(self, key: Any, default: Any = _NOTHING) -> Any:
+        if default is _NOTHING:
+            value = self[key]
+        else:
+            value = self.get(key, default)
+        self._lose(key)
+        return value
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        value = self.get(key, default)
+        self[key] = value
+        return value
+
+    def update(self, other: Any = (), **more: Any) -> None:
+        if isinstance(other, StagedDict):
+            from .if_stmt import if_expr
+
+            other.require_order()
+            for key, known in other.has.items():
+                if_expr(known, partial(self._take, other, key), lambda: None)
+            other = ()
+        for key, value in dict(other, **more).items():
+            self[key] = value
+
+    def _take(self, other: StagedDict, key: Any) -> None:
+        self[key] = other.values_of[key]
+
+    def clear(self) -> None:
+        for key in self.has:
+            self._lose(key)
+
+    # ---- what is not supported ----
+    def _refuse(self, what: str) -> NoReturn:
+        raise StagedValueError(
+            f"{what} of a dict that has some of its keys only in some runs, as a condition on tensors decides, is not supported",
+            location=user_location(3), hint="give it all keys before the condition, with None say, or ask for them one by one",
+        )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(dict, name):
+            raise AttributeError(f"'dict' object has no attribute {name!r}")
+        self._refuse(f"{name}()")
+
+
+def _refusing(what: str) -> Any:
+    def refuse(self: StagedDict, *args: Any) -> NoReturn:
+        self._refuse(what)
+
+    return refuse
+
+
+for _name, _what in {
+    "bool": "the truth", "len": "len() here", "iter": "iterating here", "contains": "`in` here", "eq": "a comparison", "ne": "a comparison",
+    "or": "`|`", "ror": "`|`", "ior": "`|=`", "str": "the text", "repr": "the text", "format": "the text", "reversed": "reversed()",
+}.items():  # fmt: skip
+    setattr(StagedDict, f"__{_name}__", _refusing(_what))
+
+
+def _tracer() -> Any:
+    from .tracer import need_tracer
+
+    return need_tracer("a dict")

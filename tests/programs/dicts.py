@@ -1,0 +1,216 @@
+"""Dicts that have some of their keys only in some runs."""
+
+import dy2st as paddle
+import dy2st.nn.functional as F
+from dy2st import nn
+
+
+def key_on_one_path(x):
+    d = {"a": x}
+    if x.sum() > 0:
+        d["y"] = x * 3
+    return d, len(d), "y" in d, x if "y" in d and d["y"].sum() > 3 else -x
+
+
+def missing_key(x):
+    d = {}
+    if x.sum() > 0:
+        d["y"] = x * 3
+    return d["y"]
+
+
+def got_or_not(x):
+    d = {}
+    if x.sum() > 0:
+        d["y"] = x * 3
+    v = d.get("y")
+    return x if v is None else v, d.get("y", x * 9), d.get("z", 1.0), bool(d)
+
+
+def keys_in_a_loop(x):
+    d = {}
+    for v in x:
+        if v > 0:
+            d["pos"] = v
+        else:
+            d["neg"] = v
+    return d
+
+
+def counted(x):
+    d = {}
+    for v in x:
+        k = "pos" if v > 0 else "neg" if v < -2 else "mid"
+        d[k] = d.get(k, 0) + 1
+    return d
+
+
+def summed(x):
+    d = {}
+    for v in x:
+        k = "pos" if v > 0 else "neg"
+        if k not in d:
+            d[k] = v
+        else:
+            d[k] += v
+    return d, d.get("pos")
+
+
+def iterated(x):
+    d = {"a": x}
+    if x.sum() > 0:
+        d["y"] = x * 3
+    if x[0] > 0:
+        d["z"] = x * 5
+    s, n = x * 0, 0
+    for k in d:
+        s = s + d[k]
+        d[k] = s
+        n += 1
+    for v in d.values():
+        s = s * 2 - v
+    return s, n, [v * 2 for _, v in d.items()], sum(d.values())
+
+
+def deleted(x):
+    d = {"a": x.sum(), "b": x[0]}
+    for v in x:
+        if v > 0:
+            d["a"] = v
+        elif "a" in d:
+            del d["a"]
+    return d
+
+
+def deleted_twice(x):
+    d = {"a": x.sum()}
+    for v in x:
+        if v < 0:
+            del d["a"]
+    return d
+
+
+def popped(x):
+    d = {"a": x, "b": x * 2}
+    v = x * 0
+    if x.sum() > 0:
+        v = d.pop("a")
+    w = d.pop("a", x * 7)
+    return v, w, d, d.pop("b")
+
+
+def under_two_names(x):
+    def put(key, value):
+        d[key] = value
+
+    d = {}
+    e, held = d, [d]
+    if x.sum() > 0:
+        put("a", x)
+    held[0]["b"] = x * 2
+    e["a"] = x * 4
+    return d, e, d is e
+
+
+class Memory(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cache = {}
+    def forward(self, x):
+        if x.sum() > 0:
+            self.cache["h"] = x * 2
+        if "h" in self.cache:
+            x = x + self.cache["h"]
+        return x
+
+
+def kept_by_a_layer(x):
+    layer = Memory()
+    return layer(x), layer(-x), layer.cache
+
+
+def other_kinds_of_values(x):
+    d = {"f": F.relu}
+    if x.sum() > 0:
+        d["mode"], d["g"], d["rows"], d["none"] = "train", paddle.tanh, [x, (x * 2, 1)], None
+    y = d.get("g", d["f"])(x)
+    if "rows" in d:
+        y = y + d["rows"][1][0] * d["rows"][1][1]
+    return y if d.get("mode") == "train" else -y, "none" in d
+
+
+def set_by_default(x):
+    d = {}
+    if x.sum() > 0:
+        d["k"] = x * 2
+    return d.setdefault("k", x * 5), d
+
+
+def copied(x):
+    d = {}
+    if x.sum() > 0:
+        d.update(k=x)
+    e = dict(d, z=x)
+    f = d.copy()
+    f["k"] = x * 8
+    return d, e, f
+
+
+def exit_from_a_loop(x, n):
+    d = {}
+    for i in range(n):
+        if x[i % 2] > 0:
+            d["hit"] = i
+            break
+        d["last"] = i
+    return d.get("hit", -1), d.get("last", -1), len(d)
+
+
+def set_in_a_while(x, n):
+    d = {}
+    i = 0
+    while i < n:
+        d["v"], d["w"] = x * i, i
+        i += 1
+    return d["v"] * d["w"]
+
+
+def carried(x, n):
+    d = {"h": x}
+    for i in range(n):
+        if d["h"].sum() > i:
+            d["g"] = d["h"] * 2
+        d["h"] = d["h"] * 1.5 + d.get("g", x * 0)
+        if i == 2:
+            d.pop("g", None)
+    return d
+
+
+def raised_on_one_path(x):
+    d = {"a": x}
+    if x.sum() > 0:
+        d["b"] = x
+        raise ValueError("positive")
+    return d
+
+
+def matched(x):
+    d = {"a": x}
+    if x.sum() > 0:
+        d["b"] = x * 3
+    match d:
+        case {"b": v}:
+            return v
+        case {"a": v}:
+            return -v
+
+
+P, N, M = [3.0, 1.0], [-3.0, 1.0], [1.0, -4.0]
+
+CASES = [
+    *((f, [(P,), (N,), (M,)], 1) for f in (
+        key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped,
+        under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
+    )),
+    *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (exit_from_a_loop, set_in_a_while, carried)),
+]  # fmt: skip
