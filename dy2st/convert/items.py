@@ -94,10 +94,7 @@ def store(a: list | dict, key: Any, value: Any) -> None:
         at = _position(a, key, "list assignment index out of range")
     else:
         places = [k for k in a if isinstance(k, NUMBERS)]
-        at, found = _place(places, key)
-        why = "a dict gets a key that only the run knows"
-        fix = "give it all keys that it may have before, or use a list"
-        raise_where(not_(found), StagedValueError(why, location=user_location(), hint=fix))
+        at = _known_place(tracer, a, key)
     tracer.watch(a)
     by_index(at, len(places), lambda i: put(places[i]))
 
@@ -178,7 +175,24 @@ def _of_dict(a: dict, key: Tensor) -> tuple[Sequence[Any], Tensor]:
         raise KeyError(key)
     at, found = _place(list(a), key)
     raise_where(not_(found), KeyError(key))
+    tracer = need_tracer("a dict")
+    tracer.read_keys[id(a), id(key._value)] = (a, key._value, tuple(a), tracer.block)
     return list(a.values()), at
+
+
+def _known_place(tracer: Tracer, a: dict, key: Tensor) -> Tensor:
+    """The place of a number among the keys of a dict that are numbers: the item under it must have been read, so that it surely is one.
+
+    Raises:
+        StagedValueError: it may be a new key.
+    """
+    read = tracer.read_keys.get((id(a), id(key._value)))
+    if read is None or read[2] != tuple(a) or not tracer.is_around(read[3]):
+        raise StagedValueError(
+            "a dict may get a key here that only the run knows", location=user_location(2),
+            hint="read the item first (d[k] += v does), use a list, or choose among the keys with if",
+        )  # fmt: skip
+    return _place([k for k in a if isinstance(k, NUMBERS)], key)[0]
 
 
 def _place(keys: Sequence[Any], key: Any) -> tuple[Tensor, Tensor]:

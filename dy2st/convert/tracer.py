@@ -61,6 +61,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     Attributes:
         left: the iterators over which a loop ran that ended where only the run knows, by id.
+        read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
@@ -104,6 +105,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
         self.chosen: dict[int, Chosen] = {}
+        self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
         self.limit: int | None = None
         self.recursive = frozenset(recursive)
         self.activations: list[Activation] = []
@@ -198,10 +200,11 @@ class Tracer(Watcher, ProgramRecorder):
 
     def can_read(self, v: Variable) -> bool:
         """Whether a variable is of the current block or one around it."""
-        block: Block | None = self.block
-        while block is not None and block is not v.block:
-            block = block.parent
-        return block is not None
+        return self.is_around(v.block)
+
+    def is_around(self, outer: Block) -> bool:
+        """Whether a block is the current one or one around it."""
+        return _is_inside(self.block, outer)
 
     def capture(self, t: Tensor) -> Variable:
         known = self.captures.get(id(t))

@@ -373,7 +373,8 @@ class Trace:
                     for x in held_by(c)]  # fmt: skip
             if isinstance(value, frozenset):
                 held += value
-        if self.exact and not (id(value) in self.tracer.before or isinstance(value, _LASTING)):
+        lasting = id(value) in self.tracer.before or (isinstance(value, _LASTING) and id(value) not in self.tracer.made)
+        if self.exact and not lasting:
             raise StructureError(
                 f"a {type(value).__name__} that is made while tracing would be the same object at each call",
                 hint="make it outside of the static function",

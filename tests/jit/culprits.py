@@ -416,7 +416,7 @@ def number_as_a_key(x):
 
 def new_key_of_a_number(x, n):
     d = {0: x, 1: x}
-    d[int(n) + 5] = x * 2  # error: a dict gets a key that only the run knows
+    d[int(n) + 5] = x * 2  # error: a dict may get a key here that only the run knows
     return d[0]
 
 

@@ -112,7 +112,7 @@ def several(x, n):
 
 def key_of_a_dict(x, n):
     table = {2: x * 2, 3: x * 3}
-    y = table[int(n)]  # eager
+    y = table.pop(int(n))  # eager
     return y * 2 + x
 
 
