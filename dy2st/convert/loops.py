@@ -18,7 +18,6 @@ from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
 from .growing import current, gained_key, grown, promote, substituted
 from .if_stmt import State, if_expr, if_stmt, truth
-from .lists import StagedList
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
 from .raised import MayRaise, Raised, scalar
 from .tracer import Tracer, current_tracer
