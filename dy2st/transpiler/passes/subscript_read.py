@@ -17,7 +17,7 @@ class SubscriptRead(Pass):
 
     A key that is a constant or a tuple, as only tensors take one, stays as it is.
 
-    >>> manager = PassManager(gast.parse("def f(a, i):\\\\n    return a[i], a[-1], a[i:], a[:, i]"))
+    >>> manager = PassManager(gast.parse("def f(a, i):\\n    return a[i], a[-1], a[i:], a[:, i]"))
     >>> print(show(manager.apply(SubscriptRead)))
     def f(a, i):
         return (_dy.getitem(a, i), a[-1], _dy.getslice(a, i, None, None), a[:, i])
