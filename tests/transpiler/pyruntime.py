@@ -172,6 +172,14 @@ class PyRuntime:
     def list_pop(self, a, *args):
         return a, a.pop(*args)
 
+    def getitem(self, a, *keys):
+        for key in keys:
+            a = a[key]
+        return a
+
+    def getslice(self, a, start, stop, step):
+        return a[start:stop:step]
+
     def setitem(self, a, i, v):
         a[i] = v
         return a
