@@ -55,6 +55,19 @@ def range_(*args: Any) -> Any:
     return StagedRange(start, stop, step)
 
 
+def _of_each(f: Callable) -> Callable:
+    """A function that asks each of the objects that its argument may be."""
+
+    @functools.wraps(f)
+    def of_each(*args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], OneOf):
+            return choose(args[0], lambda one: f(one, *args[1:], **kwargs), plain=True)
+        return f(*args, **kwargs)
+
+    return of_each
+
+
+@_of_each
 def len_(x: Any) -> Any:
     if isinstance(x, (StagedList, StagedDict)):
         return x.length()
@@ -95,6 +108,7 @@ def _length(n: Any) -> int:
     return n
 
 
+@_of_each
 def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
     if is_staged(x):
         return _number(x, "int64", "int()")
@@ -102,6 +116,7 @@ def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
     return int(x, *args, **kwargs) if own is None else _as_python(own(), int)
 
 
+@_of_each
 def float_(x: Any = 0.0) -> Any:
     if is_staged(x):
         return _number(x, "float64", "float()")

@@ -19,6 +19,7 @@ from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor, as_tensor, is_weak, weak_dtype
 from .list_indices import bounds, chosen, counted, integer, position, repeated
+from .optional import MaybeNone
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -95,6 +96,11 @@ class StagedList:
         return value
 
     def _element(self, x: Any) -> Tensor:
+        if isinstance(x, MaybeNone):
+            raise StructureError(
+                "a list that changes in a staged loop can hold tensors and numbers, not what is None in some runs",
+                location=user_location(3), hint="keep a number that says so instead of None (-1, nan)",
+            )  # fmt: skip
         if isinstance(x, Tensor) and x.ndim and x._kinds is not None:
             x = as_plain_tensor(x)
         if is_weak(x):

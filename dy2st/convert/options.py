@@ -100,10 +100,10 @@ def _compared(x: OneOf, op: str, other: Any) -> Any:
     return choose(x, lambda one: compare(op, one, other))
 
 
-def choose(x: OneOf, f: Callable[[Any], Any]) -> Any:
-    """`f` of the object that it is."""
+def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:
+    """`f` of the object that it is; `plain`: f is Python's own, so that whatever it raises is about the object."""
     values = x._dy_options.values
-    return by_index(x._dy_index, len(values), lambda i: _attempted(f, values[i]))
+    return by_index(x._dy_index, len(values), lambda i: _attempted(f, values[i], plain))
 
 
 def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0, name: str = "the value of the expression") -> Any:
@@ -119,17 +119,20 @@ def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0,
     )  # fmt: skip
 
 
-def _attempted(f: Callable[[Any], Any], value: Any) -> Any:
+def _attempted(f: Callable[[Any], Any], value: Any, plain: bool) -> Any:
     """`f(value)`; what Python says of it, if that is an error, only the run with this value raises."""
     try:
         return f(value)
-    except (AttributeError, TypeError, LookupError) as error:
+    except (AttributeError, TypeError, LookupError, ValueError) as error:
         from .raising import raise_where
 
+        if plain:
+            raise_where(dispatch.constant(True), error)
+            return Undefined("the result")
         at = error.__traceback__
         while at is not None and at.tb_next is not None:
             at = at.tb_next
-        if isinstance(error, Dy2stError) or at is None or not is_statement(at.tb_frame.f_code):
+        if isinstance(error, (Dy2stError, ValueError)) or at is None or not is_statement(at.tb_frame.f_code):
             raise
         raise_where(dispatch.constant(True), error)
         return Undefined("the result")

@@ -329,6 +329,12 @@ def list_that_its_own_loop_grows(x):
     return todo
 
 
+def none_in_a_list_of_dynamic_length(x):
+    items = [v for v in x if v > -100]
+    items[0] = 1 if x.sum() > 0 else None  # error: a list that changes in a staged loop can hold tensors and numbers, not what is None
+    return items
+
+
 def sort_of_vectors(x, n):
     items = [x * i for i in range(n)]
     items.sort()  # error: a sort compares the entries of a list of dynamic length, which are tensors of shape

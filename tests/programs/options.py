@@ -182,6 +182,13 @@ def two_compared(x):
     return x if a == b else -x
 
 
+def measured(x):
+    word = "abc"
+    if x.sum() > 0:
+        word = "3"
+    return x * len(word) + int(word)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -206,4 +213,5 @@ CASES = [
     (read_under_the_same_condition, [(P,), (N,)], 1),
     (object_or_none, [(P,), (N,)], 1),
     (two_compared, [(P,), (N,)], 1),
+    (measured, [([1.0, 2.0],), ([-1.0, -2.0],)], 1),
 ]
