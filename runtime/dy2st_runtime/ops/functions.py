@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import special
 
 from ..loopir import nodes as n
+from . import special
 from .elementwise import FloatUnary
 from .registry import register
 
@@ -265,7 +265,7 @@ class Erf(MathFunction):
     """The error function."""
 
     type = fn = "erf"
-    numpy = special.erf
+    numpy = staticmethod(special.erf)
 
     @staticmethod
     def derivative(b: Any, x: Any, out: Any) -> Any:
