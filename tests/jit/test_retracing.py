@@ -53,7 +53,7 @@ def test_so_they_are_for_other_values_of_an_argument():
 class Annealed(nn.Layer):
     def __init__(self):
         super().__init__()
-        self.beta, self.table, self.at, self.calls = 0.0, [1.0, 2.0, 4.0], 0, 0
+        self.beta, self.table, self.at, self.calls = 0.0, np.array([1.0, 2.0, 4.0]), 0, 0
 
     def forward(self, x):
         self.calls += 1
@@ -140,7 +140,7 @@ def test_an_object_that_is_made_for_each_call_is_named():
 
 def test_an_attribute_with_many_values_that_cannot_be_an_input_is_named():
     net = Annealed()
-    net.table = [float(k) for k in range(20)]
+    net.table = np.arange(20.0)
     net = jit.to_static(net)
 
     def call(x, at):

@@ -65,6 +65,7 @@ def native_words(k: Any, keys: list[tuple[n.Expr, n.Expr]], counter: n.Expr) -> 
 
 
 def _product(k: Any, a: n.Expr, m: int) -> tuple[n.Expr, n.Expr]:
-    """The high and the low 32 bits of a product of two 32-bit numbers. It may wrap around to a negative number, whose bits are right."""
-    p = k.let(a * m, "p")
-    return k.let((p >> 32) & MASK, "hi"), k.let(p & MASK, "lo")
+    """The high and the low 32 bits of a product of two 32-bit numbers; by halves, so that nothing exceeds the signed 64 bits."""
+    low, high = k.let((a & 0xFFFF) * m, "p"), k.let((a >> 16) * m, "p")
+    middle = k.let(high + (low >> 16), "p")
+    return k.let(middle >> 16, "hi"), k.let(((middle & 0xFFFF) << 16) | (low & 0xFFFF), "lo")

@@ -223,7 +223,7 @@ print("used", threads.pool().size, flush=True)
         "atexit.register(use); use()",
         "t = threading.Thread(target=lambda: [use() for _ in range(30)]); t.start(); use()",
         "t = threading.Thread(target=lambda: [use() for _ in range(10**9)], daemon=True); t.start(); use()",
-        "use(); import os, signal; os.kill(os.getpid(), signal.SIGINT)",
+        "use(); import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler); os.kill(os.getpid(), signal.SIGINT)",
     ],
 )
 def test_a_process_ends(how):
