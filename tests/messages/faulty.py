@@ -103,7 +103,8 @@ STATIC = [
     ("AttributeError", "class Net(nn.Layer):\n    def forward(self, n):\n        return «self.nope»\nnet = Net()\n"
      "def f(x, n):\n    return net(n)", "'Net' object has no attribute 'nope'"),
     ("StagedValueError", "def f(x, n):\n    return «np.exp(x)»", "float32[2, 3]", "hint: use paddle.exp"),
-    ("StagedValueError", "table = np.array([1.0, 2.0, 3.0])\ndef f(x, n):\n    return x * «table[n]»", "int64[]", "hint: use functions of tensors"),
+    ("StagedValueError", "table = np.array([1.0, 2.0, 3.0])\ndef f(x, n):\n    return x * «table[n]»", "int64[]",
+     "hint: use functions of tensors"),
     ("StagedValueError", "def f(x, n):\n    return «{int(n): x}»[2]", "hash()", "hint: choose with if"),
     ("StagedValueError", "def f(x, n):\n    y = np.stack\n    return «y([x, x])»", "np.stack()", "hint: use paddle.stack"),
     ("StagedValueError", "def f(x, n):\n    «return {x}»", "a set with tensors in it", "hint: return the tensors"),
