@@ -2,6 +2,20 @@
 
 import dy2st as paddle
 
+def nobody_reads_it_behind(x):
+    y, z = x, x
+    try:
+        y = y * 2
+        w = y + 1
+    finally:
+        z = z[0]
+    try:
+        w = w * 2
+    except ValueError:
+        pass
+    return x
+
+
 P, N, B = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [7.0, 3.0, 4.0]
 
 
@@ -523,4 +537,5 @@ CASES = [
     (index_in_a_loop, [(P, 3), (P, 2), (N, 5), (N, 1)], 1),
     (decided_by_python, [(P, 1), (P, 5)], 1),
     (of_a_layer, [(P,), (N,), ([-2.0, 0.0, 1.0],), ([0.5, -1.0, -9.0],)], 1),
+    (nobody_reads_it_behind, [([1.0, 2.0],)], 1),
 ]

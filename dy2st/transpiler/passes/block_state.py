@@ -102,8 +102,8 @@ class BlockState(Pass):
                 continue
             entry = graph.entry[node]
             # The test has run when a branch starts (it may have bound names); a loop comes back to its test.
-            # A handler or `finally` starts with what there is where the body raises.
-            starts = {gast.If: entry.successors, gast.Try: [*entry.raises, *(graph.entry[b[0]] for b in _behind(node))]}
+            # The body of a `try` starts with what there is, a handler or `finally` with what there is where the body raises.
+            starts = {gast.If: entry.successors, gast.Try: [entry, *entry.raises, *(graph.entry[b[0]] for b in _behind(node))]}
             points = [*(starts[type(node)] if type(node) in starts else [graph.header[node]]), graph.exit[node]]
             parts = {part: self.analysis(Activity).effects(code) for part, code in _parts(node).items()}
             total = Effects()
