@@ -63,7 +63,7 @@ class StagedDict:
         from .options import OneOf, choose
 
         if isinstance(key, OneOf):
-            return choose(key, lambda one: self[one])
+            return choose(key, lambda one: self[one], plain=True)
         self._require(key)
         return self.values_of[key]
 

@@ -126,7 +126,7 @@ def _attempted(f: Callable[[Any], Any], value: Any, plain: bool) -> Any:
     except (AttributeError, TypeError, LookupError, ValueError) as error:
         from .raising import raise_where
 
-        if plain:
+        if plain and not isinstance(error, Dy2stError):
             raise_where(dispatch.constant(True), error)
             return Undefined("the result")
         at = error.__traceback__

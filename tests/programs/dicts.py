@@ -56,6 +56,16 @@ def summed(x):
     return d, d.get("pos")
 
 
+def added_under_a_text(x):
+    d = {"pos": x * 2}
+    k = "pos" if x[0] > 0 else "neg"
+    if k in d:
+        d[k] += x
+    else:
+        d[k] = x
+    return d
+
+
 def iterated(x):
     d = {"a": x}
     if x.sum() > 0:
@@ -211,6 +221,7 @@ CASES = [
     *((f, [(P,), (N,), (M,)], 1) for f in (
         key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped,
         under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
+        added_under_a_text,
     )),
     *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (exit_from_a_loop, set_in_a_while, carried)),
 ]  # fmt: skip

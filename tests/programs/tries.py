@@ -2,6 +2,7 @@
 
 import dy2st as paddle
 
+
 def nobody_reads_it_behind(x):
     y, z = x, x
     try:
@@ -12,7 +13,7 @@ def nobody_reads_it_behind(x):
     try:
         w = w * 2
     except ValueError:
-        pass
+        z = w
     return x
 
 
