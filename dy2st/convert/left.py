@@ -63,15 +63,14 @@ class Left:
             return (), None
         entries = x if isinstance(x, dict) else getattr(x, "__dict__", None)
         for cell, value in self._changes[side].get(id(x if entries is None else entries), ()):
-            if isinstance(cell, ListCell):
-                children = list(value)
-            else:
+            if isinstance(cell, EntryCell):
                 now = dict(zip(keys, children, strict=True))
+                now[cell.entry] = value
                 if isinstance(value, Undefined):
-                    now.pop(cell.entry, None)  # type: ignore[attr-defined]
-                else:
-                    now[cell.entry] = value  # type: ignore[attr-defined]
+                    del now[cell.entry]
                 keys, children = tuple(now), list(now.values())
+            else:
+                children = list(value)
         return keys, children
 
     def _copy(self, x: Any, side: int, keys: tuple[Any, ...], children: Sequence[Any]) -> Any:

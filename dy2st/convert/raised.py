@@ -64,7 +64,6 @@ class Raised:
         self.state = tuple(next(rest) for _ in self.state or ())
         self.cells = {key: (cell, next(rest)) for key, (cell, _) in self.cells.items()}
 
-
     def forget(self, frame: Frame) -> None:
         """What was made in a frame ends with it; the variables have copies of it."""
         self.cells = {key: found for key, found in self.cells.items()
