@@ -47,6 +47,8 @@ def candidates(tree: ast.Module) -> Iterator[ast.Module]:
             setattr(node, name, block)
     for node in ast.walk(program):
         for name, value in ast.iter_fields(node):
+            if name == "format_spec":  # a text of its own kind
+                continue
             if isinstance(value, ast.expr) and not isinstance(getattr(value, "ctx", ast.Load()), (ast.Store, ast.Del)):
                 for new in _simpler(value):
                     setattr(node, name, new)
@@ -58,7 +60,7 @@ def candidates(tree: ast.Module) -> Iterator[ast.Module]:
                         setattr(node, name, value[:i] + value[i + 1 :])
                         yield copy.deepcopy(tree)
                         setattr(node, name, value)
-                    if isinstance(value[i], ast.expr):
+                    if isinstance(value[i], ast.expr) and not isinstance(node, ast.JoinedStr):
                         for new in _simpler(value[i]):
                             setattr(node, name, [*value[:i], new, *value[i + 1 :]])
                             yield copy.deepcopy(tree)

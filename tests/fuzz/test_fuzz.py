@@ -1,5 +1,6 @@
 """Random programs: all ways give what eager mode gives; what was found once stays right; and the parts of the fuzzer."""
 
+import ast
 import contextlib
 import random
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz import driver, found_once
 from tests.fuzz.generator import Generator, alternatives, pieces, program
-from tests.fuzz.reduce import reduced, regression_test
+from tests.fuzz.reduce import candidates, reduced, regression_test
 from tests.fuzz.ways import WAYS, Disagreement, check
 
 INTERPRETED = [name for name in WAYS if name != "native"]
@@ -85,6 +86,14 @@ def test_reduced_keeps_what_shows():
     assert len(small) < 120
     assert "len(items)" in small
     assert regression_test(small, "kept").lstrip().startswith("def kept(")
+
+
+def test_texts_stay_texts():
+    source = """def program(x, n, m, a):
+    return f"a {n:>{m}} {x!r} b" + str(f"{n + 1:.3f}")
+"""
+    for tree in candidates(ast.parse(source)):
+        ast.parse(ast.unparse(ast.fix_missing_locations(tree)))
 
 
 def test_templates():
