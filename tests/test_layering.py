@@ -26,7 +26,7 @@ RUNTIME = {
     "passes": {"errors", "config", "dtype", "dims", "ir", "ops", "loopir", "reference"},
     "lowering": {"errors", "dtype", "dims", "ir", "ops", "loopir"},
     "codegen": {"errors", "dtype", "loopir"},
-    "feeds": {"errors", "dims", "ir"},
+    "feeds": {"errors", "dtype", "dims", "ir"},
     "scope": {"errors"},
     "executor": {
         "errors", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen", "feeds",

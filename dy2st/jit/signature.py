@@ -125,7 +125,7 @@ def first_shape(t: Tensor) -> tuple[int, ...]:
 
 def admits(shape: Sequence[int], t: Tensor) -> bool:
     """Whether a tensor may be fed where this shape (-1 = open) was traced."""
-    return all(d in (-1, n) for d, n in zip(shape, t._value.shape, strict=True))
+    return dims.admits(shape, t._value.shape)
 
 
 def widen(shape: Sequence[int], t: Tensor) -> tuple[int, ...]:

@@ -172,18 +172,13 @@ class Dispatcher(OpBuilder):
         recorder = current_recorder()
         if recorder is not None:
             return recorder.apply(op, ins, attrs)
-        arrays = tuple(
-            [_array(t) for t in x] if isinstance(x, list) else (None if x is None else _array(x)) for x in ins
-        )
+        arrays = tuple([None if x is None else [_array(t) for t in x] if isinstance(x, list) else _array(x) for x in ins])
         try:
             results = op.run_reference(arrays, attrs)
         except Exception as error:
             raise _explained(op, arrays, attrs, error) from error.__cause__
-        requires = _state.grad and op.differentiable and any(
-            not t._stop for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None
-        )  # fmt: skip
-        outs = tuple([_tensor(v, requires) for v in r] if slot.many else _tensor(r, requires)
-                     for slot, r in zip(op.output_slots, results, strict=True))  # fmt: skip
+        requires = _state.grad and op.differentiable and _wants_gradient(ins)
+        outs = tuple([[_tensor(v, requires) for v in r] if isinstance(r, list) else _tensor(r, requires) for r in results])
         if requires:
             node = tape.OpNode(op, ins, outs, attrs, self)
             node.attach([t for x in outs for t in (x if isinstance(x, list) else [x])])
@@ -216,6 +211,16 @@ def _array(t: Tensor) -> np.ndarray:
             hint="run the program with an Executor and fetch it",
         )  # fmt: skip
     return v
+
+
+def _wants_gradient(ins: tuple[Any, ...]) -> bool:
+    for x in ins:
+        if isinstance(x, list):
+            if not all(t._stop for t in x):
+                return True
+        elif x is not None and not x._stop:
+            return True
+    return False
 
 
 def _tensor(value: Any, requires: bool) -> Tensor | None:

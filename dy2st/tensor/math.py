@@ -42,7 +42,7 @@ def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
 
 def _number_beside(x: Any, y: Any) -> float | None:
     """The value of y if it is a number beside a floating-point tensor: `scale` then needs no constant for it."""
-    if isinstance(x, Tensor) and not x._weak and isinstance(y, NUMBERS) and _dtype.is_float(x.dtype):
+    if isinstance(y, NUMBERS) and isinstance(x, Tensor) and not x._weak and _dtype.is_float(x.dtype):
         return float(y)
     return None
 

@@ -33,6 +33,8 @@ from .dispatch import ops
 from .location import user_location
 from .tensor import Tensor, to_array
 
+_OPERANDS = (Tensor, *promotion.NUMBERS, np.ndarray, Variable, list, tuple)
+
 
 def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
     def operator(self: Tensor, other: Any) -> Tensor:
@@ -44,7 +46,7 @@ def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any]
 def _operand(function: Callable[[Any, Any], Tensor], repeats: bool = False) -> Callable[[Tensor, Any], Any]:
     def operator(self: Tensor, other: Any) -> Any:
         # what is no number or tensor gets its own say (`NotImplemented`), or Python's own TypeError
-        if not isinstance(other, (Tensor, *promotion.NUMBERS, np.ndarray, Variable, list, tuple)):
+        if not isinstance(other, _OPERANDS):
             return NotImplemented
         if self._weak and isinstance(other, (list, tuple)):
             # a number that only the run knows: to Python this is about the list, and it is no operand of anything but `*`

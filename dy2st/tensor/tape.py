@@ -100,9 +100,9 @@ class OpNode(Node):
                  builder: Any) -> None:  # fmt: skip
         super().__init__([edge_of(t) for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None])
         self.op, self.attrs, self.builder = op, attrs, builder
-        self.ins: tuple[Any, ...] | None = tuple(_each(x, snapshot) for x in ins)
+        self.ins: tuple[Any, ...] | None = tuple([_each(x, snapshot) for x in ins])
         # only values: outputs that pointed back to this node would be a cycle
-        self.outs: tuple[Any, ...] | None = tuple(_each(x, lambda t: (t._value, t._stop)) for x in outs)
+        self.outs: tuple[Any, ...] | None = tuple([_each(x, _kept) for x in outs])
 
     @property
     def label(self) -> str:
@@ -189,6 +189,10 @@ class FunctionNode(Node):
                 f"{self.label} has {len(needed)} inputs, its backward returned {len(results)} gradients"
             )
         return results
+
+
+def _kept(t: Tensor) -> tuple[Any, bool]:
+    return t._value, t._stop
 
 
 def _force(value: Any, wanted: bool) -> Tensor | None:

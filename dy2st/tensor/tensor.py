@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from dy2st_runtime.dtype import name_of
 from dy2st_runtime.ir import Variable
 
 from .. import unique_name
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
     from .tape import Node
 else:
     TensorMethods = object
-
-_DTYPE_NAMES: dict[np.dtype, str] = {}
-
-
-def dtype_name(dtype: np.dtype) -> str:
-    """`dtype.name`, which NumPy computes anew each time, from a table."""
-    name = _DTYPE_NAMES.get(dtype)
-    if name is None:
-        name = _DTYPE_NAMES[dtype] = dtype.name
-    return name
 
 
 class Tensor(TensorMethods):
@@ -133,7 +124,7 @@ class Tensor(TensorMethods):
     def dtype(self) -> str:
         """The name of the dtype: "float32"."""
         v = self._value
-        return v.dtype if isinstance(v, Variable) else dtype_name(v.dtype)
+        return v.dtype if isinstance(v, Variable) else name_of(v)
 
     @property
     def ndim(self) -> int:

@@ -101,6 +101,8 @@ def require_equal(a: Dim, b: Dim, message: str, hint: str | None = None) -> Dim:
 
 def require_same_shape(a: Sequence[Dim], b: Sequence[Dim], what: str, hint: str | None = None) -> None:
     """Both shapes must be equal; ShapeError names both."""
+    if all(map(known, (*a, *b))) and tuple(a) == tuple(b):
+        return  # without putting a message together
     message = f"{what}: shape {show(a)} against {show(b)}"
     if len(a) != len(b):
         raise ShapeError(message, hint=hint)
@@ -188,6 +190,13 @@ def product(shape: Sequence[Dim]) -> Dim:
     for d in shape:
         total = d if known(total) and total == 1 else total * d
     return total
+
+
+def admits(shape: Sequence[int], sizes: Sequence[int]) -> bool:
+    """Whether these sizes fit a Variable's shape (-1 = open)."""
+    if shape == sizes:
+        return True
+    return len(shape) == len(sizes) and all(d in (-1, n) for d, n in zip(shape, sizes, strict=True))
 
 
 def show(shape: Sequence[Dim]) -> str:

@@ -60,6 +60,23 @@ def to_numpy(name: str) -> np.dtype:
     return np.dtype(name)
 
 
+_names: dict[np.dtype, str] = {}
+
+
+def name_of(array: np.ndarray) -> str:
+    """The name of an array's dtype. NumPy puts it together anew each time, which takes as long as adding two small arrays."""
+    dtype = array.dtype
+    name = _names.get(dtype)
+    if name is None:
+        name = _names[dtype] = dtype.name
+    return name
+
+
+def as_dtype(array: np.ndarray, name: str) -> np.ndarray:
+    """The array in a dtype; the array itself if it has it."""
+    return array if name_of(array) == name else array.astype(name)
+
+
 def is_float(name: str) -> bool:
     return name in FLOATS
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import dims
+from .dtype import name_of
 from .errors import FeedError
 from .ir.program import Variable
 
@@ -54,14 +55,17 @@ def check_feed(v: Variable, value: Any) -> np.ndarray:
             array = np.asarray(value, dtype=v.dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise FeedError(f"feed {v.name!r} cannot be read as {v.type}: {error}", location=location) from None
-    got = f"{array.dtype.name}{dims.show(array.shape)}"
-    if array.dtype.name != v.dtype:
-        raise FeedError(f"feed {v.name!r} is {got}, the program expects {v.type}", location=location,
+    if name_of(array) != v.dtype:
+        raise FeedError(f"feed {v.name!r} is {_shown(array)}, the program expects {v.type}", location=location,
                         hint=f"pass array.astype({v.dtype!r})")  # fmt: skip
-    if array.ndim != len(v.shape) or any(d not in (-1, n) for d, n in zip(v.shape, array.shape, strict=True)):
-        raise FeedError(f"feed {v.name!r} is {got}, the program expects {v.type}", location=location,
+    if not dims.admits(v.shape, array.shape):
+        raise FeedError(f"feed {v.name!r} is {_shown(array)}, the program expects {v.type}", location=location,
                         hint="? stands for any size; reshape the array or declare the dim as open (None)")  # fmt: skip
     return array
+
+
+def _shown(array: np.ndarray) -> str:
+    return f"{name_of(array)}{dims.show(array.shape)}"
 
 
 def _kind(value: Any) -> str:

@@ -12,7 +12,7 @@ from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS
 from .control import ABSENT
-from .elementwise import widened
+from .elementwise import widened, widened_array
 from .registry import OpDef, TensorType, register
 
 
@@ -133,7 +133,7 @@ class SumLike(OpDef):
         _check_broadcast(y.shape, x.shape)
         extra = x.ndim - y.ndim
         axes = tuple(a for a in range(x.ndim) if a < extra or (y.shape[a - extra] == 1 and x.shape[a] != 1))
-        wide = x.astype(widened(x.dtype.name), copy=False)
+        wide = widened_array(x)
         return wide.sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
 
     @staticmethod

@@ -143,7 +143,7 @@ class _IntegersRaise(Binary):
 
 def _check_divisor(x: np.ndarray, y: np.ndarray, what: str) -> None:
     # of no elements none is divided
-    if x.size and not dtype.is_float(y.dtype.name) and not np.all(y):
+    if x.size and not dtype.is_float(dtype.name_of(y)) and not np.all(y):
         raise DivisionError(f"integer {what} by zero")
 
 
@@ -237,7 +237,7 @@ class Pow(_IntegersRaise, Counting):
 
 def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """NumPy's power, and for negative powers of integers what `Pow` says."""
-    if dtype.is_float(x.dtype.name) or not np.any(y < 0):
+    if dtype.is_float(dtype.name_of(x)) or not np.any(y < 0):
         return np.power(x, y)
     if np.any((x == 0) & (y < 0)):
         raise DivisionError("zero to a negative integer power")
@@ -337,9 +337,11 @@ class Scale(Unary):
 
     @staticmethod
     def array(x: np.ndarray, *, scale: float, bias: float, bias_after_scale: bool) -> np.ndarray:
-        s, c = number_for("scale", "scale", scale, x.dtype.name), number_for("scale", "bias", bias, x.dtype.name)
+        name = dtype.name_of(x)
+        s = number_for("scale", "scale", scale, name)
         if bias == 0:  # -0.0 stays what it is
             return x * s
+        c = number_for("scale", "bias", bias, name)
         return x * s + c if bias_after_scale else (x + c) * s
 
     @staticmethod

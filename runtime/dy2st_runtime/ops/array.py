@@ -43,7 +43,7 @@ def entries(op: str, array: Any, x: np.ndarray) -> list:
 
 
 def _type(x: np.ndarray) -> TensorType:
-    return TensorType(x.dtype.name, x.shape)
+    return TensorType.of(x)
 
 
 def place(index: Any, length: int, *, end: bool = False) -> int:

@@ -113,7 +113,7 @@ class ArrayTake(OpDef):
 
     @staticmethod
     def reference(array: list, index: np.ndarray) -> list:
-        _require_vector(TensorType(index.dtype.name, index.shape))
+        _require_vector(TensorType.of(index))
         return [array[place(i, len(array))] for i in index]
 
     @staticmethod

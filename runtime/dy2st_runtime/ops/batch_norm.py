@@ -12,7 +12,7 @@ from ..errors import DTypeError
 from . import batch_norm_lowering as loops
 from . import windows
 from .checked import CheckedOp
-from .elementwise import widened
+from .elementwise import widened_array
 from .registry import Bool, Float, Str, TensorType, register
 from .row_norm import affine
 from .vjp import vjp
@@ -34,7 +34,7 @@ def uses_running(attrs: dict[str, Any]) -> bool:
 
 def channels_middle(x: np.ndarray, last: bool) -> np.ndarray:
     """X as [outer, channels, inner] in the dtype of computation."""
-    x = x.astype(widened(x.dtype.name), copy=False)
+    x = widened_array(x)
     # an empty batch leaves NumPy no size to find for a -1
     return x.reshape(prod(x.shape[:-1]), x.shape[-1], 1) if last else x.reshape(*x.shape[:2], prod(x.shape[2:]))
 

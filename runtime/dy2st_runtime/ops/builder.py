@@ -31,8 +31,7 @@ class OpBuilder:
                 raise AttributeValueError(f"{op_type}: input {slot.name} is missing")
             ins.append(list(value or ()) if slot.many else value)
         outs = self.apply(op, tuple(ins), op.complete_attrs(slots_and_attrs))
-        always = [v for slot, v in zip(op.output_slots, outs, strict=True) if not slot.optional]
-        return always[0] if len(always) == 1 else outs
+        return outs if op.only_output is None else outs[op.only_output]
 
     def __getattr__(self, op_type: str) -> Any:
         if op_type.startswith("_"):

@@ -18,4 +18,4 @@ class CheckedOp(OpDef):
 
 
 def _type(x: Any) -> TensorType | None:
-    return None if x is None else TensorType(x.dtype.name, x.shape)
+    return None if x is None else TensorType.of(x)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import widened
+from .elementwise import widened, widened_array
 from .registry import Float, TensorType, register
 from .softmax import float_type
 
@@ -29,7 +29,7 @@ class SquaredL2Norm(CheckedOp):
 
     @staticmethod
     def reference(x: np.ndarray) -> np.ndarray:
-        values = x.astype(widened(x.dtype.name), copy=False)
+        values = widened_array(x)
         return np.square(values).sum().reshape(1).astype(x.dtype)
 
     @staticmethod
@@ -72,7 +72,7 @@ class ClipByNorm(CheckedOp):
 
     @staticmethod
     def reference(x: np.ndarray, *, max_norm: float) -> np.ndarray:
-        values = x.astype(widened(x.dtype.name), copy=False)
+        values = widened_array(x)
         norm, limit = np.sqrt(np.square(values).sum()), values.dtype.type(max_norm)
         return (values * (limit / norm if norm > limit else values.dtype.type(1))).astype(x.dtype, copy=False)
 

@@ -15,7 +15,7 @@ from .. import dims, dtype
 from ..errors import DTypeError, OutOfRangeError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import widened
+from .elementwise import widened, widened_array
 from .lanes import Lanes, scratch
 from .registry import Bool, Int, TensorType, register
 from .softmax import axis_sum, float_type, lane_softmax
@@ -122,7 +122,7 @@ class SoftmaxWithCrossEntropy(CheckedOp):
         axis: int,
         **attrs: Any,
     ) -> tuple:
-        logits = x.astype(widened(x.dtype.name), copy=False)
+        logits = widened_array(x)
         if use_softmax:
             shifted = logits - logits.max(axis, keepdims=True, initial=-np.inf)
             e = np.exp(shifted)

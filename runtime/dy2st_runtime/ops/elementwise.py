@@ -56,11 +56,11 @@ class Elementwise(OpDef):
 
     @classmethod
     def reference(cls, *ins: np.ndarray, **attrs: Any) -> np.ndarray:
-        compute = cls.compute_dtype(tuple(a.dtype.name for a in ins), attrs)
+        compute = cls.compute_dtype(tuple([dtype.name_of(a) for a in ins]), attrs)
         check_broadcast(cls.title, *ins)
         wide = widened(compute)
-        result = cls.array(*(a.astype(wide, copy=False) for a in ins), **attrs)
-        return np.asarray(result).astype(cls.result_dtype(compute, attrs), copy=False)
+        result = cls.array(*[dtype.as_dtype(a, wide) for a in ins], **attrs)
+        return dtype.as_dtype(np.asarray(result), cls.result_dtype(compute, attrs))
 
     @classmethod
     def lower(cls, cx: Any, *values: Any, **attrs: Any) -> None:
@@ -129,6 +129,11 @@ def widened(name: str) -> str:
     return "float32" if name == "float16" else name
 
 
+def widened_array(x: np.ndarray) -> np.ndarray:
+    """An array in the dtype in which it is computed."""
+    return dtype.as_dtype(x, widened(dtype.name_of(x)))
+
+
 def check_broadcast(op_type: str, *arrays: np.ndarray) -> None:
     """ShapeError if the arrays do not broadcast: the message that tracing gives."""
     shape: dims.Shape = arrays[0].shape
@@ -153,7 +158,8 @@ def align(x: TensorType, y: TensorType, axis: int) -> TensorType:
 
 def align_array(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
     """The same for arrays."""
-    return y.reshape(y.shape + (1,) * _trailing(x.ndim, y.ndim, axis))
+    missing = _trailing(x.ndim, y.ndim, axis)
+    return y.reshape(y.shape + (1,) * missing) if missing else y
 
 
 def aligned(b: Any, x: Any, y: Any, axis: int) -> Any:

@@ -149,7 +149,7 @@ class OneHot(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, depth: int, dtype: str, allow_out_of_range: bool) -> np.ndarray:
-        OneHot.infer(TensorType(x.dtype.name, x.shape), depth=depth, dtype=dtype, allow_out_of_range=allow_out_of_range)
+        OneHot.infer(TensorType.of(x), depth=depth, dtype=dtype, allow_out_of_range=allow_out_of_range)
         if not allow_out_of_range:
             _check_ids(x, depth, "one_hot, a depth")
         return (x[..., None] == np.arange(depth)).astype(dt.to_numpy(dtype))

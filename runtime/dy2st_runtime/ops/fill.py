@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dims, dtype
+from ..dtype import name_of
 from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from . import sized
@@ -87,7 +88,7 @@ class FillAnyLike(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, value: float, dtype: str | None) -> np.ndarray:
-        name = dtype or x.dtype.name
+        name = dtype or name_of(x)
         return np.full(x.shape, typed_value(value, name), name)
 
     @staticmethod

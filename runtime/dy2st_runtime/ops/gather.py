@@ -38,7 +38,7 @@ class _Take(OpDef):
 
     @classmethod
     def reference(cls, x: np.ndarray, index: np.ndarray, **attrs: int) -> np.ndarray:
-        cls.infer(TensorType("", x.shape), TensorType(index.dtype.name, index.shape), **attrs)
+        cls.infer(TensorType("", x.shape), TensorType.of(index), **attrs)
         axis = dims.normalize_axis(attrs[cls.axis_attr], x.ndim)
         return x.take(ix.wrapped(index.reshape(index.shape[:1]), axis, x.shape[axis]), axis)
 
@@ -150,7 +150,7 @@ class GatherNd(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray) -> np.ndarray:
-        GatherNd.infer(TensorType("", x.shape), TensorType(index.dtype.name, index.shape))
+        GatherNd.infer(TensorType("", x.shape), TensorType.of(index))
         if not index.shape[-1]:
             return np.broadcast_to(x, index.shape[:-1] + x.shape)
         return x[nd_key(x.shape, index)]
@@ -196,7 +196,7 @@ class IndexGet(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, indices: list[np.ndarray], *, axis: int) -> np.ndarray:
-        IndexGet.infer(TensorType("", x.shape), [TensorType(i.dtype.name, i.shape) for i in indices], axis=axis)
+        IndexGet.infer(TensorType("", x.shape), [TensorType.of(i) for i in indices], axis=axis)
         return x[axes_key(x.shape, indices, axis)]
 
     @staticmethod

@@ -92,7 +92,7 @@ class Concat(OpDef):
 
     @staticmethod
     def reference(xs: list[np.ndarray], *, axis: int) -> np.ndarray:
-        Concat.infer([TensorType(x.dtype.name, x.shape) for x in xs], axis=axis)
+        Concat.infer([TensorType.of(x) for x in xs], axis=axis)
         return np.concatenate(xs, axis)
 
     @staticmethod
@@ -241,7 +241,7 @@ class Stack(OpDef):
 
     @staticmethod
     def reference(xs: list[np.ndarray], *, axis: int) -> np.ndarray:
-        Stack.infer([TensorType(x.dtype.name, x.shape) for x in xs], axis=axis)
+        Stack.infer([TensorType.of(x) for x in xs], axis=axis)
         return np.stack(xs, axis)
 
     @staticmethod
@@ -357,7 +357,7 @@ class Meshgrid(OpDef):
 
     @staticmethod
     def reference(xs: list[np.ndarray]) -> tuple:
-        Meshgrid.infer([TensorType(x.dtype.name, x.shape) for x in xs])
+        Meshgrid.infer([TensorType.of(x) for x in xs])
         return (list(np.meshgrid(*xs, indexing="ij")),)
 
     @staticmethod

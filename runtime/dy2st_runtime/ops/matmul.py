@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dims
+from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import folding
@@ -69,9 +69,9 @@ class Matmul(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray, *, trans_x: bool, trans_y: bool) -> np.ndarray:
-        check_dtypes("matmul", x.dtype.name, y.dtype.name)
+        check_dtypes("matmul", dtype.name_of(x), dtype.name_of(y))
         Matmul.shapes(x.shape, y.shape, trans_x, trans_y)
-        wide = widened(x.dtype.name)
+        wide = widened(dtype.name_of(x))
         a = np.swapaxes(x, -1, -2) if trans_x and x.ndim > 1 else x
         c = np.swapaxes(y, -1, -2) if trans_y and y.ndim > 1 else y
         return np.matmul(a.astype(wide, copy=False), c.astype(wide, copy=False)).astype(x.dtype, copy=False)

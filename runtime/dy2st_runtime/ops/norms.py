@@ -12,7 +12,7 @@ from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import larger, smaller
-from .elementwise import widened
+from .elementwise import widened, widened_array
 from .reduce import axes_of, highest, lowest, plus, reduced_shape, with_axes
 from .registry import Bool, Float, Int, Ints, OpDef, TensorType, register
 
@@ -36,7 +36,7 @@ class LogSumExp(OpDef):
     def reference(x: np.ndarray, *, axis: list[int], keepdim: bool, reduce_all: bool) -> np.ndarray:
         LogSumExp.infer(TensorType.of(x), axis=axis, keepdim=keepdim, reduce_all=reduce_all)
         axes = axes_of(x.ndim, axis, reduce_all)
-        wide = x.astype(widened(x.dtype.name), copy=False)
+        wide = widened_array(x)
         top = wide.max(axis=axes, keepdims=True)
         base = np.where(np.isfinite(top), top, 0)
         out = np.log(np.exp(wide - base).sum(axis=axes, keepdims=True)) + base
@@ -92,7 +92,7 @@ class PNorm(OpDef):
     def reference(x: np.ndarray, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> np.ndarray:
         PNorm.infer(TensorType.of(x), porder=porder, axis=axis, epsilon=epsilon, keepdim=keepdim, asvector=asvector)
         axes = axes_of(x.ndim, [axis], asvector)
-        size = np.abs(x.astype(widened(x.dtype.name), copy=False))
+        size = np.abs(widened_array(x))
         if porder == math.inf:
             out = size.max(axis=axes, keepdims=keepdim)
         elif porder == -math.inf:

@@ -17,7 +17,7 @@ from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS, larger, smaller
-from .elementwise import widened
+from .elementwise import widened, widened_array
 from .registry import Bool, DType, Ints, OpDef, TensorType, register
 
 
@@ -76,12 +76,12 @@ class Reduction(OpDef):
     @classmethod
     def reference(cls, x: np.ndarray, *, dim: list[int], keep_dim: bool, reduce_all: bool, in_dtype: str | None = None,
                   out_dtype: str | None = None) -> np.ndarray:  # fmt: skip
-        result = cls.result_dtype(x.dtype.name, out_dtype)
+        result = cls.result_dtype(dtype.name_of(x), out_dtype)
         axes = axes_of(x.ndim, dim, reduce_all)
         cls.check_count([x.shape[a] for a in axes])
         if out_dtype is not None:
             x = x.astype(out_dtype, copy=False)
-        return np.asarray(cls.array(x.astype(widened(x.dtype.name), copy=False), axes, keep_dim)).astype(result, copy=False)
+        return dtype.as_dtype(np.asarray(cls.array(widened_array(x), axes, keep_dim)), result)
 
     @classmethod
     def lower(cls, cx: Any, x: Any, out: Any, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> None:
@@ -106,7 +106,7 @@ class ReduceSum(Reduction):
 
     @staticmethod
     def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
-        wide = x if dtype.is_float(x.dtype.name) else x.astype("int64", copy=False)
+        wide = x if dtype.is_float(dtype.name_of(x)) else x.astype("int64", copy=False)
         return wide.sum(axis=axes, keepdims=keep)
 
     @staticmethod

@@ -48,7 +48,7 @@ class TensorType:
     @staticmethod
     def of(array: np.ndarray) -> TensorType:
         """The exact type of an array: with it a reference makes the checks that `infer` makes."""
-        return TensorType(array.dtype.name, array.shape)
+        return TensorType(dtype.name_of(array), array.shape)
 
     def with_shape(self, shape: Iterable[Any]) -> TensorType:
         return TensorType(self.dtype, tuple(shape), self.kind)
@@ -227,6 +227,11 @@ class OpDef:
 
     input_slots: ClassVar[tuple[Slot, ...]]
     output_slots: ClassVar[tuple[Slot, ...]]
+    only_output: ClassVar[int | None]
+    """The position of the output slot that is not optional, if there is one only."""
+    _defaults: ClassVar[dict[str, Any]]
+    _default_lists: ClassVar[list[tuple[str, list]]]
+    _required_attrs: ClassVar[list[str]]
 
     infer: ClassVar[Callable[..., Any]]
     reference: ClassVar[Callable[..., Any]]
@@ -236,19 +241,17 @@ class OpDef:
     @classmethod
     def complete_attrs(cls, given: dict[str, Any]) -> dict[str, Any]:
         """The attributes with defaults filled in and kinds checked; an unknown name is an error."""
-        unknown = [name for name in given if name not in cls.attrs]
-        if unknown:
-            raise AttributeValueError(
-                f"{cls.type} has no attribute {unknown[0]!r}", hint=f"it has: {', '.join(cls.attrs) or 'none'}"
-            )
-        full = {}
-        for name, attr in cls.attrs.items():
-            if name in given:
-                full[name] = given[name] if given[name] is None else attr.check(cls.type, name, given[name])
-            elif attr.required:
+        full = cls._defaults.copy()
+        for name, default in cls._default_lists:
+            full[name] = list(default)
+        for name, value in given.items():
+            attr = cls.attrs.get(name)
+            if attr is None:
+                raise AttributeValueError(f"{cls.type} has no attribute {name!r}", hint=f"it has: {', '.join(cls.attrs) or 'none'}")
+            full[name] = None if value is None else attr.check(cls.type, name, value)
+        for name in cls._required_attrs:
+            if name not in given:
                 raise AttributeValueError(f"{cls.type}: attribute {name!r} is required")
-            else:
-                full[name] = list(attr.default) if isinstance(attr.default, list) else attr.default
         return full
 
     @classmethod
@@ -268,7 +271,7 @@ class OpDef:
                 outs = _as_tuple(cls.reference(*ins, **attrs))
         except (ShapeError, DTypeError, AttributeValueError) as error:
             raise error.of(cls._operands(ins)) from error.__cause__
-        return tuple([_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs)
+        return tuple([[_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs])
 
     @classmethod
     def _operands(cls, ins: tuple[Any, ...]) -> list[tuple[str, str, str]]:
@@ -306,6 +309,11 @@ def register(cls: type[OpDef]) -> type[OpDef]:
         cls.title = cls.type.removeprefix("elementwise_").removeprefix("reduce_").removesuffix("_v2")
     cls.input_slots = tuple(map(Slot.parse, cls.inputs))
     cls.output_slots = tuple(map(Slot.parse, cls.outputs))
+    always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
+    cls.only_output = always[0] if len(always) == 1 else None
+    cls._defaults = {name: attr.default for name, attr in cls.attrs.items()}
+    cls._default_lists = [(name, default) for name, default in cls._defaults.items() if isinstance(default, list)]
+    cls._required_attrs = [name for name, attr in cls.attrs.items() if attr.required]
     if not hasattr(cls, "grad"):
         if cls.differentiable:
             raise ValueError(f"op {cls.type!r} has no gradient rule; say differentiable = False if it has none")

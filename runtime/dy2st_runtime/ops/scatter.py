@@ -52,7 +52,7 @@ class Scatter(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, ids: np.ndarray, updates: np.ndarray, *, overwrite: bool) -> np.ndarray:
-        types = [TensorType(a.dtype.name, a.shape) for a in (x, ids, updates)]
+        types = [TensorType.of(a) for a in (x, ids, updates)]
         Scatter.infer(*types, overwrite=overwrite)
         flat = ix.wrapped(ids.reshape(-1), 0, x.shape[0])
         rows = updates.reshape(flat.shape + x.shape[1:])
@@ -125,7 +125,7 @@ class ScatterNdAdd(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        types = [TensorType(a.dtype.name, a.shape) for a in (x, index, updates)]
+        types = [TensorType.of(a) for a in (x, index, updates)]
         ScatterNdAdd.infer(*types)
         out = x.copy()
         if index.shape[-1]:
@@ -186,7 +186,7 @@ class IndexPut(OpDef):
     def reference(
         x: np.ndarray, indices: list[np.ndarray], value: np.ndarray, *, accumulate: bool, axis: int
     ) -> np.ndarray:
-        types = [TensorType(a.dtype.name, a.shape) for a in (x, value, *indices)]
+        types = [TensorType.of(a) for a in (x, value, *indices)]
         IndexPut.infer(types[0], types[2:], types[1], accumulate=accumulate, axis=axis)
         key, out = axes_key(x.shape, indices, axis), x.copy()
         if accumulate:
@@ -288,7 +288,7 @@ class TakeAlongAxis(_Along):
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray, *, Axis: int) -> np.ndarray:
-        TakeAlongAxis.infer(TensorType("", x.shape), TensorType(index.dtype.name, index.shape), Axis=Axis)
+        TakeAlongAxis.infer(TensorType("", x.shape), TensorType.of(index), Axis=Axis)
         axis = dims.normalize_axis(Axis, x.ndim)
         return np.take_along_axis(x, ix.wrapped(index, axis, x.shape[axis]), axis)
 
@@ -338,7 +338,7 @@ class PutAlongAxis(_Along):
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray, value: np.ndarray, *, Axis: int, Reduce: str) -> np.ndarray:
-        types = [TensorType(a.dtype.name, a.shape) for a in (x, index, value)]
+        types = [TensorType.of(a) for a in (x, index, value)]
         PutAlongAxis.infer(*types, Axis=Axis, Reduce=Reduce)
         axis, out = dims.normalize_axis(Axis, x.ndim), x.copy()
         places = ix.wrapped(index, axis, x.shape[axis])

@@ -68,7 +68,7 @@ class MaskedSelect(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        MaskedSelect.infer(TensorType("", x.shape), TensorType(mask.dtype.name, mask.shape))
+        MaskedSelect.infer(TensorType("", x.shape), TensorType.of(mask))
         return x[mask]
 
     @staticmethod
@@ -107,7 +107,7 @@ class TrilTriu(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, diagonal: int, lower: bool) -> np.ndarray:
-        TrilTriu.infer(TensorType(x.dtype.name, x.shape), diagonal=diagonal, lower=lower)
+        TrilTriu.infer(TensorType.of(x), diagonal=diagonal, lower=lower)
         return (np.tril if lower else np.triu)(x, diagonal)
 
     @staticmethod
@@ -148,7 +148,7 @@ class Diag(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, offset: int, padding_value: float) -> np.ndarray:
-        Diag.infer(TensorType(x.dtype.name, x.shape), offset=offset, padding_value=padding_value)
+        Diag.infer(TensorType.of(x), offset=offset, padding_value=padding_value)
         if x.ndim == 2:
             return np.diagonal(x, offset).copy()
         return np.where(np.eye(len(x) + abs(offset), k=offset, dtype=bool), np.diag(x, offset), padding_value).astype(

@@ -88,7 +88,7 @@ class _Rounding(_Piecewise):
 
     @classmethod
     def array(cls, x: np.ndarray) -> np.ndarray:  # type: ignore[override]
-        return cls.numpy(x) if dtype.is_float(x.dtype.name) else x
+        return cls.numpy(x) if dtype.is_float(dtype.name_of(x)) else x
 
     @classmethod
     def scalar(cls, k: Any, x: n.Expr) -> n.Expr:  # type: ignore[override]
@@ -246,7 +246,7 @@ class PowFactor(Unary):
 
     @staticmethod
     def array(x: np.ndarray, *, factor: float) -> np.ndarray:
-        if dtype.is_float(x.dtype.name):
+        if dtype.is_float(dtype.name_of(x)):
             return np.power(x, x.dtype.type(factor))
         return power(x, np.asarray(int(factor), "int64")).astype(x.dtype)
 

@@ -59,7 +59,7 @@ class Update(CheckedOp):
     @classmethod
     def reference(cls, *ins: np.ndarray | None, **attrs: Any) -> tuple:
         found = dict(zip((s.name for s in cls.input_slots), ins, strict=True))
-        name = np.dtype(widened(found["Param"].dtype.name))  # type: ignore[union-attr]
+        name = np.dtype(widened(dtype.name_of(found["Param"])))  # type: ignore[arg-type]
         values = {slot: None if v is None else v.astype(name, copy=False) for slot, v in found.items()}
         for slot in (*cls.scalars, *cls.powers):
             value = values[slot]
