@@ -8,6 +8,7 @@ and would have changed too. Whoever reads a stale tensor gets an error.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dy2st_runtime.errors import Location
@@ -46,7 +47,8 @@ class Aliases:
         self.mutations = 0
         self._of: dict[int, dict[int, Any]] = {}
         self._alive: dict[int, Any] = {}
-        self._stale: dict[int, list[tuple[Block, Location | None]]] = {}
+        self.stale = Marks()
+        self.held = Marks()
         self._lists: dict[int, dict[int, Any]] = {}
 
     def of(self, x: Any) -> dict[int, Any]:
@@ -65,8 +67,9 @@ class Aliases:
         for new, sources in values:
             for home, s in sources:
                 self.link(new, before[id(who(s))])
-                for at in self.stale(s, home):
-                    self.mark(new, block, at)
+                for marks in (self.stale, self.held):
+                    for at in marks.of(s, home):
+                        marks.set(new, block, at)
         for i, (one, parts) in enumerate(values):
             for other, others in values[:i]:
                 if any(p is q and id(who(t)) in before[id(who(s))] for p, s in parts for q, t in others):
@@ -129,6 +132,12 @@ class Aliases:
         """x is modified in place: what may be x is stale, and lists that may hold that. A list that changes leaves its elements as
         they are."""
         self.mutations += 1
+        if isinstance(x, StagedList) and (places := self.held.of(x, block)):
+            raise StructureError(
+                "a list is changed in place which was put into a list of dynamic length, or taken out of one; in eager mode the entry of "
+                f"that would change too{f' (put in, or taken out, at {places[0]})' if places[0] else ''}", location=user_location(),
+                hint="put a new list into it (rows[i] = row + [x], or a copy before: rows.append(list(row)))",
+            )  # fmt: skip
         found = self.of(x)
         if isinstance(x, StagedList):
             found = {key: other for key, other in found.items() if isinstance(other, StagedList)}
@@ -137,25 +146,24 @@ class Aliases:
             held = {key: other for t in tensors for key, other in self.of(t).items() if isinstance(other, StagedList)}
             found = held | found
         for other in found.values():
-            self.mark(other, block, user_location())
+            self.stale.set(other, block, user_location())
 
-    def mark(self, x: Any, block: Block, at: Location | None) -> None:
-        """x is stale in a block and in those within it, as something was modified at a place."""
-        places = self._stale.setdefault(id(who(x)), [])
-        self._alive[id(who(x))] = who(x)
-        if (block, at) not in places:
-            places.append((block, at))
+    def hold(self, items: StagedList, block: Block) -> None:
+        """A list is an entry of another one: who changes it has to know of that."""
+        for x in (items, *(x for x in self.of(items).values() if isinstance(x, StagedList))):
+            self.held.set(x, block, user_location())
 
-    def stale(self, x: Any, block: Block) -> list[Location | None]:
-        """Where that was modified which x may be, or hold, as seen from a block."""
-        if type(x) is list:
-            return [at for v in x if shared(v) for at in self.stale(v, block)]
-        places = self._stale.get(id(who(x)))
-        return [at for home, at in places if _within(block, home)] if places else []
+    def stacked(self, tensor: Tensor, items: StagedList) -> None:
+        """A tensor is made of a list, and stands for it as an entry of another list: with what the list holds."""
+        self.link(tensor, self._elements(who(items)))
+
+    def opened(self, items: StagedList, tensor: Tensor) -> None:
+        """A list is made of such a tensor."""
+        self.link(items, {key: x for key, x in self.of(tensor).items() if not isinstance(x, StagedList)})
 
     def require_fresh(self, x: Any, block: Block, use: str = "used") -> None:
         """StructureError if x is stale."""
-        places = self.stale(x, block) if self._stale else []
+        places = self.stale.of(x, block)
         if places:
             at = user_location() if use == "used" else None
             raise StructureError(
@@ -165,13 +173,40 @@ class Aliases:
                 hint="modify a copy (y = y.clone() before), or compute a new tensor instead of changing this one",
             )
 
-    def stale_in(self, block: Block) -> dict[int, tuple[Any, Location | None]]:
-        """What is stale by a modification in this block, by id, with its place."""
-        return {key: (self._alive[key], at) for key, places in self._stale.items() for home, at in places if home is block}
-
     def leave(self, blocks: Sequence[Block], parent: Block) -> None:
         """The blocks of a branch or loop have come to their end: what is stale in them is so in the parent."""
-        for places in self._stale.values():
+        self.stale.leave(blocks, parent)
+        self.held.leave(blocks, parent)
+
+
+class Marks:
+    """Tensors and lists of which something is known in a block and in those within it, each with the places that are the reason."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[Any, list[tuple[Block, Location | None]]]] = {}
+
+    def set(self, x: Any, block: Block, at: Location | None) -> None:
+        """Marks x in a block."""
+        _, places = self._places.setdefault(id(who(x)), (who(x), []))
+        if (block, at) not in places:
+            places.append((block, at))
+
+    def of(self, x: Any, block: Block) -> list[Location | None]:
+        """The marks of x, or of what a list of Python holds, as seen from a block."""
+        if not self._places:
+            return []
+        if type(x) is list:
+            return [at for v in x if shared(v) for at in self.of(v, block)]
+        _, places = self._places.get(id(who(x)), (None, ()))
+        return [at for home, at in places if _within(block, home)]
+
+    def within(self, block: Block) -> dict[int, tuple[Any, Location | None]]:
+        """What has been marked in this block, by id, with the place."""
+        return {key: (x, at) for key, (x, places) in self._places.items() for home, at in places if home is block}
+
+    def leave(self, blocks: Sequence[Block], parent: Block) -> None:
+        """What is marked in these blocks is so in the parent from now on."""
+        for _, places in self._places.values():
             places[:] = [(parent if any(home is b for b in blocks) else home, at) for home, at in places]
 
 
@@ -189,6 +224,15 @@ def outside(x: Any, block: Block) -> bool:
     return not isinstance(v, Variable) or _within(block.parent, v.block)
 
 
+@dataclass
+class _Marked:
+    """What one iteration leaves marked: at which of the loop's leaves, and outside of the loop, by id."""
+
+    marks: Marks
+    at_end: dict[int, Location | None]
+    outside: dict[int, tuple[Any, Location | None]]
+
+
 class Carried:
     """What one iteration of a loop leaves to the next: which variables may be one object, and what is stale.
 
@@ -200,8 +244,7 @@ class Carried:
         self._aliases = aliases
         self._from_outside: dict[tuple[int, int], Any] = {}
         self._tied: set[tuple[int, int]] = set()
-        self._stale: dict[int, Location | None] = {}
-        self._stale_outside: dict[int, tuple[Any, Location | None]] = {}
+        self._marks = [_Marked(marks, {}, {}) for marks in (aliases.stale, aliases.held)]
 
     def enter(self, starts: Sequence[Any], initial: Sequence[Any], block: Block) -> None:
         """An iteration begins in a block, with values that stand for the initial ones or those of the last iteration."""
@@ -210,14 +253,15 @@ class Carried:
         self._merge(starts, [[(parent, x)] for x in initial], block)
         for a, b in self._tied:
             self._aliases.link(starts[a], {id(who(starts[b])): who(starts[b])})
-        for position, at in self._stale.items():
-            self._aliases.mark(starts[position], block, at)
-        for x, at in self._stale_outside.values():
-            self._aliases.mark(x, block, at)
+        for marked in self._marks:
+            for position, at in marked.at_end.items():
+                marked.marks.set(starts[position], block, at)
+            for x, at in marked.outside.values():
+                marked.marks.set(x, block, at)
 
     def settle(self, starts: Sequence[Any], ends: Sequence[Any], block: Block) -> bool:
         """An iteration has ended; True if it adds nothing to what was assumed at its begin."""
-        before = len(self._from_outside), len(self._tied), len(self._stale), len(self._stale_outside)
+        before = self._size()
         own = {id(who(s)) for s in starts if shared(s)}
         for i, end in enumerate(ends):
             if not shared(end) or end is starts[i]:
@@ -228,13 +272,18 @@ class Carried:
             for j, other in enumerate(ends):
                 if j != i and shared(other) and self._aliases.related(end, other):
                     self._tied.add((i, j))
-        for i, end in enumerate(ends):
-            if shared(end) and (places := self._aliases.stale(end, block)):
-                self._stale.setdefault(i, places[0])
-        for key, (x, at) in self._aliases.stale_in(block).items():
-            if key not in own and outside(x, block):
-                self._stale_outside.setdefault(key, (x, at))
-        return before == (len(self._from_outside), len(self._tied), len(self._stale), len(self._stale_outside))
+        for marked in self._marks:
+            for i, end in enumerate(ends):
+                if shared(end) and (places := marked.marks.of(end, block)):
+                    marked.at_end.setdefault(i, places[0])
+            for key, (x, at) in marked.marks.within(block).items():
+                if key not in own and outside(x, block):
+                    marked.outside.setdefault(key, (x, at))
+        return before == self._size()
+
+    def _size(self) -> tuple[int, ...]:
+        """How much is known."""
+        return (len(self._from_outside), len(self._tied), *(n for m in self._marks for n in (len(m.at_end), len(m.outside))))
 
     def leave(self, results: Sequence[Any], initial: Sequence[Any], ends: Sequence[Any], blocks: Sequence[Block],
               parent: Block) -> None:  # fmt: skip

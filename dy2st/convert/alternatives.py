@@ -18,6 +18,7 @@ from .containers import containers_of, copied, differ, is_container
 from .optional import MaybeNone
 from .options import OneOf
 from .patterns import Const, Pattern, Var, in_order, instantiate
+from .records import RecordList
 from .running import variables
 from .structure import MaybeNumber, MaybeObject, build
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .tracer import Tracer
 
 
-def _contents(x: Any) -> Any:
+def contents_of(x: Any) -> Any:
     """What holds the contents of a container: itself, or the dict of its attributes; None if they cannot change."""
     if is_container(x):
         return x
@@ -33,7 +34,8 @@ def _contents(x: Any) -> Any:
     return None if isinstance(x, tuple) or frozen else getattr(x, "__dict__", None)
 
 
-def _changed(contents: Any, before: Any) -> bool:
+def changed(contents: Any, before: Any) -> bool:
+    """Whether the contents of a container are others than they were."""
     if isinstance(contents, dict):
         return len(contents) != len(before) or any(contents.get(k, before) is not v for k, v in before.items())
     return differ(contents, before)
@@ -49,7 +51,7 @@ class _Pair:
     location: Location | None
 
     def changed(self) -> bool:
-        return any(_changed(c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
+        return any(changed(c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
 
 
 class Alternatives:
@@ -76,13 +78,13 @@ class Alternatives:
                 return p.value
             if isinstance(p, Var):
                 return make(p)
-            if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf):
+            if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf, RecordList):
                 return instantiate(p, make)
             originals = [original(x) for x in parts]
             key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
-            if _contents(new) is None:
+            if contents_of(new) is None:
                 return new
             new = made.setdefault(key, new)
             self._stands_for(new, [x for x in originals if type(x) is p.kind], sources)
@@ -108,8 +110,8 @@ class Alternatives:
             return
         reachable = self._reachable()
         for one, other in new:
-            parts = _contents(one), _contents(other)
-            if id(parts[1]) in reachable or parts[1] in self._tracer.root:
+            parts = contents_of(one), contents_of(other)
+            if id(parts[1]) in reachable or parts[1] in self._tracer.root or self._tracer.entries.holds(parts[1]):
                 self._pairs.append(_Pair(*parts, (copied(parts[0]), copied(parts[1])), user_location()))
 
     def _reachable(self) -> set[int]:
@@ -133,12 +135,12 @@ class Alternatives:
 
     def has_changed(self, x: Any) -> bool:
         """Whether a container that stands for one of several, or one of these, has changed."""
-        return any(p.changed() for p in self._pairs if p.one is _contents(x))
+        return any(p.changed() for p in self._pairs if p.one is contents_of(x))
 
     def forget(self, x: Any) -> list[_Pair]:
         """What stands for one of several may be changed from now on, or nothing holds it any more."""
-        own = [p for p in self._pairs if p.one is _contents(x)]
-        self._pairs = [p for p in self._pairs if p.one is not _contents(x)]
+        own = [p for p in self._pairs if p.one is contents_of(x)]
+        self._pairs = [p for p in self._pairs if p.one is not contents_of(x)]
         return own
 
     def remember(self, pairs: list[_Pair]) -> None:

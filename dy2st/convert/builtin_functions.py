@@ -18,6 +18,7 @@ from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .dicts import StagedDict
+from .dynamic import DynamicList
 from .generators import generator
 from .if_stmt import if_expr, truth
 from .iterables import (
@@ -33,7 +34,6 @@ from .iterables import (
     staged_zip,
 )
 from .iterators import fresh, iter_, next_
-from .lists import StagedList
 from .logical import in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_tuple import MaybeTuple
@@ -45,7 +45,7 @@ from .tracer import current_tracer, is_staged
 
 
 def _staged_any(*values: Any) -> bool:
-    return any(isinstance(v, (Staged, StagedList)) or is_staged(v) for v in values)
+    return any(isinstance(v, (Staged, DynamicList)) or is_staged(v) for v in values)
 
 
 def range_(*args: Any) -> Any:
@@ -69,7 +69,7 @@ def _of_each(f: Callable) -> Callable:
 
 @_of_each
 def len_(x: Any) -> Any:
-    if isinstance(x, (StagedList, StagedDict)):
+    if isinstance(x, (DynamicList, StagedDict)):
         return x.length()
     if isinstance(x, Staged):
         return x.length
@@ -191,7 +191,7 @@ def reduce_(f: Callable, xs: Any, *start: Any) -> Any:
     """`functools.reduce`."""
     from .calls import call
 
-    if isinstance(xs, (Lazy, Staged, StagedList)) or is_staged(xs):
+    if isinstance(xs, (Lazy, Staged, DynamicList)) or is_staged(xs):
         return combined(call(f), xs, *start)
     return functools.reduce(call(f), fresh(xs), *start)
 
@@ -220,8 +220,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         if len(answers) > 1:
             require_one_kind(x, "what isinstance() says depends on that")
         return answers.pop()
-    if isinstance(x, (StagedList, StagedDict)):
-        return issubclass(list if isinstance(x, StagedList) else dict, kinds)
+    if isinstance(x, (DynamicList, StagedDict)):
+        return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
     if isinstance(x, MaybeTuple):
         return if_expr(x.is_none, lambda: isinstance(None, kinds), lambda: isinstance(x.value, kinds))
     return isinstance(x, kinds)
@@ -232,8 +232,8 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(x, Tensor) and x._weak and not args:
         require_one_kind(x, "its type() depends on that")
         return _classes(x).pop()
-    if isinstance(x, (StagedList, StagedDict)):
-        return list if isinstance(x, StagedList) else dict
+    if isinstance(x, (DynamicList, StagedDict)):
+        return list if isinstance(x, DynamicList) else dict
     if isinstance(x, OneOf) and not args:
         return choose(x, type_)
     return type(x, *args, **kwargs)
@@ -292,7 +292,7 @@ def dict_(*args: Any, **kwargs: Any) -> Any:
 
 def tuple_(*args: Any) -> Any:
     items = list_(*args)
-    if isinstance(items, StagedList):
+    if isinstance(items, DynamicList):
         raise StagedValueError(
             "tuple() of something whose length only the run knows is not supported", location=user_location(2),
             hint="use list(): a list may have a length that depends on tensors",
@@ -307,11 +307,11 @@ def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
 
 
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
-    return x.stack(axis) if isinstance(x, StagedList) else manipulation.stack(x, axis, name)
+    return x.stack(axis) if isinstance(x, DynamicList) else manipulation.stack(x, axis, name)
 
 
 def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
-    return x.concat(axis) if isinstance(x, StagedList) else manipulation.concat(x, axis, name)
+    return x.concat(axis) if isinstance(x, DynamicList) else manipulation.concat(x, axis, name)
 
 
 def _index(x: Any) -> Any:

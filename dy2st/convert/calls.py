@@ -22,8 +22,8 @@ from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .containers import is_container
+from .dynamic import DynamicList
 from .iterators import with_fresh
-from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
 from .recursion import enter
@@ -194,7 +194,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)
-    if isinstance(owner, StagedList) and tracer is not None:
+    if isinstance(owner, DynamicList) and tracer is not None:
         return _container_method(owner, f.__name__)
     if not isinstance(function, types.FunctionType):
         return f
@@ -207,7 +207,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if tracer is None:
         return types.MethodType(found.fn, owner)
     tracer.enter(function)
-    if not isinstance(owner, (Tensor, StagedList, type)):
+    if not isinstance(owner, (Tensor, DynamicList, type)):
         tracer.own(owner)
     return functools.partial(enter, tracer, function, found.fn, owner)
 

@@ -247,6 +247,10 @@ class Snapshot:
     def __contains__(self, container: Any) -> bool:
         return any(c is container for c, _ in self._saved)
 
+    def saved(self, container: Any) -> Any:
+        """The contents that a container had; None if it is not among these."""
+        return next((old for c, old in self._saved if c is container), None)
+
     def entry(self, container: Any, entry: Any) -> Any:
         """What a dict had under a key; None if nothing."""
         return next((old.get(entry) for c, old in self._saved if c is container), None)

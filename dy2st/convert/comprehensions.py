@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from ..tensor import Tensor
+from .dynamic import DynamicList
 from .for_stmt import for_stmt
 from .growing import current
 from .if_stmt import if_stmt, truth
 from .iterables import Lazy, staged
 from .iterators import fresh
-from .lists import StagedList
 from .mutation import list_append, list_extend
 from .tracer import current_tracer
 
@@ -63,7 +63,7 @@ def list_join(*parts: Any) -> Any:
     joined: Any = []
     for part in parts:
         part = fresh(current(current_tracer(), part))
-        joined = joined + (part if isinstance(part, (list, StagedList)) else list_comp(part, _itself))
+        joined = joined + (part if isinstance(part, (list, DynamicList)) else list_comp(part, _itself))
     return joined
 
 
@@ -73,4 +73,4 @@ def _itself(x: Any) -> Any:
 
 def list_(xs: Any = ()) -> Any:
     """`list(xs)`."""
-    return xs.copy() if isinstance(xs, StagedList) else list_comp(xs, _itself)
+    return xs.copy() if isinstance(xs, DynamicList) else list_comp(xs, _itself)

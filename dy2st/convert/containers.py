@@ -16,7 +16,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from .dicts import StagedDict
-from .lists import StagedList
+from .dynamic import DynamicList
 from .structure import MaybeObject
 
 _KINDS = (list, dict, deque, set, bytearray, np.ndarray)
@@ -78,7 +78,7 @@ def is_plain_object(x: Any) -> bool:
     """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
     from .calls import is_ignored
 
-    if isinstance(x, (Tensor, StagedList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
+    if isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
     return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
 
@@ -109,7 +109,7 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
                 continue
             seen[id(x)] = x
             stack += held_by(x)
-        elif isinstance(x, (Tensor, StagedList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
+        elif isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
             x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x))
         ):
             continue

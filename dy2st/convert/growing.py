@@ -10,9 +10,10 @@ from ..errors import StructureError
 from ..tensor.location import user_location
 from .cells import Cell, EntryCell, OuterVariable, read_outside
 from .dicts import StagedDict
+from .dynamic import DynamicList
 from .frames import Frame, Growth
-from .lists import StagedList, element_type
 from .reach import AttributeVariable
+from .records import dynamic_list
 from .running import assign, frames, named_variables, variables
 from .structure import MaybeObject
 from .undefined import Undefined
@@ -57,14 +58,13 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
             hint="keep the list in a local variable, an attribute or a container of the function, or return a new list",
         )
     tracer.watch_locals()
-    staged: StagedList | StagedDict
+    staged: DynamicList | StagedDict
     if isinstance(items, dict):
         staged = StagedDict(items, later.has if isinstance(later, StagedDict) else later)
-    elif isinstance(later, StagedList):
-        staged = StagedList.of(items, later.dtype, later.element_shape)
     else:
-        entry = element_type([*items, *later], name)
-        staged = StagedList.of(items, entry.dtype, entry.shape)
+        staged = dynamic_list(items, later, name)
+        if tracer.entries.holds(items):
+            tracer.entries.lent(staged)
     tracer.replaced[id(items)] = (items, staged)
     frame = tracer.frames[-1] if tracer.frames else None
     if frame is not None:
@@ -73,7 +73,7 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
     return staged
 
 
-def substitute(tracer: Tracer, items: Any, staged: StagedList | StagedDict) -> None:
+def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> None:
     """Gives a list's place in variables and containers to one of dynamic length, until the block that is traced ends."""
     frame = tracer.frames[-1] if tracer.frames else None
     for container in list(tracer.containers):

@@ -22,10 +22,10 @@ from .aliases import Source, shared, who
 from .cells import Cell, ListCell, is_variable_of
 from .chosen import note
 from .dicts import StagedDict
+from .dynamic import DynamicList
 from .frames import Growth, Outcome, Side
 from .growing import current, gained_key, promote
 from .left import Left
-from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -45,7 +45,7 @@ def truth(x: Any) -> Any:
     Raises:
         ShapeError: a tensor has more than one element (where that is known already).
     """
-    if isinstance(x, (StagedList, StagedDict)):
+    if isinstance(x, (DynamicList, StagedDict)):
         return truth(x.length() > 0)
     if isinstance(x, OneOf):
         return truth(choose(x, truth))
@@ -335,4 +335,4 @@ def _growing(tracer: Tracer, outcomes: list[Outcome | None], outside: set[int]) 
 
 
 def _is_list(x: Any) -> bool:
-    return type(x) is list or isinstance(x, StagedList)
+    return type(x) is list or isinstance(x, DynamicList)

@@ -20,15 +20,17 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .chosen import note_item
+from .dynamic import DynamicList
 from .growing import current
 from .if_stmt import if_expr
 from .list_indices import integer
-from .lists import StagedList, element_type
+from .lists import element_type
 from .logical import not_
 from .optional import MaybeNone
 from .options import OneOf, Options, by_index, choose
 from .patterns import is_option
 from .raising import raise_where
+from .records import dynamic_list
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 from .types import same
 
@@ -208,11 +210,10 @@ def _place(keys: Sequence[Any], key: Any) -> tuple[Tensor, Tensor]:
     return place, as_number(found)
 
 
-def _slice(items: Sequence[Any], key: slice) -> StagedList:
+def _slice(items: Sequence[Any], key: slice) -> DynamicList:
     if not isinstance(items, list) or not items:
         raise StagedValueError(
             f"a slice of a {type(items).__name__} has a length that only the run knows", location=user_location(2),
             hint="use a list of tensors or numbers of one dtype, or a tensor",
         )  # fmt: skip
-    entry = element_type(items, "what is sliced")
-    return StagedList.of(items, entry.dtype, entry.shape)[key]
+    return dynamic_list(items, [], "what is sliced")[key]

@@ -14,6 +14,7 @@ from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
+from .dynamic import DynamicList
 from .lists import StagedList, element_type
 from .tracer import is_staged
 
@@ -107,7 +108,7 @@ def staged(x: Any) -> Staged | None:
         return x
     if isinstance(x, Lazy):
         return x.staged()
-    if isinstance(x, StagedList):
+    if isinstance(x, DynamicList):
         length = x.length()
         return Staged(length, lambda i: x[i], "a list of dynamic length")
     if is_staged(x):

@@ -1,34 +1,29 @@
-"""`StagedList`: a list whose length is only known at run time, held as a TensorArray."""
+"""`StagedList`: a list of tensors and numbers whose length is only known at run time, held as a TensorArray."""
 
 from __future__ import annotations
 
-import dis
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.growth import GROWN, relation
 
 from ..errors import StagedValueError, StructureError
-from ..tensor import Tensor, dispatch
+from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor, as_tensor, is_weak, weak_dtype
-from .list_indices import bounds, chosen, counted, integer, position, repeated
+from .dynamic import DynamicList, list_tracer
+from .list_indices import integer, position
 from .optional import MaybeNone
 
 if TYPE_CHECKING:
-    from .tracer import Tracer
     from .types import LeafType
 
-class StagedList:
-    """A list of tensors of one dtype and rank that grows or shrinks under staged control flow.
-
-    Like a list it is an object with an identity: methods change it in place, and all names of it see that.
+class StagedList(DynamicList):
+    """A list of tensors and numbers of one dtype and rank.
 
     Attributes:
         start: the variable that it had when it was made of a list of Python.
@@ -54,6 +49,12 @@ class StagedList:
         new.start = new._value
         return new
 
+    @staticmethod
+    def of_array(array: Tensor, kinds: frozenset[Kind]) -> StagedList:
+        """A list of entries of these kinds."""
+        assert isinstance(array._value, Variable)
+        return StagedList.wrap(array._value)._hold(kinds)
+
     def with_value(self, v: Variable) -> StagedList:
         return StagedList.wrap(v)._hold(self.kinds)
 
@@ -69,22 +70,21 @@ class StagedList:
     @property
     def kinds(self) -> frozenset[Kind]:
         """What the entries are: tensors, or Python numbers of some class, or either; nothing is known of an empty list."""
-        return _tracer().entry_kinds.get(self._value.name, frozenset())
+        return list_tracer().entry_kinds.get(self._value.name, frozenset())
 
     def _hold(self, kinds: frozenset[Kind]) -> StagedList:
-        _tracer().entry_kinds[self._value.name] = kinds
+        list_tracer().entry_kinds[self._value.name] = kinds
         return self
 
-    def _array(self) -> Tensor:
+    def array(self) -> Tensor:
         array = Tensor.wrap(self._value, self._value.stop_gradient)
         array._who = self if self._who is None else self._who
         return array
 
     def _new(self, array: Tensor, kinds: frozenset[Kind] = frozenset()) -> StagedList:
         """Another list, of entries of this one and of others of these kinds."""
-        assert isinstance(array._value, Variable)
-        new = StagedList.wrap(array._value)._hold(self.kinds | kinds)
-        _tracer().aliases.replaced(new, array)
+        new = StagedList.of_array(array, self.kinds | kinds)
+        list_tracer().aliases.replaced(new, array)
         return new
 
     def _entry(self, value: Tensor) -> Tensor:
@@ -108,18 +108,17 @@ class StagedList:
             return as_tensor(x, wanted) if wanted == self.dtype else as_tensor(x)
         if not isinstance(x, Tensor):
             raise StructureError(
-                f"a list that changes in a staged loop can hold tensors and numbers, not {_class_of(x)}",
-                location=user_location(3),
+                f"a list that changes in a staged loop holds tensors and numbers here, and cannot hold {_class_of(x)} too",
+                location=user_location(3), hint="make all its entries of one kind",
             )  # fmt: skip
         return x
 
     def length(self) -> Tensor:
-        """The length as a weak int."""
-        return as_number(ops.op("lod_array_length", X=self._array()))
+        return as_number(ops.op("lod_array_length", X=self.array()))
 
     def _set(self, array: Tensor, *new: frozenset[Kind]) -> None:
         """The list has changed, and may have got entries of these kinds."""
-        kinds, tracer = self.kinds.union(*new), _tracer()
+        kinds, tracer = self.kinds.union(*new), list_tracer()
         tracer.assign(self, array._value)  # type: ignore[arg-type]
         tracer.aliases.replaced(self, array)
         self._hold(kinds)
@@ -128,37 +127,28 @@ class StagedList:
         """Whether it surely begins with the entries of the list that it was made of."""
         return self.start is not None and relation(self.start.block, self._value.name, self.start.name) == GROWN
 
-    # ---- list methods ----
+    # ---- how it changes ----
     def append(self, x: Any) -> None:
-        self._set(ops.op("array_append", Array=self._array(), X=self._element(x)), kinds_of_entry(x))
+        self._set(ops.op("array_append", Array=self.array(), X=self._element(x)), kinds_of_entry(x))
 
     def extend(self, xs: Any) -> None:
         if isinstance(xs, StagedList):
-            self._set(ops.op("array_extend", Array=self._array(), Other=xs._array()), xs.kinds)
-            return
-        for x in xs:
-            self.append(x)
+            self._set(ops.op("array_extend", Array=self.array(), Other=xs.array()), xs.kinds)
+        else:
+            DynamicList.extend(self, xs)
 
     def insert(self, index: Any, x: Any) -> None:
         at = position(index, self.length())
-        self._set(ops.op("array_insert", Array=self._array(), X=self._element(x), I=at), kinds_of_entry(x))
+        self._set(ops.op("array_insert", Array=self.array(), X=self._element(x), I=at), kinds_of_entry(x))
 
     def pop(self, index: Any = -1) -> Tensor:
         if isinstance(index, int) and index == -1:
-            array, value = ops.op("array_pop", Array=self._array())
+            array, value = ops.op("array_pop", Array=self.array())
         else:
-            array, value = ops.op("array_remove", Array=self._array(), I=integer(index))
+            array, value = ops.op("array_remove", Array=self.array(), I=integer(index))
         value = self._entry(value)
         self._set(array)
         return value
-
-    def reverse(self) -> None:
-        self._set(self._taken(slice(None, None, -1)))
-
-    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        from .sorting import list_sort
-
-        list_sort(self, key=key, reverse=reverse)
 
     def index(self, x: Any) -> Any:
         from .sorting import list_index
@@ -176,113 +166,31 @@ class StagedList:
         list_remove(self, x)
 
     def taken(self, order: Tensor) -> StagedList:
-        """A list of the entries that an int64 vector names."""
-        return self._new(ops.op("array_take", X=self._array(), Index=order))
+        return self._new(ops.op("array_take", X=self.array(), Index=order))
 
     def become(self, other: StagedList) -> None:
-        """It gets the entries of another list."""
-        self._set(other._array(), other.kinds)
+        self._set(other.array(), other.kinds)
 
     def clear(self) -> None:
         self._set(ops.op("create_array", dtype=self.dtype, shape=list(self.element_shape)))
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(list, name):
-            raise AttributeError(f"'list' object has no attribute {name!r}")
-        raise StagedValueError(
-            f"{name}() of a list whose length only the run knows is not supported", location=user_location(2),
-            hint="loop over it with for, and build a new list",
-        )  # fmt: skip
-
     def copy(self) -> StagedList:
-        return self._new(self._array())
+        return self._new(self.array())
 
-    def _taken(self, key: slice) -> Tensor:
-        return ops.op("array_take", X=self._array(), Index=chosen(key, self.length()))
-
-    def _spliced(self, key: slice, between: StagedList | None = None) -> Tensor:
-        """The entries before and behind a slice, with others between them."""
-        if key.step is not None and not (isinstance(key.step, int) and key.step == 1):
-            raise StagedValueError(
-                "of a list of dynamic length only a slice without a step can be replaced or deleted",
-                location=user_location(2), hint="build a new list of the entries that stay",
-            )  # fmt: skip
-        length = self.length()
-        start, stop = bounds(key, length)
-        head = ops.op("array_take", X=self._array(), Index=counted(integer(0), start))
-        if between is not None:
-            head = ops.op("array_extend", Array=head, Other=between._array())
-        tail = ops.op("array_take", X=self._array(), Index=counted(stop, length))
-        return ops.op("array_extend", Array=head, Other=tail)
-
-    def _listed(self, items: Any) -> StagedList:
-        """A list of the same kind with these entries."""
+    def listed(self, items: Any) -> StagedList:
         return items if isinstance(items, StagedList) else StagedList.of(list(items), self.dtype, self.element_shape)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return self._new(self._taken(index))
-        return self._entry(ops.op("read_from_array", X=self._array(), I=integer(index)))
+    def joined(self, other: StagedList) -> StagedList:
+        return self._new(ops.op("array_extend", Array=self.array(), Other=other.array()), other.kinds)
 
-    def __setitem__(self, index: Any, x: Any) -> None:
-        if isinstance(index, slice):
-            items = self._listed(x)
-            self._set(self._spliced(index, items), items.kinds)
-        else:
-            self._set(ops.op("array_set", Array=self._array(), X=self._element(x), I=integer(index)), kinds_of_entry(x))
+    def _at(self, index: Any) -> Tensor:
+        return self._entry(ops.op("read_from_array", X=self.array(), I=integer(index)))
 
-    def __delitem__(self, index: Any) -> None:
-        if isinstance(index, slice):
-            self._set(self._spliced(index))
-        else:
-            self._set(ops.op("array_remove", Array=self._array(), I=integer(index))[0])
+    def _put(self, index: Any, x: Any) -> None:
+        self._set(ops.op("array_set", Array=self.array(), X=self._element(x), I=integer(index)), kinds_of_entry(x))
 
-    def __len__(self) -> int:
-        raise dispatch.staged_value_error(self._array(), "len()")
-
-    def __iter__(self) -> Iterator[Tensor]:
-        raise StagedValueError(
-            "a list of dynamic length cannot be iterated over here", location=user_location(2),
-            hint="loop over it with for, or stack it: paddle.stack(xs)",
-        )  # fmt: skip
-
-    def __add__(self, other: Any) -> StagedList:
-        if not isinstance(other, (list, StagedList)):
-            return NotImplemented
-        items = self._listed(other)
-        return self._new(ops.op("array_extend", Array=self._array(), Other=items._array()), items.kinds)
-
-    def __radd__(self, other: Any) -> StagedList:
-        if not isinstance(other, list):
-            return NotImplemented
-        if adds_in_place(sys._getframe(1)):
-            from .growing import promote
-
-            return promote(_tracer(), other, self).__iadd__(self)
-        return self._listed(other) + self
-
-    def __iadd__(self, other: Any) -> StagedList:
-        self.extend(other)
-        return self
-
-    def __mul__(self, times: Any) -> StagedList:
-        if isinstance(times, Tensor) and not times._weak:  # eagerly that makes a tensor of the list
-            raise StagedValueError(
-                "a list of dynamic length cannot be multiplied by a tensor", location=user_location(2),
-                hint="stack it: paddle.stack(xs) * t; to repeat the list, use int(t)",
-            )  # fmt: skip
-        if not isinstance(times, (int, Tensor)):
-            return NotImplemented
-        return self._new(ops.op("array_take", X=self._array(), Index=repeated(times, self.length())))
-
-    __rmul__ = __mul__
-
-    def __imul__(self, times: Any) -> StagedList:
-        self._set((self * times)._array())
-        return self
-
-    def __bool__(self) -> bool:
-        raise dispatch.staged_value_error(self._array(), "the truth of a list")
+    def _remove(self, index: Any) -> None:
+        self._set(ops.op("array_remove", Array=self.array(), I=integer(index))[0])
 
     def require_scalars(self, what: str) -> None:
         """StagedValueError if the entries may have more than one element."""
@@ -295,7 +203,7 @@ class StagedList:
     # ---- what tensors are made of it ----
     def stack(self, axis: int = 0) -> Tensor:
         self.of_numbers()
-        return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=True)
+        return ops.op("tensor_array_to_tensor", X=self.array(), axis=axis, use_stack=True)
 
     def of_numbers(self) -> bool:
         """Whether the entries are Python numbers; beside tensors, numbers are 0-d tensors of their dtype.
@@ -311,24 +219,10 @@ class StagedList:
 
     def concat(self, axis: int = 0) -> Tensor:
         self.of_numbers()
-        return ops.op("tensor_array_to_tensor", X=self._array(), axis=axis, use_stack=False)
+        return ops.op("tensor_array_to_tensor", X=self.array(), axis=axis, use_stack=False)
 
     def __repr__(self) -> str:
         return f"StagedList({self._value.name}: {self._value.type})"
-
-    def __str__(self) -> str:
-        raise StagedValueError(
-            "the text of a list of dynamic length is only known when the program runs", location=user_location(2),
-            hint="print its entries one by one in a loop, or return it and print it outside",
-        )  # fmt: skip
-
-
-def adds_in_place(frame: FrameType) -> bool:
-    """Whether the instruction that a frame executes is a `+=`, for which a list of Python asks as for a `+`."""
-    for i in dis.get_instructions(frame.f_code):
-        if i.offset == frame.f_lasti:
-            return i.opname == "INPLACE_ADD" or (i.opname == "BINARY_OP" and i.argrepr == "+=")
-    return False
 
 
 def kinds_of_entry(x: Any) -> frozenset[Kind]:
@@ -340,12 +234,6 @@ def kinds_of_entry(x: Any) -> frozenset[Kind]:
 
 def _class_of(x: Any) -> str:
     return "another such list" if isinstance(x, StagedList) else type(x).__name__
-
-
-def _tracer() -> Tracer:
-    from .tracer import need_tracer
-
-    return need_tracer("a list")
 
 
 def element_type(items: Sequence[Any], what: str) -> LeafType:

@@ -16,10 +16,10 @@ from ..tensor.kinds import as_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .dicts import StagedDict
+from .dynamic import DynamicList
 from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged
-from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -267,7 +267,7 @@ def in_(a: Any, b: Any) -> Any:
         from .builtin_functions import BUILTINS
 
         return BUILTINS[any](generator(b, lambda e: True if e is a else compare("==", a, e)))
-    if isinstance(b, StagedList):
+    if isinstance(b, DynamicList):
         b.require_scalars("'in'")
         return python_bool(if_expr(b.length() > 0, lambda: in_(a, b.stack()), lambda: False))
     if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or any(map(is_staged, b))):

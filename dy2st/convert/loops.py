@@ -221,7 +221,7 @@ class Loop:
                 self._promote(items, later)
             return not growth
         with self.tracer.frame(self.body_block) as frame:
-            modified = self.tracer.aliases.mutations
+            modified, widened = self.tracer.aliases.mutations, self.tracer.entries.widened
             before = self._enter(self.body_block)
             starts = self._leaves(before)
             try:
@@ -237,7 +237,7 @@ class Loop:
             self._promote(items, later)
         if self.outcome.grown:
             return False
-        settled = True
+        settled = self.tracer.entries.widened == widened
         self.gained: dict[int, tuple[Any, list]] = {}
         for key, (cell, value) in self.outcome.changes.items():
             if key not in self.cells and key not in self.named:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .dicts import StagedDict
-from .lists import StagedList
+from .dynamic import DynamicList
 from .logical import and_
 
 # of these a class pattern takes one positional pattern, for the value itself
@@ -16,7 +16,7 @@ _ATOMS = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, t
 
 def match_sequence(x: Any, count: int, more: bool) -> Any:
     """Whether x is a sequence of `count` items, or of more."""
-    if isinstance(x, StagedList):
+    if isinstance(x, DynamicList):
         return x.length() >= count if more else x.length() == count
     if not isinstance(x, Sequence) or isinstance(x, (str, bytes, bytearray)):
         return False
@@ -25,7 +25,7 @@ def match_sequence(x: Any, count: int, more: bool) -> Any:
 
 def match_rest(x: Any, start: int, behind: int) -> Any:
     """The items from `start`, but for `behind` at the end, as a list."""
-    if isinstance(x, StagedList):
+    if isinstance(x, DynamicList):
         return x[start : x.length() - behind]
     return list(x[start : len(x) - behind])
 

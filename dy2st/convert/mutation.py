@@ -8,9 +8,9 @@ from typing import Any
 from ..tensor import Tensor
 from .calls import call
 from .chosen import chooses
+from .dynamic import DynamicList
 from .growing import current, promote
 from .items import fits_array, get, is_unknown, store
-from .lists import StagedList
 from .tracer import current_tracer, is_staged, need_tracer
 
 
@@ -23,7 +23,7 @@ def _list(a: Any) -> Any:
 def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
     a = _list(a)
-    if isinstance(a, (list, StagedList)):
+    if isinstance(a, (list, DynamicList)):
         a.append(x)
     else:
         call(a.append)(x)
@@ -34,9 +34,9 @@ def list_append(a: Any, x: Any) -> Any:
 def list_extend(a: Any, xs: Any) -> Any:
     """`a.extend(xs)`; returns what `a` is then."""
     a = _list(a)
-    if type(a) is list and isinstance(xs, StagedList):
+    if type(a) is list and isinstance(xs, DynamicList):
         a = _promoted(a, xs)
-    if isinstance(a, (list, StagedList)):
+    if isinstance(a, (list, DynamicList)):
         a.extend(xs)
     else:
         call(a.extend)(xs)
@@ -49,7 +49,7 @@ def list_insert(a: Any, i: Any, x: Any) -> Any:
     a = _list(a)
     if type(a) is list and is_staged(i):
         a = _promoted(a, [x])
-    if isinstance(a, (list, StagedList)):
+    if isinstance(a, (list, DynamicList)):
         a.insert(i, x)
     else:
         call(a.insert)(i, x)
@@ -60,7 +60,7 @@ def list_insert(a: Any, i: Any, x: Any) -> Any:
 def list_clear(a: Any) -> Any:
     """`a.clear()`; returns what `a` is then."""
     a = _list(a)
-    if isinstance(a, (list, StagedList)):
+    if isinstance(a, (list, DynamicList)):
         a.clear()
     else:
         call(a.clear)()
@@ -73,7 +73,7 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     a = _list(a)
     if type(a) is list and a and args and is_staged(args[0]):
         a = _promoted(a, [])
-    value = a.pop(*args) if isinstance(a, (list, StagedList)) else call(a.pop)(*args)
+    value = a.pop(*args) if isinstance(a, (list, DynamicList)) else call(a.pop)(*args)
     return a, value
 
 
@@ -87,7 +87,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
             return a
         if is_staged(key):
             a = _promoted(a, [value])
-        elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, StagedList)):
+        elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, DynamicList)):
             a = _promoted(a, value)
     elif type(a) is dict and is_unknown(key):
         store(a, key, value)
@@ -113,7 +113,7 @@ def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
 
 def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
-    if isinstance(a, (list, StagedList)) and name in _OF_LISTS and not kwargs:
+    if isinstance(a, (list, DynamicList)) and name in _OF_LISTS and not kwargs:
         return _OF_LISTS[name](a, *args)
     if type(a) is list and name in ("sort", "remove", "index", "count"):
         from .sorting import list_method
@@ -141,8 +141,8 @@ def _staged_slice(key: Any) -> bool:
     return isinstance(key, slice) and any(map(is_staged, (key.start, key.stop, key.step)))
 
 
-def _promoted(a: list, like: Any) -> StagedList:
+def _promoted(a: list, like: Any) -> DynamicList:
     """The list as one of dynamic length; `like` has entries that it gets."""
-    if not isinstance(like, StagedList) and any(isinstance(x, Tensor) for x in a):
+    if not isinstance(like, DynamicList) and any(isinstance(x, Tensor) for x in a):
         like = [x for x in like if isinstance(x, Tensor)]  # a number takes the dtype of the tensors
     return promote(need_tracer("a list"), a, like)

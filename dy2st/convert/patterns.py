@@ -6,7 +6,7 @@ value and what the body makes of it, until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,12 +21,15 @@ from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from .containers import is_container
 from .dicts import StagedDict
+from .dynamic import DynamicList
 from .growing import substituted
 from .iterables import Lazy
+from .layouts import columns_of, is_dense, stored
 from .lists import StagedList, element_type
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf, Options, Position, values_of
+from .records import RecordList, kind_of_lists
 from .structure import MaybeNumber, MaybeObject, build, node_type, split
 from .texts import StagedText
 from .tracer import Tracer
@@ -135,7 +138,7 @@ class Fitter:
                 return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), self._flag(old, new)))
             return self._number_or_tensor(a, b, old, new, name)
         (keys, olds), (_, news) = split(old), split(new)
-        array = self._array(old, new, name)
+        array = self._list(old, new, name)
         if array is not None:
             return array
         if olds is None or news is None or type(old) is not type(new):
@@ -225,6 +228,8 @@ class Fitter:
             return Node(MaybeNone, (), (inner if is_none(new) else self._var(inner, bare, name), flag))
         if p.kind is MaybeNumber:
             return self._maybe_number(p, new, name)
+        if p.kind is RecordList and isinstance(new, (list, RecordList)):
+            return self._records([before, new], name)
         if p.kind is MaybeTuple:
             parts, flag = p.children
             assert isinstance(flag, Var)
@@ -241,7 +246,7 @@ class Fitter:
             found = self._optional(new, flag, name) if is_none(before) else None
             return found or Node(MaybeObject, (), (self.fit(value, before.value, new, name), flag))
         keys, children = split(new)
-        array = self._array(before, new, name)
+        array = self._list(before, new, name)
         if array is not None:
             return array
         if children is None or node_type(new) is not p.kind or set(keys) != set(p.keys) or len(children) != len(p.children):
@@ -268,12 +273,24 @@ class Fitter:
             return found
         return Node(MaybeNumber, (), (found, replace(flag, why=found.why)))
 
-    def _array(self, old: Any, new: Any, name: str) -> Var | None:
+    def _list(self, old: Any, new: Any, name: str) -> Pattern | None:
         """The pattern of a list whose length varies; None if that is not the case."""
         lists: list[list] = [x for x in (old, new) if type(x) is list]
-        staged: list[StagedList] = [x for x in (old, new) if isinstance(x, StagedList)]
+        staged: list[DynamicList] = [x for x in (old, new) if isinstance(x, DynamicList)]
         if len(lists) + len(staged) < 2 or (not staged and len(old) == len(new)):
             return None
+        arrays = [x for x in staged if isinstance(x, StagedList)]
+        if len(arrays) < len(staged) or not (arrays or all(is_dense(x) for items in lists for x in items)):
+            return self._records([old, new], name)
+        return self._array(lists, arrays, name)
+
+    def _records(self, lists: Sequence[Any], name: str) -> Node:
+        """The pattern of lists of records, of which one may be of Python."""
+        layout, types = kind_of_lists(lists, said(name))
+        return Node(RecordList, (layout,), tuple(Var(array_of(t, kinds)) for t, kinds in types))
+
+    def _array(self, lists: Sequence[list], staged: Sequence[StagedList], name: str) -> Var:
+        """The pattern of lists of tensors and numbers."""
         t: LeafType | None = None
         for s in staged:
             u = type_of(s)
@@ -364,6 +381,8 @@ def in_order(p: Node, value: Any) -> list[Any]:
         return [value, not isinstance(value, Tensor) or value._weak]
     if p.kind is MaybeObject and not isinstance(value, MaybeObject):
         return [value, True]
+    if p.kind is RecordList and isinstance(value, list):
+        return columns_of(p.keys[0], value)
     keys, children = split(value)
     assert children is not None
     if keys == p.keys:
@@ -430,7 +449,9 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         out.stop_gradient = True
         return out
     if t.kind == "array":
-        staged = x if isinstance(x, StagedList) else StagedList.of(x, t.dtype, t.shape)
+        staged = x
+        if isinstance(x, list):
+            staged = StagedList.of([stored(tracer, one, t.dtype, t.shape) for one in x], t.dtype, t.shape)
         return tracer.visible(staged._value)
     if not isinstance(x, Tensor):
         one = (1,) * len(t.shape)  # a number, where a tensor is on another path

@@ -23,7 +23,7 @@ from ..tensor import Tensor
 from ..transpiler import is_generated
 from .cells import OuterVariable, place_of
 from .containers import copied, is_container
-from .lists import StagedList
+from .dynamic import DynamicList
 from .names import names_of
 
 MISSING = object()
@@ -35,7 +35,7 @@ CODE = object()
 # a container with more than this is compared as a whole, unless there are tensors in it
 _MANY = 64
 # the end of every way
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, StagedList, np.generic, np.dtype, range, slice)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList, np.generic, np.dtype, range, slice)
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}

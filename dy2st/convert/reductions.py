@@ -17,10 +17,10 @@ from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
+from .dynamic import DynamicList
 from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, staged
 from .iterators import fresh
-from .lists import StagedList
 from .logical import and_, not_, or_, python_bool
 from .tracer import is_staged, need_tracer
 from .undefined import Undefined
@@ -42,7 +42,7 @@ def extreme(which: str) -> Callable:
             from .comprehensions import list_
 
             values = list_(values)
-        if isinstance(values, StagedList) and key is None and not kwargs:
+        if isinstance(values, DynamicList) and key is None and not kwargs:
             values.require_scalars(f"{which}()")
             return values[_place(which, ops.op("reshape2", X=values.stack(), shape=[-1]))]
         if len(args) == 1 and is_staged(values) and key is None and not kwargs and values.ndim == 1:
@@ -127,7 +127,7 @@ def quantifier(which: str) -> Callable:
         values = fresh(values)
         if isinstance(values, (Lazy, Staged)):
             return _until(values, which == "any")
-        if isinstance(values, StagedList):
+        if isinstance(values, DynamicList):
             values = values.stack()
         if is_staged(values):
             if values.ndim != 1:
@@ -187,12 +187,12 @@ def sum_(values: Any, start: Any = 0) -> Any:
     values = fresh(values)
     if isinstance(values, (Lazy, Staged)):
         return combined(operator.add, values, start)
-    if isinstance(values, StagedList):
+    if isinstance(values, DynamicList):
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)
     return _total(values) + start if is_staged(values) else sum(values, start)
 
 
-def _number_or_tensor(values: StagedList) -> Tensor:
+def _number_or_tensor(values: DynamicList) -> Tensor:
     """The sum of 0-d entries: a number if they are numbers."""
     found = _total(values.stack())
     found._weak = values.of_numbers()

@@ -15,6 +15,7 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
 from .comprehensions import list_, list_comp
+from .dynamic import DynamicList
 from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
@@ -31,7 +32,7 @@ def sorted_(xs: Iterable, /, *, key: Callable | None = None, reverse: Any = Fals
 def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) -> None:
     """`items.sort()`."""
     found = _in_order(items, key, reverse)
-    if isinstance(items, StagedList):
+    if isinstance(items, DynamicList):
         items.become(found)
     else:
         items[:] = found
@@ -42,7 +43,7 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
     from .calls import call
 
     keys: Any = items if key is None else list_comp(items, call(key))
-    if isinstance(items, StagedList):
+    if isinstance(items, DynamicList):
         return items.taken(_order(keys, reverse))
     if not any(is_staged(x) for k in keys for x in flatten(k)[0]):
         return [items[i] for i in sorted(range(len(items)), key=keys.__getitem__, reverse=bool(reverse))]

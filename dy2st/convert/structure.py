@@ -13,6 +13,7 @@ from ..tensor.kinds import with_number
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
 from .options import OneOf
+from .records import RecordList
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return (), [value.value, value.token]
     if kind is MaybeTuple:
         return (), [value.value, value.is_none]
+    if kind is RecordList:
+        return (value.layout,), value.columns
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, value
     if dataclasses.is_dataclass(kind):
@@ -150,6 +153,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return MaybeObject(*children)
     if kind is MaybeTuple:
         return MaybeTuple(*children)
+    if kind is RecordList:
+        return RecordList(keys[0], children)
     if issubclass(kind, dict):
         return kind(zip(keys, children, strict=True))
     if issubclass(kind, tuple):

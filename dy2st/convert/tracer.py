@@ -25,12 +25,14 @@ from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases
 from .cells import Cell, EntryCell, Snapshot, TensorCell
 from .chosen import Chosen
+from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
-from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .optional import MaybeNone
+from .options import Options
 from .raised import Attempts
+from .records import RecordList, parts_of
 from .structure import MaybeObject
 from .texts import StagedText
 from .undefined import Undefined
@@ -66,6 +68,7 @@ class Tracer(Watcher, ProgramRecorder):
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
         tries: the `try` statements whose bodies are being traced.
+        objects: those that are entries, or parts of entries, of lists of dynamic length.
     """
 
     advice = (
@@ -83,6 +86,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = ()):
         from .alternatives import Alternatives
+        from .entries import Entries
 
         ProgramRecorder.__init__(self, program.global_block)
         Watcher.__init__(self)
@@ -104,6 +108,8 @@ class Tracer(Watcher, ProgramRecorder):
         self.tries = Attempts(self)
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
+        self.entries = Entries(self)
+        self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
         self.limit: int | None = None
@@ -262,6 +268,8 @@ class Tracer(Watcher, ProgramRecorder):
             return value.value
         if isinstance(value, MaybeNone):
             return self._defined_or_none(value, name)
+        if isinstance(value, RecordList):
+            return value.with_columns([self.defined(column, name) for column in value.columns])
         v = getattr(value, "_value", None)
         if not isinstance(v, Variable) or v.name not in self.absent:
             return value
@@ -296,8 +304,10 @@ class Tracer(Watcher, ProgramRecorder):
     def put(self, cell: Cell, value: Any) -> None:
         """Writes a cell whose list may have become one of dynamic length since the value was read."""
         staged = self.replaced.get(id(cell.target), (None, None))[1]
-        if staged is not None and isinstance(value, list):
-            TensorCell(staged).write(StagedList.of(value, staged.dtype, staged.element_shape))
+        if isinstance(staged, DynamicList) and isinstance(value, list):
+            new = staged.listed(value)
+            for target, part in zip(parts_of(staged), parts_of(new), strict=True):
+                TensorCell(target).write(part)
         else:
             cell.leave(current(self, value))
 
@@ -361,8 +371,10 @@ class Tracer(Watcher, ProgramRecorder):
             with self.inside(block):
                 yield frame
             self.alternatives.require_unchanged()
+            self.entries.require_unchanged()
         finally:
             self.alternatives.leave(found)
+            self.entries.leave(frame)
             self.frames.pop()
             for cell, old in frame.tensors.values():
                 cell.target._value = old

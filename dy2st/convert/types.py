@@ -18,6 +18,7 @@ from ..tensor.kinds import Kind, Kinds, joined, storage
 from ..tensor.promotion import NUMBERS, weak_dtype
 from .dicts import StagedDict
 from .lists import StagedList
+from .records import RecordList
 from .undefined import Undefined
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
@@ -96,6 +97,8 @@ def same(x: Any, y: Any) -> bool:
         return False
     if isinstance(x, StagedList):
         return x._value is y._value
+    if isinstance(x, RecordList):
+        return x.layout == y.layout and all(map(same, x.columns, y.columns))
     if isinstance(x, float) and x != x and y != y:
         return True
     if isinstance(x, (*_PLAIN, *_METHODS, frozenset)):  # of no class whose `==` the user may have written
@@ -112,6 +115,8 @@ def describe(x: Any) -> str:
         return "no value"
     if x is None:
         return "None"
+    if isinstance(x, RecordList):
+        return "a list of dynamic length"
     if isinstance(x, StagedDict):
         return "a dict that has some of its keys only in some runs"
     if t is None:

@@ -7,8 +7,8 @@ from typing import Any
 from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.tensor import Tensor
+from .dynamic import DynamicList
 from .iterators import fresh
-from .lists import StagedList
 from .maybe_tuple import MaybeTuple
 from .tracer import is_staged
 
@@ -21,7 +21,7 @@ def unpacked(value: Any, count: int) -> Any:
     value = fresh(value)
     if isinstance(value, MaybeTuple):
         value = value.bare("cannot unpack non-iterable NoneType object")
-    if isinstance(value, StagedList):
+    if isinstance(value, DynamicList):
         size = value.length()
     elif is_staged(value) and value.ndim:
         size = value.shape[0]
@@ -33,7 +33,7 @@ def unpacked(value: Any, count: int) -> Any:
     few = f"not enough values to unpack (expected {count}, got "
     raise_if(size > count, ValueError, many)
     raise_if(size < count, ValueError, few, ")", data=(size,))
-    return tuple(value[i] if isinstance(value, StagedList) else getitem(value, i) for i in range(count))
+    return tuple(value[i] if isinstance(value, DynamicList) else getitem(value, i) for i in range(count))
 
 
 def unpack(item: Any, count: int) -> tuple:

@@ -16,9 +16,11 @@ from ..convert.cells import Cell
 from ..convert.dicts import StagedDict
 from ..convert.exceptions import Again
 from ..convert.frames import Note
+from ..convert.layouts import entries
 from ..convert.maybe_tuple import MaybeTuple
 from ..convert.optional import MaybeNone
 from ..convert.reach import Place
+from ..convert.records import RecordList
 from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..errors import Dy2stError
 from ..tensor import Tensor
@@ -123,7 +125,10 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             return cook(recipe.children[0], arguments, values, follow, made)
         if recipe.mark in made:
             return made[recipe.mark]
-        if recipe.kind is StagedDict:
+        if recipe.kind is RecordList:
+            layout, objects = recipe.keys
+            new: Any = entries(layout, [cook(c, arguments, values, follow, made) for c in recipe.children], objects.values)
+        elif recipe.kind is StagedDict:
             parts = zip(recipe.keys, *(recipe.children[i::3] for i in range(3)), strict=True)
             here = [(cook(since, arguments, values, follow, made), key, value) for key, value, has, since in parts
                     if cook(has, arguments, values, follow, made)]  # fmt: skip

@@ -19,6 +19,7 @@ from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, place_of
 from ..convert.containers import containers_of, held_by
 from ..convert.dicts import StagedDict
+from ..convert.dynamic import DynamicList
 from ..convert.growing import put_back
 from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
@@ -26,6 +27,7 @@ from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.raising import stage_last_raise
 from ..convert.reach import CONTENTS, LENGTH, Place, Reach
+from ..convert.records import RecordList, parts_of
 from ..convert.structure import MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text
 from ..convert.tracer import Tracer
@@ -162,6 +164,7 @@ class Trace:
                     tracer.on_mutate(t)
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 tracer.alternatives.require_unchanged()
+                tracer.entries.require_unchanged()
                 recipe, effects = self._left_behind(result)
             except Exception as error:
                 if not stage_last_raise(tracer, error):
@@ -287,6 +290,13 @@ class Trace:
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
             return self._given(items, self._fetch(value._value, value.of_numbers()))
+        if isinstance(value, RecordList):
+            if self.exact:
+                raise StructureError("a list has a length that only the run knows", hint=_DECIDE)
+            for column in value.columns:
+                self.tracer.aliases.require_fresh(column, self.tracer.block, "returned")
+            items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
+            return self._given(items, self._of_records(value))
         if isinstance(value, StagedDict):
             if self.exact:
                 raise StructureError("a dict has some of its keys only in some runs", hint=_DECIDE)
@@ -323,6 +333,16 @@ class Trace:
             mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
         rebuilt = Rebuilt(type(value), keys, tuple(map(self._recipe, children)), mark)
         return self._given(value, rebuilt)
+
+    def _list(self, value: DynamicList) -> Recipe:
+        """A list of dynamic length as one of Python."""
+        return self._of_records(value) if isinstance(value, RecordList) else self._fetch(value._value, value.of_numbers())
+
+    def _of_records(self, value: RecordList) -> Rebuilt:
+        """A list of dynamic length whose entries are put together of those of columns."""
+        columns = tuple(self._fetch(c._value, c.of_numbers()) for c in value.columns)
+        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        return Rebuilt(RecordList, (value.layout, self.tracer.objects), columns, mark)
 
     def _of_dict(self, value: StagedDict) -> Rebuilt:
         """A dict that has some of its keys only in some runs: for each the value, whether it has it, and its place."""
@@ -418,11 +438,13 @@ class Trace:
                 effects.cells.append((_outer(DictCell(items), self.paths), self._of_dict(staged)))
             elif id(items) in self.paths or items in self.tracer.root:
                 if self.exact:
-                    self._require_exact(staged)
-                self._require_no_parameter("a list", staged)
+                    for part in parts_of(staged):
+                        self._require_exact(part)
+                for part in parts_of(staged):
+                    self._require_no_parameter("a list", part)
                 # the old entries stay the objects that they are
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
-                effects.cells.append((_outer(cell, self.paths), self._fetch(value._value, staged.of_numbers())))
+                effects.cells.append((_outer(cell, self.paths), self._list(value)))
         return effects
 
 

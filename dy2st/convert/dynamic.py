@@ -1,0 +1,191 @@
+"""`DynamicList`: what a list whose length is only known at run time is to the user, whatever it holds."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StagedValueError
+from ..tensor import Tensor, dispatch
+from ..tensor.location import user_location
+from .list_indices import bounds, chosen, counted, integer, repeated
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+
+class DynamicList:
+    """A list that grows or shrinks under staged control flow, as the user sees it.
+
+    Like a list it is an object with an identity: methods change it in place, and all names of it see that.
+    """
+
+    __slots__ = ()
+
+    def length(self) -> Tensor:
+        """The length as a weak int."""
+        raise NotImplementedError
+
+    def array(self) -> Tensor:
+        """What stands for it, or for a part of it, in the Program."""
+        raise NotImplementedError
+
+    def append(self, x: Any) -> None:
+        raise NotImplementedError
+
+    def taken(self, order: Tensor) -> Any:
+        """A list of the entries that an int64 vector names."""
+        raise NotImplementedError
+
+    def become(self, other: Any) -> None:
+        """It gets the entries of another list of the same kind."""
+        raise NotImplementedError
+
+    def listed(self, items: Any) -> Any:
+        """A list of the same kind with these entries."""
+        raise NotImplementedError
+
+    def joined(self, other: Any) -> Any:
+        """A list of its entries and those of another list of the same kind."""
+        raise NotImplementedError
+
+    # ---- list methods ----
+    def extend(self, xs: Any) -> None:
+        if isinstance(xs, DynamicList):
+            self.become(self.joined(self.listed(xs)))
+            return
+        for x in xs:
+            self.append(x)
+
+    def reverse(self) -> None:
+        self.become(self[::-1])
+
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        from .sorting import list_sort
+
+        list_sort(self, key=key, reverse=reverse)
+
+    def clear(self) -> None:
+        self.become(self.listed([]))
+
+    def copy(self) -> Any:
+        return self[:]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(list, name):
+            raise AttributeError(f"'list' object has no attribute {name!r}")
+        raise StagedValueError(
+            f"{name}() of a list whose length only the run knows is not supported", location=user_location(2),
+            hint="loop over it with for, and build a new list",
+        )  # fmt: skip
+
+    def _spliced(self, key: slice, between: Any = None) -> Any:
+        """The entries before and behind a slice, with others between them."""
+        if key.step is not None and not (isinstance(key.step, int) and key.step == 1):
+            raise StagedValueError(
+                "of a list of dynamic length only a slice without a step can be replaced or deleted",
+                location=user_location(2), hint="build a new list of the entries that stay",
+            )  # fmt: skip
+        length = self.length()
+        start, stop = bounds(key, length)
+        head = self.taken(counted(integer(0), start))
+        if between is not None:
+            head = head.joined(between)
+        return head.joined(self.taken(counted(stop, length)))
+
+    def _at(self, index: Any) -> Any:
+        """The entry at an index."""
+        raise NotImplementedError
+
+    def _put(self, index: Any, x: Any) -> None:
+        """Sets the entry at an index."""
+        raise NotImplementedError
+
+    def _remove(self, index: Any) -> None:
+        """Removes the entry at an index."""
+        raise NotImplementedError
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.taken(chosen(index, self.length())) if isinstance(index, slice) else self._at(index)
+
+    def __setitem__(self, index: Any, x: Any) -> None:
+        if isinstance(index, slice):
+            self.become(self._spliced(index, self.listed(x)))
+        else:
+            self._put(index, x)
+
+    def __delitem__(self, index: Any) -> None:
+        if isinstance(index, slice):
+            self.become(self._spliced(index))
+        else:
+            self._remove(index)
+
+    def __len__(self) -> int:
+        raise dispatch.staged_value_error(self.array(), "len()")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise StagedValueError(
+            "a list of dynamic length cannot be iterated over here", location=user_location(2),
+            hint="loop over it with for, or stack it: paddle.stack(xs)",
+        )  # fmt: skip
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, (list, DynamicList)):
+            return NotImplemented
+        return self.joined(self.listed(other))
+
+    def __radd__(self, other: Any) -> Any:
+        if not isinstance(other, list):
+            return NotImplemented
+        if adds_in_place(sys._getframe(1)):
+            from .growing import promote
+
+            return promote(list_tracer(), other, self).__iadd__(self)
+        return self.listed(other).joined(self)
+
+    def __iadd__(self, other: Any) -> Any:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: Any) -> Any:
+        if isinstance(times, Tensor) and not times._weak:  # eagerly that makes a tensor of the list
+            raise StagedValueError(
+                "a list of dynamic length cannot be multiplied by a tensor", location=user_location(2),
+                hint="stack it: paddle.stack(xs) * t; to repeat the list, use int(t)",
+            )  # fmt: skip
+        if not isinstance(times, (int, Tensor)):
+            return NotImplemented
+        return self.taken(repeated(times, self.length()))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: Any) -> Any:
+        self.become(self * times)
+        return self
+
+    def __bool__(self) -> bool:
+        raise dispatch.staged_value_error(self.array(), "the truth of a list")
+
+    def __str__(self) -> str:
+        raise StagedValueError(
+            "the text of a list of dynamic length is only known when the program runs", location=user_location(2),
+            hint="print its entries one by one in a loop, or return it and print it outside",
+        )  # fmt: skip
+
+
+def adds_in_place(frame: FrameType) -> bool:
+    """Whether the instruction that a frame executes is a `+=`, for which a list of Python asks as for a `+`."""
+    for i in dis.get_instructions(frame.f_code):
+        if i.offset == frame.f_lasti:
+            return i.opname == "INPLACE_ADD" or (i.opname == "BINARY_OP" and i.argrepr == "+=")
+    return False
+
+
+def list_tracer() -> Tracer:
+    """The tracer that a list of dynamic length is of."""
+    from .tracer import need_tracer
+
+    return need_tracer("a list")

@@ -1,0 +1,337 @@
+"""How an entry of a list of dynamic length is put together of the entries of columns, one `StagedList` for each part that varies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Dy2stError, StructureError
+from ..tensor import Tensor, dispatch
+from ..tensor.indexing import getitem
+from ..tensor.kinds import Kind, as_number
+from ..tensor.location import user_location
+from ..tensor.promotion import cast
+from . import structure
+from .lists import StagedList, element_type, kinds_of_entry
+from .optional import MaybeNone
+from .options import OneOf, Options, values_of
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+    from .types import LeafType
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A tensor or a number."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A list of tensors or numbers, of a length of its own: the column has them stacked. `kinds` is what they are."""
+
+    kinds: frozenset[Kind]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several objects of Python's, by their places in `Tracer.objects`: the column has the place."""
+
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A tuple, dict or dataclass, or a list of a fixed length."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    children: tuple[Layout, ...]
+
+
+Layout = Dense | Inner | Choice | Parts
+
+
+# ---- which layout values have ----
+def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
+    """The layout that all these values have.
+
+    Raises:
+        StructureError: there is none.
+    """
+    if all(map(is_dense, values)):
+        return Dense()
+    if any(isinstance(x, MaybeNone) or x is None for x in values) and any(map(is_dense, values)):
+        raise StructureError(
+            f"{what} changes its length in a staged loop or branch, so none of its entries can be None where others are tensors or numbers",
+            location=user_location(2), hint="keep a number that says so instead of None (-1, nan)",
+        )  # fmt: skip
+    if _can_be_stacked(values):
+        return Inner(frozenset().union(*map(_kinds_within, values)))
+    first = _parts(values[0])
+    if first is None:
+        if other := [x for x in values if not _is_object(tracer, x)]:
+            raise _differ(values[0], other[0], what)
+        return Choice(_places(tracer, values))
+    rows = []
+    for x in values:
+        children = _children(x, structure.node_type(values[0]), first[0], len(first[1]))
+        if children is None:
+            raise _differ(values[0], x, what)
+        rows.append(children)
+    if not first[1]:
+        raise StructureError(
+            f"{what} changes its length in a staged loop or branch, and there is nothing in its entries", location=user_location(2),
+            hint="count them instead",
+        )  # fmt: skip
+    return Parts(structure.node_type(values[0]), first[0], tuple(layout_of(tracer, column, what) for column in zip(*rows, strict=True)))
+
+
+def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
+    """The layout, widened for one more entry; the same object if it has been wide enough.
+
+    Raises:
+        StructureError: the entry is of another structure.
+    """
+    if isinstance(layout, Parts):
+        children = _children(entry, layout.kind, layout.keys, len(layout.children))
+        if children is not None:
+            new = tuple(admitting(tracer, child, x, what) for child, x in zip(layout.children, children, strict=True))
+            return layout if all(a is b for a, b in zip(new, layout.children, strict=True)) else replace(layout, children=new)
+    elif isinstance(layout, Dense) and is_dense(entry):
+        return layout
+    elif isinstance(layout, Inner) and (entry == [] or _can_be_stacked([entry])):
+        return joined(layout, Inner(_kinds_within(entry)), what)
+    elif isinstance(layout, Choice) and _is_object(tracer, entry):
+        return joined(layout, Choice(_places(tracer, [entry])), what)
+    from .types import describe
+
+    raise StructureError(
+        f"an entry of {what}, which changes its length in a staged loop or branch, is {describe(entry)} where others are {_named(layout)}",
+        location=user_location(3), hint="give all entries the same structure",
+    )  # fmt: skip
+
+
+def joined(a: Layout, b: Layout, what: str) -> Layout:
+    """The layout of the entries of two lists; `a` itself if it is that.
+
+    Raises:
+        StructureError: there is none.
+    """
+    if a == b:
+        return a
+    if isinstance(a, Inner) and isinstance(b, Inner):
+        return a if b.kinds <= a.kinds else Inner(a.kinds | b.kinds)
+    if isinstance(a, Choice) and isinstance(b, Choice):
+        new = tuple(p for p in b.places if p not in a.places)
+        return Choice(a.places + new) if new else a
+    if isinstance(a, Parts) and isinstance(b, Parts) and a.kind is b.kind and a.keys == b.keys and len(a.children) == len(b.children):
+        children = tuple(joined(x, y, what) for x, y in zip(a.children, b.children, strict=True))
+        return a if all(x is y for x, y in zip(a.children, children, strict=True)) else replace(a, children=children)
+    raise StructureError(f"the entries of {what} differ: one is {_named(a)}, another {_named(b)}", location=user_location(2),
+                         hint="give all entries the same structure")  # fmt: skip
+
+
+def is_dense(x: Any) -> bool:
+    """Whether a value is a tensor or a number."""
+    from .types import type_of
+
+    t = type_of(x)
+    return t is not None and t.kind == "dense" and not isinstance(x, MaybeNone)
+
+
+def _can_be_stacked(lists: Sequence[Any]) -> bool:
+    """Whether all are lists of tensors or numbers of one type and shape, of which not all are surely empty."""
+    from .types import type_of
+
+    if not all(isinstance(x, (list, StagedList)) for x in lists) or not any(isinstance(x, StagedList) or x for x in lists):
+        return False
+    for items in lists:
+        if isinstance(items, list) and (not all(map(is_dense, items)) or len({getattr(type_of(x), "shape", ()) for x in items}) > 1):
+            return False
+    try:
+        _inner_type(lists, "")
+    except Dy2stError:
+        return False
+    return True
+
+
+def _is_object(tracer: Tracer, x: Any) -> bool:
+    from .patterns import is_option
+
+    return is_option(tracer, x)
+
+
+def _places(tracer: Tracer, values: Sequence[Any]) -> tuple[int, ...]:
+    """The places of all that these objects may be."""
+    found = [v for x in values for v in values_of(x)]
+    tracer.objects = tracer.objects.joined(found)
+    return tuple(dict.fromkeys(_place(tracer, v) for v in found))
+
+
+def _place(tracer: Tracer, value: Any) -> int:
+    place = tracer.objects.place(value)
+    assert place is not None
+    return place
+
+
+def _kinds_within(items: Any) -> frozenset[Kind]:
+    return items.kinds if isinstance(items, StagedList) else frozenset().union(*map(kinds_of_entry, items))
+
+
+def _parts(x: Any) -> tuple[tuple[Any, ...], Sequence[Any]] | None:
+    """The keys and the children of a value that is put together of others; None for one that is not."""
+    keys, children = structure.split(x)
+    return None if children is None or isinstance(x, (MaybeNone, OneOf)) else (keys, children)
+
+
+def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence[Any] | None:
+    """The children of a value in the order of these keys; None if it is no such value."""
+    found = _parts(x)
+    if found is None or structure.node_type(x) is not kind or len(found[1]) != count or set(found[0]) != set(keys):
+        return None
+    if found[0] == keys:
+        return found[1]
+    by_key = dict(zip(*found, strict=True))
+    return [by_key[k] for k in keys]
+
+
+def _differ(a: Any, b: Any, what: str) -> StructureError:
+    from .types import describe
+
+    one, other = describe(a), describe(b)
+    said = f"one is {one}, another {other}" if one != other else f"{one} cannot be one of them"
+    return StructureError(
+        f"{what} changes its length in a staged loop or branch, so all its entries must be of one structure: {said}",
+        location=user_location(2), hint="give all entries the same parts, and their lists tensors or numbers of one dtype and shape",
+    )  # fmt: skip
+
+
+def _named(layout: Layout) -> str:
+    if isinstance(layout, Parts):
+        return f"a {layout.kind.__name__} of {len(layout.children)}"
+    return {Dense: "tensors or numbers", Inner: "lists of tensors or numbers", Choice: "objects"}[type(layout)]
+
+
+# ---- between entries and columns ----
+def taken_apart(layout: Layout, entry: Any) -> Iterator[Any]:
+    """What an entry has at the leaves of a layout that admits it."""
+    if not isinstance(layout, Parts):
+        yield entry
+        return
+    children = _children(entry, layout.kind, layout.keys, len(layout.children))
+    assert children is not None
+    for child, x in zip(layout.children, children, strict=True):
+        yield from taken_apart(child, x)
+
+
+def columns_of(layout: Layout, items: Sequence[Any]) -> list[list[Any]]:
+    """What these entries have at the leaves, for each leaf."""
+    rows = [list(taken_apart(layout, x)) for x in items]
+    return [[row[i] for row in rows] for i in range(_width(layout))]
+
+
+def _width(layout: Layout) -> int:
+    """How many leaves there are."""
+    return sum(map(_width, layout.children)) if isinstance(layout, Parts) else 1
+
+
+def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafType]:
+    """The types of the entries of the columns of a list that gets these values."""
+    from .types import LeafType
+
+    if isinstance(layout, Choice):
+        return [LeafType("int64", ())]
+    if isinstance(layout, Dense):
+        return [element_type(values, what)]
+    if isinstance(layout, Inner):
+        t = _inner_type(values, what)
+        return [LeafType(t.dtype, (-1, *t.shape))]
+    rows = [_children(x, layout.kind, layout.keys, len(layout.children)) for x in values]
+    columns = zip(*rows, strict=True)  # type: ignore[arg-type]
+    return [t for child, column in zip(layout.children, columns, strict=True) for t in column_types(child, column, what)]
+
+
+def _inner_type(lists: Sequence[Any], what: str) -> LeafType:
+    """The type of the entries of lists of tensors or numbers."""
+    from .types import LeafType, join
+
+    known = [x for items in lists if isinstance(items, list) for x in items]
+    found = element_type(known, what) if known else None
+    for items in lists:
+        if isinstance(items, StagedList):
+            weak = bool(items.kinds) and all(k.weak for k in items.kinds)
+            t = LeafType(items.dtype, items.element_shape, weak)
+            found = t if found is None else join(found, t, f"an entry of {what}")
+    assert found is not None
+    return found
+
+
+def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
+    """A value at a leaf as an entry of a column of entries of this dtype and shape."""
+    if isinstance(x, (list, StagedList)):
+        return _stacked(tracer, x, dtype, shape[1:])
+    if isinstance(x, OneOf):
+        table = np.array([_place(tracer, v) for v in values_of(x)], np.int64)
+        return Tensor.wrap(getitem(dispatch.constant(table), x._dy_index)._value, True)
+    return x if is_dense(x) else dispatch.constant(np.asarray(_place(tracer, x), np.int64))
+
+
+def _stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:
+    """A list of tensors or numbers as one tensor, with the entries along its first axis."""
+    from .if_stmt import if_expr
+
+    nothing = np.zeros((0, *(max(d, 0) for d in shape)), dtype)
+    if isinstance(items, list):
+        if not items:
+            return dispatch.constant(nothing)
+        items = StagedList.of(items, dtype, shape)
+        stack = items.stack()
+    else:
+        stack = if_expr(items.length() > 0, lambda: cast(items.stack(), dtype), lambda: dispatch.constant(nothing))
+    tracer.aliases.stacked(stack, items)
+    return stack
+
+
+def put_together(tracer: Tracer, layout: Layout, take: Callable[[], Any]) -> Any:
+    """The entry of a layout; `take` gives what the columns have, one after the other."""
+    if isinstance(layout, Parts):
+        return structure.build(layout.kind, layout.keys, [put_together(tracer, child, take) for child in layout.children])
+    found = take()
+    if isinstance(layout, Inner):
+        items = StagedList.of_array(dispatch.ops.op("tensor_to_array", X=found, axis=0), layout.kinds)
+        tracer.aliases.opened(items, found)
+        return items
+    return _object(tracer, found, layout.places) if isinstance(layout, Choice) else found
+
+
+def _object(tracer: Tracer, place: Tensor, places: Sequence[int]) -> Any:
+    values = [tracer.objects.values[p] for p in places]
+    if len(values) == 1:
+        return values[0]
+    table = np.zeros(max(places) + 1, np.int64)
+    table[list(places)] = range(len(places))
+    return OneOf(as_number(getitem(dispatch.constant(table), place)), Options(values))
+
+
+def entries(layout: Layout, columns: Sequence[Sequence[Any]], objects: Sequence[Any]) -> list[Any]:
+    """The entries of a list that a run has computed, of those of its columns."""
+    from .records import RecordList
+
+    def made(layout: Layout, take: Iterator[Any]) -> Any:
+        if isinstance(layout, Parts):
+            children = [made(child, take) for child in layout.children]
+            if layout.kind is RecordList:
+                return entries(layout.keys[0], children, objects)
+            return structure.build(layout.kind, layout.keys, children)
+        found = next(take)
+        if isinstance(layout, Choice):
+            return objects[int(found)]
+        if isinstance(layout, Inner):
+            return found.tolist() if all(k.weak for k in layout.kinds) else list(found)
+        return found
+
+    return [made(layout, iter(row)) for row in zip(*columns, strict=True)]

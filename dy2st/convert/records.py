@@ -1,0 +1,202 @@
+"""`RecordList`: a list of dynamic length whose entries are tuples, dicts, objects, lists or texts: a column for each part that varies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StagedValueError, StructureError
+from ..tensor import Tensor
+from ..tensor.kinds import Kind
+from ..tensor.location import user_location
+from .dynamic import DynamicList, list_tracer
+from .layouts import Dense, Layout, admitting, column_types, joined, layout_of, put_together, stored, taken_apart
+from .lists import StagedList
+
+if TYPE_CHECKING:
+    from .types import LeafType
+
+_WHAT = "a list"
+
+
+class RecordList(DynamicList):
+    """Entries of one structure.
+
+    The columns are what branches and loops carry, what may be stale, and what gradients flow through; this is only the shell around
+    them. What can be changed in place in an entry is put in and taken out by value: see `entries`.
+
+    Attributes:
+        layout: how an entry is put together of those of the columns. It may widen as entries come, but the columns are the same.
+    """
+
+    __slots__ = ("columns", "layout")
+
+    def __init__(self, layout: Layout, columns: Sequence[StagedList]):
+        self.layout, self.columns = layout, tuple(columns)
+
+    # ---- reading ----
+    def with_columns(self, columns: Sequence[StagedList]) -> RecordList:
+        """A list of the same kind."""
+        return RecordList(self.layout, columns)
+
+    def length(self) -> Tensor:
+        return self.columns[0].length()
+
+    def array(self) -> Tensor:
+        return self.columns[0].array()
+
+    def has_grown(self) -> bool:
+        """Whether it surely begins with the entries of the list that it was made of."""
+        return all(column.has_grown() for column in self.columns)
+
+    def _entry(self, parts: Sequence[Any]) -> Any:
+        tracer, rest = list_tracer(), iter(parts)
+        return tracer.entries.lent(put_together(tracer, self.layout, lambda: next(rest)))
+
+    def _at(self, index: Any) -> Any:
+        return self._entry([column[index] for column in self.columns])
+
+    def taken(self, order: Tensor) -> RecordList:
+        return self.with_columns([column.taken(order) for column in self.columns])
+
+    def copy(self) -> RecordList:
+        return self.with_columns([column.copy() for column in self.columns])
+
+    def joined(self, other: RecordList) -> RecordList:
+        layout = joined(self.layout, other.layout, _WHAT)
+        return RecordList(layout, [a.joined(b) for a, b in zip(self.columns, other.columns, strict=True)])
+
+    def listed(self, items: Any) -> RecordList:
+        if isinstance(items, RecordList):
+            joined(self.layout, items.layout, _WHAT)
+            return items
+        new = self.with_columns([column.listed([]) for column in self.columns])
+        new.extend(items)
+        return new
+
+    # ---- changing ----
+    def _parts(self, x: Any) -> list[Any]:
+        """An entry as those of the columns."""
+        tracer = list_tracer()
+        self._admit(admitting(tracer, self.layout, x, _WHAT))
+        values = taken_apart(self.layout, tracer.entries.lent(x))
+        return [stored(tracer, value, c.dtype, c.element_shape) for value, c in zip(values, self.columns, strict=True)]
+
+    def _admit(self, layout: Layout) -> None:
+        """Its entries have this layout from now on."""
+        if layout is not self.layout:
+            self.layout = layout
+            list_tracer().entries.widened += 1
+
+    def append(self, x: Any) -> None:
+        for column, part in zip(self.columns, self._parts(x), strict=True):
+            column.append(part)
+
+    def insert(self, index: Any, x: Any) -> None:
+        for column, part in zip(self.columns, self._parts(x), strict=True):
+            column.insert(index, part)
+
+    def pop(self, index: Any = -1) -> Any:
+        return self._entry([column.pop(index) for column in self.columns])
+
+    def become(self, other: RecordList) -> None:
+        self._admit(joined(self.layout, other.layout, _WHAT))
+        for column, new in zip(self.columns, other.columns, strict=True):
+            column.become(new)
+
+    def _put(self, index: Any, x: Any) -> None:
+        for column, part in zip(self.columns, self._parts(x), strict=True):
+            column[index] = part
+
+    def _remove(self, index: Any) -> None:
+        for column in self.columns:
+            del column[index]
+
+    # ---- what is not supported ----
+    def _refuse(self, what: str) -> StagedValueError:
+        return StagedValueError(
+            f"{what} of a list of dynamic length whose entries are put together of others is not supported", location=user_location(3),
+            hint="compare the parts of the entries in a loop",
+        )  # fmt: skip
+
+    def index(self, x: Any) -> Any:
+        raise self._refuse("index()")
+
+    def count(self, x: Any) -> Any:
+        raise self._refuse("count()")
+
+    def remove(self, x: Any) -> None:
+        raise self._refuse("remove()")
+
+    def require_scalars(self, what: str) -> None:
+        """StagedValueError: its entries cannot be compared."""
+        raise self._refuse(what)
+
+    def stack(self, axis: int = 0) -> Tensor:
+        """StagedValueError: its entries are no tensors."""
+        raise self._refuse("a tensor made")
+
+    concat = stack
+
+    def __repr__(self) -> str:
+        return f"RecordList({', '.join(map(repr, self.columns))})"
+
+
+def parts_of(items: DynamicList) -> tuple[StagedList, ...]:
+    """What carries a list in the Program."""
+    return items.columns if isinstance(items, RecordList) else (items,)  # type: ignore[return-value]
+
+
+def kind_of_lists(lists: Sequence[Any], what: str) -> tuple[Layout, list[tuple[LeafType, frozenset[Kind]]]]:
+    """The layout of a variable that may be each of these lists, and what the columns hold: the types and the kinds of their entries.
+
+    Raises:
+        StructureError, DTypeError, ShapeError: the entries are of several kinds.
+    """
+    from .types import LeafType, join
+
+    tracer = list_tracer()
+    layout: Layout | None = None
+    for items in lists:
+        if isinstance(items, RecordList):
+            layout = items.layout if layout is None else joined(layout, items.layout, what)
+        elif isinstance(items, StagedList):
+            raise StructureError(f"the entries of {what} are tensors or numbers on one path, and put together of others on another")
+    entries = [x for items in lists if isinstance(items, list) for x in items]
+    if layout is None:
+        layout = layout_of(tracer, entries, what)
+    for x in entries:
+        layout = admitting(tracer, layout, x, what)
+    found: list[list[tuple[LeafType, frozenset[Kind]]]] = []
+    if entries:
+        found.append([(t, frozenset() if t.shape[:1] == (-1,) else t.all_kinds) for t in column_types(layout, entries, what)])
+    found += [[(LeafType(c.dtype, c.element_shape), c.kinds) for c in x.columns] for x in lists if isinstance(x, RecordList)]
+    types = []
+    for parts in zip(*found, strict=True):
+        t, kinds = parts[0]
+        for other, more in parts[1:]:
+            t, kinds = join(t, other, f"an entry of {what}"), kinds | more
+        types.append((t, kinds))
+    return layout, types
+
+
+def dynamic_list(items: Sequence[Any], later: Any, what: str) -> DynamicList:
+    """A list of dynamic length with these items; `later` is one with entries, or entries, that it gets.
+
+    Raises:
+        StructureError, DTypeError, ShapeError: the entries are of several kinds.
+    """
+    if isinstance(later, RecordList):
+        new: DynamicList = later.listed([])
+    elif isinstance(later, StagedList):
+        return StagedList.of(items, later.dtype, later.element_shape)
+    else:
+        layout, found = kind_of_lists([[*items, *later]], what)
+        types = [t for t, _ in found]
+        if isinstance(layout, Dense):
+            return StagedList.of(items, types[0].dtype, types[0].shape)
+        new = RecordList(layout, [StagedList.of([], t.dtype, t.shape) for t in types])
+    new.extend(items)
+    for column in parts_of(new):
+        column.start = column._value
+    return new
