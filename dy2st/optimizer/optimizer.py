@@ -1,12 +1,13 @@
 """`Optimizer`: what all optimizers share.
 
-A step is a list of update ops, one for each parameter, made through dispatch: eager `step()` runs them, while a program is built
-they become part of it. So there is one definition of each optimizer.
+A step is a list of update ops, one for each parameter, made through dispatch: an eager `step()` compiles them and runs them as one
+(`compiled`), or one by one where it cannot; while a program is built they become part of it. So there is one definition of each optimizer.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,11 +16,12 @@ import numpy as np
 
 from .. import unique_name
 from ..errors import AttributeValueError, DTypeError, StateDictError
-from ..nn.clip import ClipGradBase
+from ..nn.clip import ClipGradBase, ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from ..nn.parameter import make_buffer
 from ..nn.state import fit
-from ..regularizer import L2Decay, WeightDecay
+from ..regularizer import L1Decay, L2Decay, WeightDecay
 from ..tensor import Tensor, autograd, dispatch, math
+from .compiled import CompiledSteps
 from .lr import LRScheduler
 
 ParamsGrads = list[tuple[Tensor, Tensor]]
@@ -44,6 +46,8 @@ class Optimizer:
     """Name → initial value of the state that each parameter has, of its shape."""
     scalars: dict[str, float] = {}
     """The same for state of one element."""
+    skips_absent = True
+    """Whether the ops for a parameter change nothing where its gradient is absent."""
     group_options: tuple[str, ...] = ()
     """Hyperparameters that a parameter group can set too: read them by `option`."""
 
@@ -63,10 +67,12 @@ class Optimizer:
         self._name = name or unique_name.generate(type(self).__name__.lower())
         self._groups: list[dict[str, Any]] = []
         self._options: dict[int, dict[str, Any]] = {}
+        self._own_options: list[dict[str, Any]] = []
         self._names: set[str] = set()
         self._state: dict[tuple[str, str], Tensor] = {}
         self._loaded: dict[str, Any] = {}
         self._lr_tensor: Tensor | None = None
+        self._compiled = CompiledSteps()
         for p in list(parameters or ()):
             self._add_group(p if isinstance(p, dict) else {"params": [p]})
 
@@ -80,6 +86,8 @@ class Optimizer:
     def _add_group(self, group: dict[str, Any]) -> None:
         params = group["params"]
         options = {k: v for k, v in group.items() if k != "params"}
+        if options:
+            self._own_options.append(options)
         known = ("learning_rate", "weight_decay", "grad_clip", *self.group_options)
         for name in options:
             if name not in known:
@@ -123,9 +131,40 @@ class Optimizer:
 
     def apply_gradients(self, params_grads: Sequence[tuple[Tensor, Tensor]]) -> None:
         """Clips and regularizes the gradients and updates the parameters; as ops of the program while one is built."""
+        pairs = list(params_grads)
+        if dispatch.in_dynamic_mode() and self._compiled.run(self, pairs):
+            return
+        self.updates(pairs)
+
+    def updates(self, params_grads: ParamsGrads, rate: Tensor | None = None) -> None:
+        """The ops of a step; `rate`: the learning rate, if the program that is built has it."""
         with autograd.no_grad():
-            for p, g in self._regularized(self._clipped(list(params_grads))):
-                self.update(p, g, self._rate(p))
+            for p, g in self._regularized(self._clipped(params_grads)):
+                self.update(p, g, self._rate(p, rate))
+
+    def recipe(self, params: Sequence[Tensor]) -> Any:
+        """All that the ops of a step depend on besides the values of tensors; None if code of the user's is among it."""
+        cls: Any = type(self)
+        if not _is_ours(cls):
+            return None
+        decays = [self.regularization, *(getattr(p, "regularizer", None) for p in params)]
+        clips = [self._grad_clip]
+        for group in self._own_options:
+            decays.append(group.get("weight_decay"))
+            clips.append(group.get("grad_clip"))
+        if not all(type(d) in _DECAYS for d in decays) or not all(type(c) in _CLIPS for c in clips):
+            return None
+        return (
+            [getattr(self, f"_{name}") for name in self.group_options],
+            [list(group.items()) for group in self._own_options],
+            [None if d is None else (type(d), d.coeff) for d in decays],
+            [(c, None if c is None else list(vars(c).values())) for c in clips],
+            [self._recipe_of(p) for p in params],
+        )
+
+    def _recipe_of(self, p: Tensor) -> tuple:
+        """The part of a recipe that is about one parameter."""
+        return id(p), p._value.shape, p._value.dtype, self._factor(p), getattr(p, "need_clip", True)
 
     def _clipped(self, params_grads: ParamsGrads) -> ParamsGrads:
         """Each group with a clip of its own is clipped by itself, the rest together."""
@@ -160,7 +199,9 @@ class Optimizer:
             shape = [1] if name in self.scalars else [int(d) for d in param.shape]
             t = make_buffer(shape, self.initial(name, param), param.dtype, state_name(param, name))
             if t.name in self._loaded:
-                t.set_value(self._loaded.pop(t.name))
+                # it is no part of the step that is being made a program of
+                with contextlib.nullcontext() if t.is_symbolic else dispatch.eager():
+                    t.set_value(self._loaded.pop(t.name))
             self._state[key] = t
         return self._state[key]
 
@@ -188,13 +229,17 @@ class Optimizer:
         """Replaces the learning rate by a schedule."""
         self._learning_rate = scheduler
 
-    def _rate(self, p: Tensor) -> Tensor:
-        """The learning rate of a parameter as a tensor of one element."""
-        factor = getattr(p, "optimize_attr", {}).get("learning_rate", 1.0)
-        factor *= self._options.get(id(p), {}).get("learning_rate", 1.0)
+    def _factor(self, p: Tensor) -> float:
+        """What the learning rate is multiplied by for a parameter."""
+        own: dict[str, float] = getattr(p, "optimize_attr", {})
+        return own.get("learning_rate", 1.0) * self._options.get(id(p), {}).get("learning_rate", 1.0)
+
+    def _rate(self, p: Tensor, shared: Tensor | None = None) -> Tensor:
+        """The learning rate of a parameter as a tensor of one element; `shared`: that of the optimizer, if there is one already."""
+        factor = self._factor(p)
         if dispatch.in_dynamic_mode():
             return dispatch.constant(self._rate_array(factor))
-        shared = self.learning_rate_variable()
+        shared = self.learning_rate_variable() if shared is None else shared
         return shared if factor == 1.0 else math.scale(shared, factor)
 
     def learning_rate_variable(self) -> Tensor:
@@ -296,6 +341,17 @@ class Optimizer:
                 warnings.warn(f"{', '.join(map(repr, names))}: {what}", stacklevel=2)
 
     set_dict = set_state_dict
+
+
+_DECAYS = (type(None), L1Decay, L2Decay)
+_CLIPS = (type(None), ClipGradByValue, ClipGradByNorm, ClipGradByGlobalNorm)
+
+
+@functools.cache
+def _is_ours(cls: Any) -> bool:
+    """Whether all that makes the ops of a step is defined here, not in a class of the user's."""
+    parts = ("update", "updates", "option", "state", "initial", "_clipped", "_regularized", "_rate", "_slots", "recipe", "_recipe_of")
+    return all(getattr(cls, name).__module__.startswith(f"{__package__}.") for name in parts if hasattr(cls, name))
 
 
 def state_name(param: Tensor, accumulator: str) -> str:

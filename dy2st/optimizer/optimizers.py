@@ -104,12 +104,19 @@ class AdamW(Adam):
     def _regularized(self, params_grads: Any) -> Any:
         return params_grads  # the op decays the parameter itself
 
-    def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
+    def _recipe_of(self, p: Tensor) -> tuple:
+        return (*super()._recipe_of(p), *self._decay_of(p))
+
+    def _decay_of(self, param: Tensor) -> tuple[float, bool, float]:
+        """The coefficient, whether the parameter decays, and the factor of its learning rate."""
         decay = self.option(param, "weight_decay")
         wanted = self._apply_decay is None or self._apply_decay(param.name)
-        ops.op("adamw", **self._slots(param, grad, rate), coeff=0.0 if decay is None else decay.coeff,
-               with_decay=wanted and decay is not None,
-               lr_ratio=1.0 if self._lr_ratio is None else float(self._lr_ratio(param)))  # fmt: skip
+        ratio = 1.0 if self._lr_ratio is None else float(self._lr_ratio(param))
+        return 0.0 if decay is None else decay.coeff, bool(wanted and decay is not None), ratio
+
+    def update(self, param: Tensor, grad: Tensor, rate: Tensor) -> None:
+        coeff, with_decay, ratio = self._decay_of(param)
+        ops.op("adamw", **self._slots(param, grad, rate), coeff=coeff, with_decay=with_decay, lr_ratio=ratio)
 
 
 class Adamax(Optimizer):
@@ -117,6 +124,7 @@ class Adamax(Optimizer):
 
     accumulators = {"moment": 0.0, "inf_norm": 0.0}
     scalars = {"beta1_pow_acc": 0.9}
+    skips_absent = False  # the power is updated by an op of its own
     group_options = ("beta1", "beta2", "epsilon")
 
     def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,

@@ -15,7 +15,7 @@ from .. import config, dims, reference, threads
 from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
-from ..ir.program import Operator, Program, Variable
+from ..ir.program import Operator, Program
 from ..ir.visit import clone_program
 from ..loopir.printer import show_kernel
 from ..lowering.lower import lower
@@ -74,7 +74,6 @@ class Executable:
         )
         block = self.program.global_block()
         self.state_names = [v.name for v in block.vars.values() if v.persistable]
-        self._feeds: list[Variable] = [block.var(name) for name in self.feed_names]
         schedule = lower(self.program, shapes, frozenset(absent_feeds))
         used = set(schedule.variables)
         self._only_written = {name for name in self.updates if name not in used}
@@ -105,8 +104,18 @@ class Executable:
             self._types.append((np.dtype(v.dtype), len(v.shape), v.kind == "array"))
             if len(v.shape) > layout.MAX_RANK:
                 raise CompileError(f"{name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported")
+        index, in_place = self.plan.index, self.plan.inplace_state
+        self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
+        self._written = [(d, index[name]) for d, name in in_place.items()]
+        finals = {name: self.plan.descriptor(final) for name, final in self.updates.items()}
+        self._replaced = {name: d for name, d in finals.items() if d not in in_place}
         self._frames: list[Frame] = []
         self._lock = threading.Lock()
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The persistable variables whose arrays a run writes to; others get new arrays."""
+        return frozenset(self.plan.inplace_state.values())
 
     # ---- running ----
     def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
@@ -192,9 +201,9 @@ _LATER = object()
 
 
 def _enter(native_driver: Any, frame: Frame) -> tuple[int, int]:
-    result = ctypes.c_int64()
-    native_driver(ctypes.addressof(result), ctypes.addressof(_exception()), frame.arguments.ctypes.data)
-    return result.value >> 8, result.value & 0xFF
+    native_driver(frame.result_address, _exception.address, frame.arguments_address)
+    result = frame.result.value
+    return result >> 8, result & 0xFF
 
 
 @functools.cache
@@ -203,12 +212,15 @@ def profiling_driver() -> Any:
     return ENTRY(compiler().addresses([driver.PROFILING_SOURCE])[0])
 
 
-def _exception() -> Any:
+class _Slot(threading.local):
     """Where Numba's calling convention would leave an exception; kernels raise none."""
-    return _slot.__dict__.setdefault("value", ctypes.c_void_p())
+
+    def __init__(self) -> None:
+        self._pointer = ctypes.c_void_p()
+        self.address = ctypes.addressof(self._pointer)
 
 
-_slot = threading.local()
+_exception = _Slot()
 
 
 class Session:
@@ -223,16 +235,15 @@ class Session:
         self._closed = False
         self._rng: np.ndarray | None = None
         try:
-            for v, value in zip(executable._feeds, feeds, strict=True):
-                self._bind(v, value)
+            for name, value in zip(executable.feed_names, feeds, strict=True):
+                self._bind(name, value)
             self._bind_state()
         except BaseException:
             self.close()
             raise
 
-    def _bind(self, v: Variable, value: Any) -> None:
-        index = self.executable.plan.index
-        d = index[v.name]
+    def _bind(self, name: str, value: Any) -> None:
+        d, v, dtype = self.executable._places[name]
         if value is _LATER:
             return
         if value is ABSENT:
@@ -240,34 +251,35 @@ class Session:
         elif v.kind == "array":
             self.frame.bind_list(d, value)
         else:
-            self.frame.bind(d, np.require(check_feed(v, value), v.dtype, ("C", "A")))
+            array = check_feed(v, value)
+            if not array.flags.c_contiguous or not array.flags.aligned or array.dtype != dtype:
+                array = np.require(array, dtype, ("C", "A"))  # kernels read plain memory
+            self.frame.bind(d, array)
 
     def _bind_state(self) -> None:
-        plan, block = self.executable.plan, self.executable.program.global_block()
+        frame, state = self.frame, self.state
         for name in self.executable.state_names:
-            if name not in self.state:
+            d, v, dtype = self.executable._places[name]
+            array = state.get(name)
+            if array is None:
                 if name in self.executable._only_written:
-                    self.frame.bind_absent(plan.index[name])
+                    frame.bind_absent(d)
                     continue
                 raise ScopeError(
                     f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
                 )
-            array = self.state[name]
             if name == RNG:
                 array = self._rng = array.copy()  # a run that fails must not advance the generator
             else:
-                v = block.var(name)
-                # kernels read plain memory, and an optimizer step writes it
-                array = self.state[name] = np.require(array, v.dtype, ("C", "A", "W"))
-                if len(array.shape) != len(v.shape) or any(
-                    s not in (-1, n) for s, n in zip(v.shape, array.shape, strict=True)
-                ):
+                if not array.flags.carray or array.dtype != dtype:
+                    # kernels read plain memory, and an optimizer step writes it
+                    array = state[name] = np.require(array, dtype, ("C", "A", "W"))
+                if not dims.admits(v.shape, array.shape):
                     raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
                                      f"{dims.show(v.shape)}")  # fmt: skip
-            self.frame.bind(plan.index[name], array)
-        for d, name in plan.inplace_state.items():
-            array = self.state[name]
-            self.frame.bound[d, layout.BUFFER_ADDRESS] = array.ctypes.data
+            frame.bind(d, array)
+        for final, d in self.executable._written:
+            frame.write_to(final, d)
 
     def advance(self) -> None:
         """Runs to the next `suspend` or to the end; then `finished` is true and the state is updated."""
@@ -297,9 +309,8 @@ class Session:
 
     def resume(self, feeds: Mapping[str, Any]) -> None:
         """Binds further feeds and runs on."""
-        block = self.executable.program.global_block()
         for name, value in feeds.items():
-            self._bind(block.var(name), value)
+            self._bind(name, value)
         self.advance()
 
     def fetch(self, names: Sequence[str]) -> list[Any]:
@@ -323,11 +334,8 @@ class Session:
             self.executable.give_frame(self.frame)
 
     def _commit(self) -> None:
-        plan = self.executable.plan
-        for name, final in self.executable.updates.items():
-            if plan.descriptor(final) in plan.inplace_state:
-                continue
-            value = self._value(final)
+        for name, d in self.executable._replaced.items():
+            value = self.frame.value(d)
             if value is not ABSENT:
                 self.state[name] = value  # the old array stays as it is: what is fetched may be a view of it
         if self._rng is not None:
