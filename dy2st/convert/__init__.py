@@ -50,6 +50,7 @@ from .undefined import Unread as Unread
 from .undefined import ldu as ldu
 from .unpacking import unpack as unpack
 from .unpacking import unpacked as unpacked
+from .unpacking import unpacked_rest as unpacked_rest
 
 
 def ld(x: Any, name: str) -> Any:

@@ -54,7 +54,7 @@ class Aliases:
     def of(self, x: Any) -> dict[int, Any]:
         """What x may be besides itself, by id; or, of a list, what it may hold: one of Python, which a path makes, is asked itself."""
         if type(x) is list:
-            return {key: other for v in x if shared(v) for key, other in {id(who(v)): who(v), **self.of(v)}.items()}
+            return {key: other for v in x if shared(v) for key, other in self.within(v).items()}
         return self._of.get(id(who(x)), {})
 
     def merge(self, group: Sequence[tuple[Any, Sequence[Source]]], block: Block) -> None:
@@ -93,7 +93,7 @@ class Aliases:
         items = who(ins["Array"] if "Array" in ins else ins["X"])
         held = dict(self._elements(items))
         if (x := ins.get("X")) is not None and x is not ins.get("Array") and "Array" in ins and shared(x):
-            held |= {id(who(x)): who(x), **self.of(x)}
+            held |= self.within(x)
         if "Other" in ins:
             held |= self._elements(who(ins["Other"]))
         lists = {id(items): items, **self._sharing(items)}
@@ -108,6 +108,10 @@ class Aliases:
         """A list gets other contents: those of an array."""
         self.link(items, self._elements(who(array)))
         self._share(items, self._sharing(who(array)))
+
+    def within(self, x: Any) -> dict[int, Any]:
+        """What a list holds that x has been put into: not the lists that x was in before."""
+        return {id(who(x)): who(x), **(self._elements(x) if isinstance(x, Tensor) else self.of(x))}
 
     def _elements(self, items: Any) -> dict[int, Any]:
         """What a list may hold, as far as it has a name elsewhere."""
@@ -293,7 +297,13 @@ class Carried:
 
     def _merge(self, new: Sequence[Any], sources: Sequence[Sequence[Source]], block: Block) -> None:
         # of which of these two are in the same iteration, nothing is known but what is tied
-        before = [(position, {key: x, **self._aliases.of(x)}) for (position, key), x in self._from_outside.items()]
+        before = [(position, self._known_of(x, new[position])) for (position, _), x in self._from_outside.items()]
         self._aliases.merge(list(zip(new, sources, strict=True)), block)
         for position, others in before:
             self._aliases.link(new[position], others)
+
+    def _known_of(self, x: Any, new: Any) -> dict[int, Any]:
+        """What is known of a value that may be x, or be a list that holds it."""
+        if isinstance(new, StagedList) and isinstance(x, Tensor):
+            return self._aliases.within(x)
+        return {id(who(x)): who(x), **self._aliases.of(x)}

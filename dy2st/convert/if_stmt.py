@@ -185,7 +185,9 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     if values is None:
         if raised:
             raise NoWayOn(raised)
-        raise errors[1]  # there is no way on; an enclosing branch makes it its own
+        # there is no way on: the op raises on both sides, and an enclosing branch makes that its own
+        tracer.ended[id(errors[1])] = errors[1], tracer.block
+        raise errors[1]
     for r in raised:
         tracer.tries.open(r)
     return values

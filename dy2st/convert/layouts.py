@@ -66,26 +66,26 @@ def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
         return Dense()
     if any(isinstance(x, MaybeNone) or x is None for x in values) and any(map(is_dense, values)):
         raise StructureError(
-            f"{what} changes its length in a staged loop or branch, so none of its entries can be None where others are tensors or numbers",
+            f"no entry of {what} can be None where others are tensors or numbers, as only the run knows its length or order",
             location=user_location(2), hint="keep a number that says so instead of None (-1, nan)",
         )  # fmt: skip
     if _can_be_stacked(values):
         return Inner(frozenset().union(*map(_kinds_within, values)))
     first = _parts(values[0])
     if first is None:
-        if other := [x for x in values if not _is_object(tracer, x)]:
-            raise _differ(values[0], other[0], what)
+        if not all(_is_object(tracer, x) for x in values):
+            raise _differ(values, what)
         return Choice(_places(tracer, values))
     rows = []
     for x in values:
         children = _children(x, structure.node_type(values[0]), first[0], len(first[1]))
         if children is None:
-            raise _differ(values[0], x, what)
+            raise _differ(values, what)
         rows.append(children)
     if not first[1]:
         raise StructureError(
-            f"{what} changes its length in a staged loop or branch, and there is nothing in its entries", location=user_location(2),
-            hint="count them instead",
+            f"only the run knows the length of {what}, and there is nothing in its entries (empty lists, tuples or dicts)",
+            location=user_location(2), hint="count the entries instead, or begin with one that holds something",
         )  # fmt: skip
     return Parts(structure.node_type(values[0]), first[0], tuple(layout_of(tracer, column, what) for column in zip(*rows, strict=True)))
 
@@ -110,7 +110,7 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
     from .types import describe
 
     raise StructureError(
-        f"an entry of {what}, which changes its length in a staged loop or branch, is {describe(entry)} where others are {_named(layout)}",
+        f"an entry of {what}, whose length only the run knows, is {describe(entry)} where others are {_named(layout)}",
         location=user_location(3), hint="give all entries the same structure",
     )  # fmt: skip
 
@@ -199,14 +199,15 @@ def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence
     return [by_key[k] for k in keys]
 
 
-def _differ(a: Any, b: Any, what: str) -> StructureError:
+def _differ(values: Sequence[Any], what: str) -> StructureError:
     from .types import describe
 
-    one, other = describe(a), describe(b)
-    said = f"one is {one}, another {other}" if one != other else f"{one} cannot be one of them"
+    one = describe(values[0])
+    other = next((said for said in map(describe, values) if said != one), None)
+    said = f"one is {one}, another {other}" if other else f"{one} cannot be one"
     return StructureError(
-        f"{what} changes its length in a staged loop or branch, so all its entries must be of one structure: {said}",
-        location=user_location(2), hint="give all entries the same parts, and their lists tensors or numbers of one dtype and shape",
+        f"all entries of {what} must be of one structure, as only the run knows its length or order: {said}", location=user_location(2),
+        hint="give all entries the same parts, and their lists tensors or numbers of one dtype and shape",
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Containers of the outside as a branch left them.
+"""Containers and tensors of the outside as a branch left them.
 
-A branch may give a variable a container that was there before and that it has also changed. Where the two sides of the branch are
-compared the container is as before again, since its contents are results of their own; what the variable is on that side is the
+A branch may give a variable a container (or tensor) that was there before and that it has also changed. Where the two sides of the
+branch are compared it is as before again, since its contents are results of their own; what the variable is on that side is the
 container with the contents that the side gave it.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from .cells import Cell, EntryCell, ListCell
 from .frames import Outcome
+from .records import RecordList
 from .structure import build, split
 from .undefined import Undefined
 
@@ -21,6 +22,7 @@ class Left:
 
     def __init__(self, outcomes: Sequence[Outcome | None]):
         self._changes: list[dict[int, list[tuple[Cell, Any]]]] = []
+        self._values = [{id(t): v for t, v in o.tensors if t._value is not v} if o else {} for o in outcomes]
         for outcome in outcomes:
             found: dict[int, list[tuple[Cell, Any]]] = {}
             for cell, value in outcome.changes.values() if outcome else ():
@@ -32,7 +34,7 @@ class Left:
 
     def pairs(self, one: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The values of the two sides with copies of what they changed, where the sides do not have the same object."""
-        if not any(self._changes):
+        if not any(self._changes) and not any(self._values):
             return list(one), list(other)
         found = [self._pair(a, b) for a, b in zip(one, other, strict=True)]
         return [a for a, _ in found], [b for _, b in found]
@@ -51,6 +53,10 @@ class Left:
         return self._copy(a, 0, kinds_a, [x for x, _ in found]), self._copy(b, 1, kinds_b, [y for _, y in found])
 
     def _alone(self, x: Any, side: int) -> Any:
+        if isinstance(x, RecordList):
+            return x.with_columns([self._alone(c, side) for c in x.columns])
+        if id(x) in self._values[side]:
+            return x.alike(self._values[side][id(x)])
         keys, children = self._parts(x, side)
         return x if children is None else self._copy(x, side, keys, [self._alone(c, side) for c in children])
 

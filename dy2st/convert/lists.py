@@ -56,7 +56,14 @@ class StagedList(DynamicList):
         return StagedList.wrap(array._value)._hold(kinds)
 
     def with_value(self, v: Variable) -> StagedList:
+        """A list of the same kind."""
         return StagedList.wrap(v)._hold(self.kinds)
+
+    def alike(self, v: Variable) -> StagedList:
+        """The same list with other contents."""
+        new = self.with_value(v)
+        new._who = self if self._who is None else self._who
+        return new
 
     # ---- what it is ----
     @property

@@ -214,7 +214,7 @@ class Loop:
             untouched = all(map(_unchanged, before, after))
             if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - self.named:
                 self._rotated = True
-                growth = grown(frame)
+            growth = grown(frame)
         if self._rotated:
             self._leave()
             for items, later in growth:

@@ -55,7 +55,9 @@ def raise_where(test: Tensor, error: Exception) -> None:
 
 
 def append_raise(tracer: Tracer, block: Block, error: Exception, location: Location, test: Tensor | None = None) -> None:
-    """Appends the op that raises an exception to a block; with `test`, where this is true."""
+    """Appends the op that raises an exception to a block, if that does not end with it yet; with `test`, where this is true."""
+    if tracer.ended.get(id(error), (None, None))[1] is block:
+        return
     with tracer.inside(block):
         path = path_of(error)
         builder = IRBuilder(block, path if path is not None and path[:2] == location[:2] else location)

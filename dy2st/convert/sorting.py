@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StagedValueError, StructureError
+from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
@@ -20,6 +20,7 @@ from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
 from .logical import not_, python_bool
+from .records import dynamic_list
 from .structure import flatten, unflatten
 from .tracer import is_staged, need_tracer
 
@@ -49,13 +50,11 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
         return [items[i] for i in sorted(range(len(items)), key=keys.__getitem__, reverse=bool(reverse))]
     order = _order(_listed(keys, "the keys of a list that is sorted"), reverse)
     leaves, trees = zip(*map(flatten, items), strict=True)
-    if any(tree != trees[0] for tree in trees):
-        raise StructureError(
-            "a list is sorted by tensors, and its entries are of different structures", location=user_location(),
-            hint="sort the indices instead, and look the entries up",
-        )  # fmt: skip
-    columns = [_column(column) for column in zip(*leaves, strict=True)]
     places = [ops.op("slice", Input=order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
+    if any(tree != trees[0] for tree in trees):  # lists of several lengths in them, say
+        table = dynamic_list(items, [], "a list that is sorted by tensors")
+        return [table[at] for at in places]
+    columns = [_column(column) for column in zip(*leaves, strict=True)]
     return [unflatten(trees[0], [column(at) for column in columns]) for at in places]
 
 

@@ -67,6 +67,7 @@ class Tracer(Watcher, ProgramRecorder):
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
+        ended: the exceptions that the last op of a block raises, whatever the run does there, by id, with the block.
         tries: the `try` statements whose bodies are being traced.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
     """
@@ -106,6 +107,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.tries = Attempts(self)
+        self.ended: dict[int, tuple[BaseException, Block]] = {}
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)

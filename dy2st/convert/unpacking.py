@@ -7,6 +7,7 @@ from typing import Any
 from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.tensor import Tensor
+from .comprehensions import list_
 from .dynamic import DynamicList
 from .iterators import fresh
 from .maybe_tuple import MaybeTuple
@@ -18,22 +19,50 @@ def unpacked(value: Any, count: int) -> Any:
 
     Raises at run time, as Python does, where there are more or fewer.
     """
-    value = fresh(value)
-    if isinstance(value, MaybeTuple):
-        value = value.bare("cannot unpack non-iterable NoneType object")
-    if isinstance(value, DynamicList):
-        size = value.length()
-    elif is_staged(value) and value.ndim:
-        size = value.shape[0]
-    else:
-        return value
-    if not isinstance(size, Tensor):
+    value, size = _measured(value)
+    if size is None:
         return value
     many = f"too many values to unpack (expected {count})"
     few = f"not enough values to unpack (expected {count}, got "
     raise_if(size > count, ValueError, many)
     raise_if(size < count, ValueError, few, ")", data=(size,))
-    return tuple(value[i] if isinstance(value, DynamicList) else getitem(value, i) for i in range(count))
+    return tuple(_item(value, i) for i in range(count))
+
+
+def unpacked_rest(value: Any, before: int, after: int) -> tuple:
+    """The parts of a value for a target with `before` names, then `*rest`, then `after` names: the rest is a list.
+
+    Raises at run time, as Python does, where there are too few.
+    """
+    value, size = _measured(value)
+    few = f"not enough values to unpack (expected at least {before + after}, got "
+    if size is None:
+        items = [*value]
+        if len(items) < before + after:
+            raise ValueError(f"{few}{len(items)})")
+        end = len(items) - after
+        return (*items[:before], items[before:end], *items[end:])
+    raise_if(size < before + after, ValueError, few, ")", data=(size,))
+    rest = value[before : size - after]
+    rest = rest if isinstance(rest, DynamicList) else list_(rest)
+    return (*(_item(value, i) for i in range(before)), rest, *(_item(value, size - after + i) for i in range(after)))
+
+
+def _measured(value: Any) -> tuple[Any, Tensor | None]:
+    """The value, and of how many parts it is, if only the run knows."""
+    value = fresh(value)
+    if isinstance(value, MaybeTuple):
+        value = value.bare("cannot unpack non-iterable NoneType object")
+    size = None
+    if isinstance(value, DynamicList):
+        size = value.length()
+    elif is_staged(value) and value.ndim:
+        size = value.shape[0]
+    return value, size if isinstance(size, Tensor) else None
+
+
+def _item(value: Any, i: Any) -> Any:
+    return value[i] if isinstance(value, DynamicList) else getitem(value, i)
 
 
 def unpack(item: Any, count: int) -> tuple:

@@ -278,6 +278,48 @@ def raise_in_place_of_another(x, n, m, a):
         k = 1 // 0
 
 
+def both_branches_raise_texts(x, n, m, a):
+    if n > 0:
+        y = x * 2
+        raise ValueError(f"a {y.sum().item():.1f}")
+    else:
+        y = x * 3
+        raise KeyError(f"b {y.sum().item():.1f}")
+
+
+def raise_behind_what_may_raise(x, n, m, a):
+    try:
+        y = x[m[0]]
+    finally:
+        raise ValueError(f"{(x + 1).sum().item():.1f}")
+
+
+def test_of_a_loop_that_may_raise(x, n, m, a):
+    k = n
+    try:
+        while x[k] > -5:
+            k = k + 1
+    finally:
+        y = x.sort() if n > 5 else x
+
+
+def list_set_to_another_shape(x, n, m, a):
+    items = []
+    if n:
+        items.append(x * 2)
+    items[0] = x[1:]
+    return items
+
+
+def list_copied_on_one_path_grown_on_the_other(x, n, m, a):
+    items = []
+    if n:
+        items = list(items)
+    else:
+        items.append(x)
+    return items
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -296,4 +338,9 @@ PROGRAMS = [
     operand_that_raises,
     method_called_like_one_of_a_dict,
     raise_in_place_of_another,
+    both_branches_raise_texts,
+    raise_behind_what_may_raise,
+    test_of_a_loop_that_may_raise,
+    list_set_to_another_shape,
+    list_copied_on_one_path_grown_on_the_other,
 ]  # fmt: skip

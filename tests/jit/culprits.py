@@ -164,8 +164,8 @@ def mixed_kinds(x):
 
 
 def dynamic_list_elements(x, n):
-    out = []
-    for _ in range(n):  # error: 'out' changes its length
+    out = [x]
+    for _ in range(n):  # error: all entries of 'out' must be of one structure, as only the run knows its length or order: one is a tensor
         out.append("text")
     return out
 
@@ -342,14 +342,7 @@ def sort_of_vectors(x, n):
 
 
 def sort_of_unlike_entries(x, n):
-    return sorted([(x.sum(), x), (x[0], (x, x))], key=lambda t: t[0])  # error: a list is sorted by tensors, and its entries
-
-
-def list_of_lists(x, n):
-    rows = []
-    for _ in range(n):  # error: 'rows' changes its length
-        rows.append([x])
-    return rows
+    return sorted([(x.sum(), x), (x[0], (x, x))], key=lambda t: t[0])  # error: all entries of a list that is sorted
 
 
 def argument_perhaps_modified(x):
@@ -734,3 +727,66 @@ def caught_recursion(x):
         return deep(x)
     except RecursionError:
         return x
+
+
+def entry_changed_in_place(x, n):
+    rows = []
+    for i in range(n):
+        rows.append([x, x * i])
+    rows[0].append(x)  # error: a list is changed in place which was put into a list of dynamic length, or taken out of one
+    return rows
+
+
+def list_changed_behind_append(x, n):
+    rows, row = [], [x]
+    for i in range(n):
+        row.append(x * i)  # error: a list is changed in place which was put into a list of dynamic length, or taken out of one
+        rows.append(row)
+    return rows
+
+
+def dict_changed_behind_append(x, n):
+    rows, row = [], {"x": x}
+    for _ in range(n):
+        row["x"] = row["x"] * 2
+        rows.append(row)  # error: what is put into a list of dynamic length here, or taken out of it, is changed in place
+    return rows
+
+
+def dict_of_an_entry_changed(x, n):
+    rows = []
+    for i in range(n):
+        rows.append({"x": x * i})
+    for row in rows:  # error: what is put into a list of dynamic length here, or taken out of it, is changed in place
+        row["x"] = row["x"] * 2
+    return rows
+
+
+def dict_put_in_and_changed(x, n):
+    rows = []
+    row = {"x": x}
+    for _ in range(n):
+        rows.append(row)  # error: what is put into a list of dynamic length here, or taken out of it, is changed in place
+        row["x"] = row["x"] + 1
+    return rows
+
+
+def entries_of_two_structures(x, n):
+    rows = [(x, 1)]
+    for _ in range(n):  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one is tuple
+        rows.append((x, 1, 2))
+    return rows
+
+
+def entry_that_may_be_none(x, n):
+    rows = [x]
+    for _ in range(n):  # error: no entry of 'rows' can be None where others are tensors or numbers, as only the run knows its
+        rows.append(None)
+    return rows
+
+
+def record_looked_for(x, n):
+    rows = []
+    for i in range(n):
+        rows.append((i, x))
+    return rows.index((1, x))  # error: index() of a list of dynamic length whose entries are put together of others is not supported

@@ -87,6 +87,13 @@ class PyRuntime:
         assert len(parts) == count
         return parts
 
+    def unpacked_rest(self, value, before, after):
+        *items, = value
+        end = len(items) - after
+        if end < before:
+            raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+        return (*items[:before], items[before:end], *items[end:])
+
     def unpacked(self, value, count):
         return value
 

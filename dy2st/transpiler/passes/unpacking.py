@@ -16,7 +16,7 @@ class Unpacking(Pass):
     def f(x, y):
         a, (b, c) = _dy.unpacked(g(x), 2)
         a, b = (b, a)
-        a, *b = x
+        a, b = _dy.unpacked_rest(x, 1, 0)
     """
 
     def visit_Assign(self, node: gast.Assign) -> gast.Assign:
@@ -24,7 +24,12 @@ class Unpacking(Pass):
         target = node.targets[0]
         if len(node.targets) > 1 or not isinstance(target, (gast.Tuple, gast.List)) or isinstance(node.value, (gast.Tuple, gast.List)):
             return node
-        if not any(isinstance(e, gast.Starred) for e in target.elts):
+        starred = [i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred)]
+        if starred:
+            before, after = starred[0], len(target.elts) - starred[0] - 1
+            target.elts[before] = target.elts[before].value
+            node.value = nodes.dy("unpacked_rest", node.value, nodes.constant(before), nodes.constant(after))
+        else:
             node.value = nodes.dy("unpacked", node.value, nodes.constant(len(target.elts)))
-            self.changed = True
+        self.changed = True
         return node

@@ -157,12 +157,13 @@ class ArraySet(OpDef):
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
         array, _, index = ins
-        slots = {"Array": array, "I": index, "Out@GRAD": douts[0]}
-        return (
-            lambda: b.op("write_to_array_grad", **slots),
-            lambda: b.op("read_from_array", X=douts[0], I=index),
-            None,
-        )
+
+        def darray() -> Any:
+            # the entry that was replaced may have had another shape
+            zeros = b.op("fill_any_like", X=b.op("read_from_array", X=array, I=index), value=0.0)
+            return b.op("array_set", Array=douts[0], X=zeros, I=index)
+
+        return darray, lambda: b.op("read_from_array", X=douts[0], I=index), None
 
 
 @register
