@@ -132,11 +132,10 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
             new._node.hand_over(new._index, target)
         elif dispatch.is_grad_enabled():
             target._stop, target._node, target._index = True, None, 0  # as in `dispatch.rebind`
-    for cell, value in cells:
-        if isinstance(cell, ArgumentCell):
-            cell.cell(_follow(arguments, cell.path)).write(value)
-        else:
-            cell.write(value)
+    # which containers change: those that there were before anything has changed
+    found = [(cell.cell(_follow(arguments, cell.path)) if isinstance(cell, ArgumentCell) else cell, value) for cell, value in cells]
+    for place, value in found:
+        place.write(value)
 
 
 def _follow(arguments: Arguments, path: Sequence[Any]) -> Any:

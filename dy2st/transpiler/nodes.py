@@ -7,6 +7,7 @@ gast's nodes have more fields than one wants to spell out (an argument is a `Nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import gast
 
@@ -44,7 +45,10 @@ def param(identifier: str) -> gast.Name:
     return _variable(identifier, _PARAM)
 
 
-def constant(value: object) -> gast.Constant:
+def constant(value: object) -> Any:
+    """A constant; a negative number as Python parses it."""
+    if type(value) is int and value < 0:
+        return gast.UnaryOp(gast.USub(), constant(-value))
     node = gast.Constant.__new__(gast.Constant)
     node.__dict__.update(value=value, kind=None)
     return node

@@ -320,6 +320,14 @@ def list_copied_on_one_path_grown_on_the_other(x, n, m, a):
     return items
 
 
+def entry_of_an_argument_replaced_and_changed(x, n, m, a, held_tables):
+    if n > 1:
+        held_tables[0]["a"] = a.sum()
+    else:
+        held_tables[0] = held_tables[0] if x.sum() > 0 else {"a": x[0], "b": x.mean()}
+    return held_tables
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -343,4 +351,5 @@ PROGRAMS = [
     test_of_a_loop_that_may_raise,
     list_set_to_another_shape,
     list_copied_on_one_path_grown_on_the_other,
+    entry_of_an_argument_replaced_and_changed,
 ]  # fmt: skip

@@ -35,8 +35,9 @@ def reduced(source: str, shows: Callable[[str], bool], budget: int = 600) -> str
 
 def candidates(tree: ast.Module) -> Iterator[ast.Module]:
     """Smaller programs: whole statements first, from the outside inwards, then expressions."""
-    program = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
-    owners = [n for n in ast.walk(program) if isinstance(n, (ast.stmt, ast.ExceptHandler, ast.match_case))]
+    parts = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom))]
+    inside = [n for part in parts for n in ast.walk(part)]
+    owners = [tree, *(n for n in inside if isinstance(n, (ast.stmt, ast.ExceptHandler, ast.match_case)))]
     places = [(n, name, i) for n in owners for name in _BODIES for i in reversed(range(len(getattr(n, name, []))))]
     for node, name, i in places:
         block = getattr(node, name)
@@ -45,7 +46,7 @@ def candidates(tree: ast.Module) -> Iterator[ast.Module]:
             if valid(tree):
                 yield copy.deepcopy(tree)
             setattr(node, name, block)
-    for node in ast.walk(program):
+    for node in inside:
         for name, value in ast.iter_fields(node):
             if name == "format_spec":  # a text of its own kind
                 continue
@@ -109,15 +110,15 @@ def valid(tree: ast.Module) -> bool:
 
 
 def regression_test(source: str, name: str) -> str:
-    """The program as a function to paste into `found_once.py`."""
+    """The program under a name, to paste into `found_once.py`."""
     tree = ast.parse(source)
-    program = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
-    program.name = name
-    used = {n.id for n in ast.walk(program) if isinstance(n, ast.Name)}
-    lines = []
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             node.names = [a for a in node.names if (a.asname or a.name) in used]
-            if node.names:
-                lines.append(ast.unparse(node))
-    return "\n".join([*lines, "", "", ast.unparse(program)])
+        elif getattr(node, "name", "") == "program":
+            node.name = name
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "program":
+            node.targets[0].id = name
+    tree.body = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom)) or n.names]
+    return ast.unparse(tree)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import copy
+import functools
 import io
 import itertools
 import linecache
 import re
-import types
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +30,8 @@ from dy2st.jit import concrete as concrete_module
 from dy2st.tensor import Parameter, Tensor
 
 from . import world
+from .grammar.surroundings import OUTSIDE
+from .state import Place, State, value
 
 # x, n, m, a of the calls, with other sizes, values and signs
 CALLS = [
@@ -81,8 +82,8 @@ class Outcome:
     shown: str = ""
 
 
-def compiled(source: str) -> types.FunctionType:
-    """The function of a program's text, whose lines errors and the transpiler find."""
+def compiled(source: str) -> Any:
+    """The function or class `program` of a text, whose lines errors and the transpiler find."""
     name = f"<program {next(_numbers)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     namespace: dict[str, Any] = {"__name__": "random_program"}
@@ -93,58 +94,47 @@ def compiled(source: str) -> types.FunctionType:
 
 
 class Way:
-    """A function, or a method with an object of its own, that is called one time after the other."""
+    """A program with objects of its own, that is called one time after the other.
 
-    def __init__(self, function: Callable, make: Callable[[Any], Any], mode: int, gradients: bool = True):
+    Args:
+        program: a text, function or class. Functions whose first parameter is `self`, and classes, are methods of `world.Net`.
+        make: makes of the function what is called.
+    """
+
+    def __init__(self, program: Any, make: Callable[[Any], Any], mode: int, gradients: bool = True):
         self.net: Any = None
         self.mode, self.gradients = mode, gradients
-        if isinstance(function, types.FunctionType) and function.__code__.co_varnames[:1] == ("self",):
-            self.net = type("Program", (world.Net,), {"forward": function})()
+        function = compiled(program) if isinstance(program, str) else program
+        if not isinstance(function, type) and function.__code__.co_varnames[:1] == ("self",):
+            function = type("Program", (world.Net,), {"forward": function})
+        if isinstance(function, type):
+            self.net = function()
             if mode & 1:
                 self.net.eval()
             function = self.net.forward
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        held = [name for name in names if name.startswith("held")]
+        self.held = [eval(OUTSIDE[name.split("_")[1]], {"paddle": dy2st, **vars(world)}) for name in held]
+        self.state = State(self.places(function, held))
         self.call = make(function)
 
-    # ---- the state ----
-    def state(self) -> dict[str, Any]:
-        """The values of all tensors and attributes."""
-        if self.net is None:
-            return {}
-        found: dict[str, Any] = dict(self.net.state_dict())
-        for name in world.Net.PLAIN:
-            leaves, tree = flatten(getattr(self.net, name))
-            found[f"tree {name}"] = tree
-            found |= {f"attribute {name} {i}": leaf for i, leaf in enumerate(leaves)}
-        return {name: value(x) for name, x in found.items()}
-
-    def saved(self) -> Callable[[], None]:
-        """What brings the state back to what it is now."""
-        if self.net is None:
-            return lambda: None
-        tensors = [(t, t._value) for t in [*self.net.state_dict().values(), self.net.h]]
-        plain = {name: copy.copy(x) if isinstance(x := getattr(self.net, name), (list, dict)) else x for name in world.Net.PLAIN}
-
-        stores = [(s, dict(s)) for layer in self.net.sublayers(include_self=True) for s in (layer._buffers, layer._parameters)]
-
-        def restore() -> None:
-            for store, before in stores:
-                store.clear()
-                store.update(before)
-            for t, v in tensors:
-                t._value = v
-            for name, x in plain.items():
-                setattr(self.net, name, x)
-
-        return restore
-
-    def settle(self) -> None:
-        """Cuts what the state holds off from the graph of this call."""
+    def places(self, function: Any, arguments: Sequence[str]) -> dict[str, Place]:
+        """The outside of a function: its arguments that are containers, globals, variables around it, and the attributes of its object."""
+        found = {name: Place(functools.partial(self.held.__getitem__, i)) for i, name in enumerate(arguments)}
+        names = function.__globals__
+        for name in names:
+            if name.startswith("KEPT"):
+                found[name] = Place(functools.partial(names.get, name), functools.partial(names.__setitem__, name))
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if name.startswith("kept"):
+                found[name] = Place(functools.partial(getattr, cell, "cell_contents"), functools.partial(setattr, cell, "cell_contents"))
         if self.net is not None:
             for name in world.Net.PLAIN:
-                if (x := getattr(self.net, name)) is not (new := cut(x)):
-                    setattr(self.net, name, new)
-            for t in self.net.state_dict().values():
-                t.clear_grad()
+                found[name] = Place(functools.partial(getattr, self.net, name), functools.partial(setattr, self.net, name))
+            for name, layer in self.net.named_sublayers(include_self=True):
+                for kind in ("_parameters", "_buffers"):
+                    found[f"{name}.{kind}"] = Place(functools.partial(getattr, layer, kind))
+        return found
 
     # ---- a call ----
     def observe(self, values: Sequence[Any]) -> Outcome:
@@ -154,32 +144,34 @@ class Way:
         one, rows = [t * 1 for t in leaves] if self.mode & 2 else leaves
         args = (one, Tensor(np.array(n)), Tensor(np.array(m)), rows)
         found, shown = Outcome(), io.StringIO()
-        restore, before = self.saved(), self.state()
+        restore, before = self.state.saved(), self.state.values()
         dy2st.seed(3)
         with contextlib.redirect_stdout(shown), np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 with dy2st.set_grad_enabled(self.gradients):
-                    result = self.call(*args)
+                    result = self.call(*args, *self.held)
             except Exception as error:
                 found.error = error
                 # a static call that fails changes nothing; an eager one is made to
                 if isinstance(self.call, jit.StaticFunction):
-                    same(self.state(), before, "state after an exception")
+                    same(before, self.state.values(), "state after an exception")
                 restore()
             else:
                 found.leaves, found.tree = flatten(result)
                 if self.gradients:
                     self.differentiate(found, leaves)
                 found.leaves = [value(leaf) for leaf in found.leaves]
-                found.rest |= {f"argument {name}": value(t) for name, t in zip("xnma", args, strict=True)} | self.state()
-                self.settle()
+                found.rest |= {f"argument {name}": value(t) for name, t in zip("xnma", args, strict=True)} | self.state.values()
+                self.state.settle()
         found.shown = re.sub(r"stop_gradient=\w+", "", shown.getvalue())  # of some tensors only the run knows it
         return found
 
     def differentiate(self, found: Outcome, arguments: Sequence[Tensor]) -> None:
         assert found.leaves is not None
-        kept = [] if self.net is None else [t for name in world.Net.PLAIN for t in flatten(getattr(self.net, name))[0]]
+        state = self.state.tensors()
+        parameters = {id(t): t for t in state if isinstance(t, Parameter)}.values()
+        kept = [t for t in state if not isinstance(t, Parameter)]
         loss = None
         for i, t in enumerate([*found.leaves, *kept]):
             if isinstance(t, Tensor) and not t.stop_gradient and t.dtype.startswith("float"):
@@ -187,22 +179,8 @@ class Way:
                 loss = term if loss is None else loss + term
         if loss is not None:
             loss.backward()
-        wanted = [("x", arguments[0]), ("a", arguments[1]), *([] if self.net is None else self.net.named_parameters())]
+        wanted = [("x", arguments[0]), ("a", arguments[1]), *((f"parameter {i}", p) for i, p in enumerate(parameters))]
         found.rest |= {f"gradient of {name}": None if t.grad is None else value(t.grad) for name, t in wanted}
-
-
-def cut(x: Any) -> Any:
-    if isinstance(x, Tensor):
-        return x if x.stop_gradient or isinstance(x, Parameter) else x.detach()
-    if isinstance(x, list):
-        x[:] = [cut(v) for v in x]
-    elif isinstance(x, dict):
-        x.update({k: cut(v) for k, v in x.items()})
-    return x
-
-
-def value(x: Any) -> Any:
-    return x.numpy() if isinstance(x, Tensor) else x
 
 
 # ---- comparing ----
@@ -343,8 +321,8 @@ WAYS: dict[str, tuple[Callable, Any, float]] = {
 }
 
 
-def check(program: str | Callable, ways: Sequence[str], mode: int = 0, calls: Sequence[Any] = CALLS) -> tuple[Refusal | None, int]:
-    """Runs a program, given by its text or as a function, in some ways, and compares each with eager mode.
+def check(program: Any, ways: Sequence[str], mode: int = 0, calls: Sequence[Any] = CALLS) -> tuple[Refusal | None, int]:
+    """Runs a program (see `Way`) in some ways, and compares each with eager mode.
 
     Args:
         mode: 1: a method runs in eval mode; 2: the arguments are no leaves; 3: both.
@@ -355,14 +333,13 @@ def check(program: str | Callable, ways: Sequence[str], mode: int = 0, calls: Se
     Raises:
         Disagreement: two ways gave something else.
     """
-    function = compiled(program) if isinstance(program, str) else program
-    eager = Way(function, lambda f: f, mode)
+    eager = Way(program, lambda f: f, mode)
     wanted = [eager.observe(values) for values in calls]
     raised = sum(o.error is not None for o in wanted)
     for name in ways:
         make, surroundings, tolerance = WAYS[name]
         with surroundings():
-            way = Way(function, make, mode, gradients=name != "saved")  # programs of a training step are not saved
+            way = Way(program, make, mode, gradients=name != "saved")  # programs of a training step are not saved
             for values, outcome in zip(calls, wanted, strict=True):
                 if isinstance(outcome.error, ShapeError) and name in ("optimized", "native"):
                     continue  # what nobody uses is not computed, nor are its shapes checked then; `interpreted` does

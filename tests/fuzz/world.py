@@ -83,11 +83,80 @@ def collected(a, limit):
     return out
 
 
+class Stop(Exception):
+    """An exception of the users' side."""
+
+    def __init__(self, place, why="none"):
+        super().__init__(place, why)
+        self.place = place
+
+
+class Counted:
+    """A context manager that counts how often it was entered, on an object."""
+
+    def __init__(self, box):
+        self.box = box
+
+    def __enter__(self):
+        self.box.count = (self.box.count + 1) % 5
+        return self.box
+
+    def __exit__(self, *error):
+        self.box.count = (self.box.count + 2) % 5
+        return False
+
+
+def guarded(a, limit, default):
+    """What `checked` gives, or the default."""
+    try:
+        return checked(a, limit)
+    except ValueError:
+        return default
+
+
+def halves(a, depth):
+    """Calls itself under a condition on tensors, which comes to an end."""
+    if depth <= 0 or a.abs().sum() < 0.5:
+        return a.tanh()
+    return halves(a / 2, depth - 1) + a
+
+
+def grown(items, value, limit=3):
+    """Changes the list of its caller and returns early."""
+    for old in items:
+        if old > value:
+            return items
+        if len(items) >= limit:
+            break
+    else:
+        items.append(value)
+        return items
+    items[-1] = items[-1] + value
+    return items
+
+
+def combined(first, *rest, by=1, **named):
+    for other in rest:
+        first = first + other * by
+    return first + sum(named.values())
+
+
+def running(values, start):
+    """A generator with a state."""
+    for v in values:
+        start = start + v
+        yield start
+
+
 def evens(n):
     """A generator over Python numbers."""
     for i in range(n):
         if i % 2 == 0:
             yield i
+
+
+def scalar(v):
+    return Tensor(np.array(v, np.float32))
 
 
 def with_values(layer, rng):
@@ -100,7 +169,9 @@ def with_values(layer, rng):
 class Net(nn.Layer):
     """Layers, parameters, buffers and plain attributes (`PLAIN`) as the state of a program."""
 
-    PLAIN = ("h", "k", "rate", "last", "items", "cache")
+    PLAIN = (
+        "h", "k", "rate", "last", "best", "items", "cache", "table", "groups", "rows", "holder", "holders", "seen", "params", "counters",
+    )  # fmt: skip
 
     def __init__(self):
         super().__init__()
@@ -108,7 +179,7 @@ class Net(nn.Layer):
         self.fc = nn.Linear(3, 3)
         self.gates = nn.Linear(6, 12)
         self.norm = nn.BatchNorm1D(3)
-        self.table = nn.Embedding(6, 3)
+        self.words = nn.Embedding(6, 3)
         self.drop = nn.Dropout(0.5)
         self.conv = nn.Conv1D(1, 1, 3, padding=1)
         self.blocks = nn.LayerList([nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU())])
@@ -117,7 +188,18 @@ class Net(nn.Layer):
         self.register_buffer("total", Tensor(np.array(0.5, np.float32)))
         self.h = Tensor(np.array(0.25, np.float32))
         self.k, self.rate, self.last = 1, 0.5, None
+        self.best = None
         self.items, self.cache = [], {"a": Tensor(np.array(-0.5, np.float32)), "n": 2}
+        self.table, self.holder = {"a": scalar(0.5), "b": scalar(-1.5)}, Record(scalar(1.0))
+        self.groups, self.rows = {"a": [], "b": [scalar(0.75)]}, [[scalar(0.5)], [scalar(-1.0), scalar(0.25)]]
+        self.holders, self.seen = [Record(scalar(-0.75), 1), self.holder], []
+        # parameters, buffers and layers in containers
+        self.gains = nn.ParameterList([Parameter(np.array(v, np.float32)) for v in (0.5, -1.25)])
+        self.params = {"p": self.scale, "q": self.gains[0], "free": Parameter(np.array(-0.5, np.float32))}
+        self.register_buffer("steps", Tensor(np.array(1)))
+        self.counters = [self.steps]
+        self.heads = nn.LayerDict({"p": nn.Linear(3, 3), "q": nn.Sequential(nn.Linear(3, 3), nn.Tanh())})
+        with_values(self.heads, rng)
 
     @property
     def half(self):

@@ -53,6 +53,15 @@ def of_a_list(x, n):
             return first - last
 
 
+def of_the_ends(x, n):
+    match [x, n, 3]:
+        case [first, *_, last] if first.sum() > 0:
+            return first * last
+        case [*_, k, 3]:
+            return x * k
+    return x
+
+
 def of_a_dict(x, n):
     match {"x": x, "n": n}:
         case {"x": v, "n": 0, **others}:
@@ -97,6 +106,7 @@ CASES = [
     (of_a_tensor, [(P, 0), (P, 1), (P, 2), (P, 5)], 1),
     (of_a_pair, [(P, 0), (P, 2), (N, 2)], 1),
     (of_a_list, [(P, 2), (N, 2)], 1),
+    (of_the_ends, [(P, 2), (N, 2)], 1),
     (of_a_dict, [(P, 0), (P, 2)], 1),
     (of_an_object, [(P, 0), (P, 2)], 1),
     (in_a_loop, [(P, 0), (P, 1), (P, 2), (P, 5)], 1),
