@@ -16,8 +16,7 @@ from typing import Any
 
 from .. import dtype as dt
 from ..loopir import nodes as n
-from ..loopir.evaluate import bodies
-from ..loopir.parallel import ARITHMETIC, batch_of_products, cost, divisible, nest
+from ..loopir.parallel import ARITHMETIC, along_memory, batch_of_products, cost, divisible, nest
 from . import layout
 from .renderer import Language, Renderer
 
@@ -99,6 +98,9 @@ class CpuLanguage(Language):
     def native_call(self, fn: str, arguments: list[str]) -> list[str]:
         return [f"status = {fn}({', '.join(arguments)})", "if status != 0:", "    return status"]
 
+    def routine_call(self, fn: str, tensors: list[str], scalars: list[str]) -> list[str]:
+        return [f"call_{fn}({', '.join([*(f'{t}_p' for t in tensors), *scalars])})"]
+
     def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         return [f"gemm_{dtype}({', '.join(self._product(g, expr, dtype))})"]
 
@@ -138,8 +140,7 @@ class CpuLanguage(Language):
         expr = renderer.expr
         loops, between = nest(s)
         outer, body = ([s], s.body) if len(loops) == 1 else (loops[:-1], [*between, loops[-1]])
-        flat = not any(bodies(inner) for inner in body)
-        lines = self._ask(" * ".join(expr(loop.stop) for loop in outer), expr(cost(body)), flat, CHUNKS_OF_LOOP)
+        lines = self._ask(" * ".join(expr(loop.stop) for loop in outer), expr(cost(body)), along_memory(body), CHUNKS_OF_LOOP)
         if len(outer) == 1:
             return [*lines, f"for {s.name} in range(start, stop):", *renderer.body(body, 1)]
         lines += ["for flat in range(start, stop):", "    rest = flat"]

@@ -68,6 +68,9 @@ class Language:
     def native_call(self, fn: str, arguments: list[str]) -> list[str]:
         raise NotImplementedError
 
+    def routine_call(self, fn: str, tensors: list[str], scalars: list[str]) -> list[str]:
+        raise NotImplementedError
+
     def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         raise NotImplementedError
 
@@ -125,6 +128,8 @@ class Renderer:
             return [pad + line for line in language.set_shape(self.tensors[s.tensor], [expr(d) for d in s.dims])]
         if isinstance(s, n.NativeCall):
             return [pad + line for line in language.native_call(s.fn, [*s.tensors, *map(expr, s.scalars)])]
+        if isinstance(s, n.RoutineCall):
+            return [pad + line for line in language.routine_call(s.fn, list(s.tensors), [expr(e) for e in s.scalars])]
         if isinstance(s, n.Gemm):
             return [pad + line for line in language.gemm(s, expr, self.tensors[s.c].dtype)]
         raise TypeError(f"no statement of the loop IR: {s!r}")

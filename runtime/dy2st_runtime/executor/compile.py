@@ -2,6 +2,7 @@
 
 Every kernel has the signature `int64(int64, int64, int64)`, the driver and what a thread does `int64(int64)`. All are compiled by
 Numba to object files that refer to the outside by symbols only, so they can be kept on disk and linked into any process (`link`).
+Routines, which kernels call by symbol, are compiled by LLVM alone (`integers`).
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from threadpoolctl import ThreadpoolController
 from .. import config, threads
 from ..codegen import layout
 from ..errors import CompileError
-from . import array_entries, arrays, calls, clock, mathlib, native, sharing
+from . import array_entries, arrays, calls, clock, integers, mathlib, native, routines, sharing
 from .cache import ObjectCache
+from .symbols import LINKING, provide
 from .worker import Worker, worthwhile
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -59,7 +61,7 @@ def fingerprint() -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, arrays, array_entries, calls, clock, sharing, threads, layout)
+    modules = (native, mathlib, arrays, array_entries, calls, clock, sharing, threads, layout, routines, *routines.MODULES)
     for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
@@ -130,6 +132,7 @@ class KernelCompiler:
         self._addresses: dict[str, int] = {}
         self._lock = threading.RLock()
         self._linker: Linker | None = None
+        self._routines: dict[str, int] = {}
         self._fingerprint = ""
 
     def symbol(self, source: str) -> str:
@@ -149,7 +152,9 @@ class KernelCompiler:
             self.loaded += len(objects)
             objects.update(self._compile([(y, s) for y, s in wanted.items() if y not in objects]))
             if objects:
-                self._addresses.update(self._linker.link(objects))
+                with LINKING:
+                    self._provide(routines.called(list(wanted.values())))
+                    self._addresses.update(self._linker.link(objects))
             return [self._addresses[y] for y in symbols]
 
     def serving(self) -> Callable[[int], None]:
@@ -162,6 +167,22 @@ class KernelCompiler:
             entry(ctypes.addressof(result), ctypes.addressof(exception), state)
 
         return serve
+
+    def _provide(self, names: list[str]) -> None:
+        """Links the routines that new kernels call; each may call those before it. The table of symbols is the process's, which may have
+        several compilers, so the addresses are given again."""
+        assert self._linker is not None
+        start = time.perf_counter()
+        for name in names:
+            if name not in self._routines:
+                symbol = self.symbol(f"routine {name}")
+                data = self.cache.get(symbol)
+                if data is None:
+                    data = compile_routine(name, symbol)
+                    self.cache.put(symbol, data)
+                self._routines[name] = self._linker.link({symbol: data})[symbol]
+            provide(name, self._routines[name])
+        self.seconds += time.perf_counter() - start
 
     def _compile(self, kernels: list[tuple[str, str]]) -> dict[str, bytes]:
         """Compiles sources, with a second process at the other end of the list where that pays."""
@@ -191,6 +212,8 @@ def compile_object(source: str, symbol: str) -> bytes:
         UncompiledKernel: Numba does not take it. What Numba says goes with it if `DY2ST_DUMP=source` or full tracebacks ask for it.
     """
     scope = namespace()
+    if routines.called([source]):
+        scope.update(routines.callers())
     try:
         exec(compile(source, f"<dy2st {symbol}>", "exec"), scope)
         return _emit(scope["kernel"], symbol)
@@ -212,6 +235,12 @@ class _Source(Exception):
 
     def __init__(self, source: str, cause: BaseException):
         super().__init__(f"{cause}\n{source}")
+
+
+def compile_routine(name: str, symbol: str) -> bytes:
+    """An object file that defines `symbol` as a routine of `routines`."""
+    module = integers.module_of(routines.functions()[name], symbol)
+    return _machine().emit_object(integers.optimized(module, _machine()))
 
 
 def _emit(function: Any, symbol: str) -> bytes:

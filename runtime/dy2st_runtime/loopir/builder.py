@@ -170,6 +170,11 @@ class KernelBuilder:
                          ix(lda), b.name, ix(b_offset), ix(ldb), self.typed(beta, c.dtype), c.name, ix(c_offset),
                          ix(ldc)))  # fmt: skip
 
+    def routine(self, fn: str, tensors: Sequence[TensorRef], *scalars: Any, writes: Sequence[TensorRef], work: Any = 1) -> None:
+        """Calls a routine of the target; see `nodes.RoutineCall`."""
+        self.emit(n.RoutineCall(fn, tuple(t.name for t in tensors), tuple(n.as_expr(s, n.INDEX) for s in scalars),
+                                tuple(t.name for t in writes), n.as_expr(work, n.INDEX)))  # fmt: skip
+
     @contextlib.contextmanager
     def _nested(self, body: list[Any]) -> Iterator[None]:
         self._bodies.append(body)

@@ -117,7 +117,7 @@ class Evaluator:
 
 def stores(s: Any) -> bool:
     """Whether a statement writes tensors: that is the device's work."""
-    if isinstance(s, (n.Store, n.Gemm)):
+    if isinstance(s, (n.Store, n.Gemm, n.RoutineCall)):
         return True
     return any(stores(inner) for body in bodies(s) for inner in body)
 

@@ -426,7 +426,20 @@ class NativeCall:
     scalars: tuple[Expr, ...] = ()
 
 
-Stmt = Let | Var | Assign | Store | For | While | When | Fail | SetShape | Gemm | NativeCall
+@dataclass
+class RoutineCall:
+    """Calls a routine that the target compiles once for all kernels, with the addresses of tensors' elements and integers. It cannot
+    fail. Only for targets that have routines (`Context.routines`). `writes`: those of the tensors that it changes; `work`: how much a
+    call is, in the unit of `parallel`."""
+
+    fn: str
+    tensors: tuple[str, ...]
+    scalars: tuple[Expr, ...]
+    writes: tuple[str, ...]
+    work: Expr
+
+
+Stmt = Let | Var | Assign | Store | For | While | When | Fail | SetShape | Gemm | NativeCall | RoutineCall
 
 
 @dataclass

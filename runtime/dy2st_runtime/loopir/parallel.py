@@ -26,6 +26,11 @@ def nest(loop: n.For) -> tuple[list[n.For], list[Any]]:
         loops.append(inner)
 
 
+def along_memory(body: list[Any]) -> bool:
+    """Whether iterations with this body are elements next to one another."""
+    return not any(bodies(s) or isinstance(s, n.RoutineCall) for s in body)
+
+
 def only_lets(body: list[Any]) -> bool:
     return all(isinstance(s, n.Let) for s in body)
 
@@ -79,7 +84,13 @@ def _statements(s: Any) -> list[Any]:
 
 
 def _written(s: Any) -> set[str]:
-    return {t.tensor if isinstance(t, n.Store) else t.c for t in _statements(s) if isinstance(t, (n.Store, n.Gemm))}
+    found: set[str] = set()
+    for t in _statements(s):
+        if isinstance(t, n.RoutineCall):
+            found.update(t.writes)
+        elif isinstance(t, (n.Store, n.Gemm)):
+            found.add(t.tensor if isinstance(t, n.Store) else t.c)
+    return found
 
 
 def _adds(s: Any) -> bool:
@@ -140,6 +151,8 @@ def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
     fixed, total = 0.0, n.as_expr(0, n.INDEX)
     for s in body:
         fixed += sum(map(_expression_cost, _expressions(s))) + (MEMORY if isinstance(s, n.Store) else 0.0)
+        if isinstance(s, n.RoutineCall):
+            total = total + s.work
         for inner in bodies(s):
             part, rest = _cost(inner, inside)
             if isinstance(s, (n.For, n.While)):

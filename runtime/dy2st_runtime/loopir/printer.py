@@ -57,7 +57,7 @@ def _lines(body: list, indent: int) -> list[str]:
             out.append(f"{pad}fail if {show_expr(s.cond)}")
         elif isinstance(s, n.SetShape):
             out.append(f"{pad}shape {s.tensor} = [{', '.join(map(show_expr, s.dims))}]")
-        elif isinstance(s, n.NativeCall):
+        elif isinstance(s, (n.NativeCall, n.RoutineCall)):
             out.append(f"{pad}{s.fn}({', '.join([*s.tensors, *map(show_expr, s.scalars)])})")
         elif isinstance(s, n.Gemm):
             a, b = s.a + (".T" if s.trans_a else ""), s.b + (".T" if s.trans_b else "")

@@ -27,9 +27,11 @@ class Context:
         block: the block it stands in.
         maybe_absent: the variables that can be absent at run time.
         variables: every variable that the steps name.
+        routines: whether the target has the routines of `loopir.nodes.RoutineCall`.
     """
 
-    def __init__(self, shapes: dict[str, tuple[Any, ...]]):
+    def __init__(self, shapes: dict[str, tuple[Any, ...]], routines: bool = False):
+        self.routines = routines
         self.steps: list[Step] = []
         self.op: Operator
         self.block: Block

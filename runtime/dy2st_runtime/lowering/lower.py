@@ -14,7 +14,10 @@ from .schedule import Guard, Routine, Schedule, Step
 
 
 def lower(
-    program: Program, shapes: Mapping[str, tuple[Any, ...]] | None = None, absent_feeds: frozenset[str] = frozenset()
+    program: Program,
+    shapes: Mapping[str, tuple[Any, ...]] | None = None,
+    absent_feeds: frozenset[str] = frozenset(),
+    routines: bool = False,
 ) -> Schedule:
     """The schedule of a verified Program.
 
@@ -22,8 +25,9 @@ def lower(
         program: assigns each variable once (after the `ssa` pass).
         shapes: symbolic sizes by variable, where known; they decide which loops merge.
         absent_feeds: fed variables that may come without a value.
+        routines: whether kernels may call routines (`loopir.nodes.RoutineCall`), as on the CPU.
     """
-    cx = _Lowering(dict(shapes or {}))
+    cx = _Lowering(dict(shapes or {}), routines)
     cx.maybe_absent = maybe_absent(program, absent_feeds)
     cx.lower_block(program.global_block())
     schedule = Schedule(cx.steps, cx.variables, cx.same)

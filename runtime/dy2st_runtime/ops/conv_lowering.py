@@ -1,4 +1,4 @@
-"""The loop nests of convolution.
+"""The lowering of convolution: routines where the target has them and they pay (`conv_routines`), else the loop nests below.
 
 One image at a time, so that its columns stay in the cache: copy it into a frame with the paddings, gather the columns
 (im2col: every row a contiguous copy for stride 1), one matrix product for each group. The gradient in the image runs
@@ -12,20 +12,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dims
-from . import images, windows
-
-Axes = tuple[windows.Axis, windows.Axis]
+from . import conv_routines, images, windows
+from .conv_routines import is_depthwise, pay_forward, pay_scatter, pointwise
+from .windows import Axes, axes_of
 
 
 def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
     """Output of a convolution."""
+    if cx.routines and pay_forward(f, attrs):
+        conv_routines.forward(cx, x, f, out, attrs)
+        return
     last = windows.channel_last(attrs["data_format"])
     image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
-    if _depthwise(f, attrs):
+    if is_depthwise(f, attrs):
         _depthwise_forward(cx, image, weights, target, out, [x, f], attrs)
+    elif pointwise(f, attrs):
+        with images.producing(cx, [image, weights], [x, f], target, out, (), last) as (k, (src, w), _, dst, _):
+            shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
+            with k.loop(shape.batch * shape.groups) as i:
+                k.gemm(w, src, dst, shape.filters, shape.points, shape.taps, a_offset=i % shape.groups * shape.filters * shape.taps,
+                       b_offset=i * shape.depth * shape.points, c_offset=i * shape.filters * shape.points)  # fmt: skip
     else:
-        direct = _pointwise(f, attrs)
-        temps = [] if direct else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
+        temps = [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
         with images.producing(cx, [image, weights], [x, f], target, out, temps, last) as (k, (src, w), _, dst, scratch):
             shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
             columns = Columns(k, shape, scratch)
@@ -68,10 +76,10 @@ def grad_filter(cx: Any, x: Any, dy: Any, f: Any, out: Any, attrs: dict[str, Any
     """Gradient of a convolution in its filter."""
     last = windows.channel_last(attrs["data_format"])
     image, grads, target = images.plain(cx, x, last), images.plain(cx, dy, last), images.target_for(cx, out)
-    if _depthwise(f, attrs):
+    if is_depthwise(f, attrs):
         _depthwise_grad_filter(cx, image, grads, target, out, [x, dy, f], attrs)
     else:
-        temps = [] if _pointwise(f, attrs) else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
+        temps = [] if pointwise(f, attrs) else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
         with images.producing(cx, [image, grads], [x, dy, f], target, out, temps) as (
             k,
             (src, d),
@@ -90,22 +98,6 @@ def grad_filter(cx: Any, x: Any, dy: Any, f: Any, out: Any, attrs: dict[str, Any
                            a_offset=shape.output(b, g), b_offset=at,
                            c_offset=g * shape.filters * shape.taps, beta=1.0)  # fmt: skip
     images.deliver(cx, target, out, [x, dy, f])
-
-
-def axes_of(image: Sequence[Any], filter_shape: Sequence[Any], attrs: dict[str, Any]) -> Axes:
-    return windows.axes(
-        image[2:], filter_shape[2:], attrs["strides"], attrs["paddings"], attrs["padding_algorithm"], attrs["dilations"]
-    )
-
-
-def _pointwise(f: Any, attrs: dict[str, Any]) -> bool:
-    """Whether the columns of an image are the image itself (known when the kernel is made)."""
-    steps, algorithm = windows.pair(attrs["strides"], "strides", 1), attrs["padding_algorithm"]
-    return tuple(f.shape[2:]) == (1, 1) and steps == (1, 1) and (algorithm != "EXPLICIT" or not any(attrs["paddings"]))
-
-
-def _depthwise(f: Any, attrs: dict[str, Any]) -> bool:
-    return attrs["groups"] > 1 and f.shape[1] == 1
 
 
 class Shapes:
@@ -190,10 +182,13 @@ def _scatter(
     cx: Any, f: Any, dy: Any, inputs: list[Any], out: Any, attrs: dict[str, Any], axes: Callable[[Sequence[Any]], Axes]
 ) -> None:
     """Spreads dy [N, M, OH, OW] by the filter over the image `out`."""
+    if cx.routines and pay_scatter(f, attrs):
+        conv_routines.scatter(cx, f, dy, inputs, out, attrs, axes)
+        return
     last = windows.channel_last(attrs["data_format"])
     grads, weights, target = images.plain(cx, dy, last), images.plain(cx, f), images.target_for(cx, out, last)
-    depthwise = _depthwise(f, attrs)
-    direct = not depthwise and _pointwise(f, attrs) and not any(attrs.get("output_padding") or ())
+    depthwise = is_depthwise(f, attrs)
+    direct = not depthwise and pointwise(f, attrs) and not any(attrs.get("output_padding") or ())
     temps = [] if direct else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
     with images.producing(cx, [grads, weights], inputs, target, out, temps, last) as (k, (d, w), ins, dst, scratch):
         channels = w.shape[1] * attrs["groups"]

@@ -47,6 +47,9 @@ class Axis:
         return self.ceil or not (_is_zero(self.before) and _is_zero(self.after))
 
 
+Axes = tuple[Axis, Axis]
+
+
 def _is_zero(d: dims.Dim) -> bool:
     return dims.known(d) and d == 0
 
@@ -113,6 +116,13 @@ def axes(
         Axis(s, k, st, d, *p, ceil) for s, k, st, d, p in zip(sizes, kernels, steps, spread, pads, strict=True)
     )
     return first, second
+
+
+def axes_of(image: Sequence[dims.Dim], filter_shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> Axes:
+    """The axes of a convolution's windows, by its attributes; both shapes have their sizes last."""
+    return axes(
+        image[2:], filter_shape[2:], attrs["strides"], attrs["paddings"], attrs["padding_algorithm"], attrs["dilations"]
+    )
 
 
 def explicit(paddings: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -1,0 +1,134 @@
+"""The routines that plan a convolution: from its sizes to the words and tables of `loopir.conv_plan`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..loopir import conv_plan as at
+from . import tiles
+from .runs import put_words, round_up, word
+
+MAX_ROWS = 256
+"""Rows of the output that a task holds at most."""
+PACKING, DELIVERY = 6, 8
+"""What it costs to pack a vector of columns, and to put a vector of results in its place, in products of a vector."""
+REDUCTION = 256
+"""Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the first level."""
+PIECES = 8
+"""Tasks that there should be at least, to share among threads."""
+
+
+def _phase(plan: int, p: int) -> int:
+    """The address of a phase's record."""
+    return plan + 8 * (at.HEADER + p * (at.PHASE_WORDS + 3 * word(plan, at.TAPS)))
+
+
+def _cut(plan: int, size: int, single: int) -> None:
+    """Decides how the work of a plan whose phases are known is cut; `single`: by planes (see `conv_depthwise`)."""
+    lanes = tiles.VECTOR_BYTES // size
+    images, groups, rows, phases = word(plan, at.IMAGES), word(plan, at.GROUPS), word(plan, at.ROWS), word(plan, at.PHASES)
+    planes, framed = images * word(plan, at.CHANNELS), word(plan, at.FRAMED)
+    terms = word(plan, at.DEPTH) * word(plan, at.TAPS)
+    direct, exact = 0, 0
+    for p in range(phases):
+        phase = _phase(plan, p)
+        h, w = word(phase, at.PHASE_HEIGHT), word(phase, at.PHASE_WIDTH)
+        if h > 0 and w > 0:
+            direct = max(direct, round_up((h - 1) * word(plan, at.FRAME_W) + w, lanes))
+            exact = max(exact, round_up(h * w, lanes))
+    # packed columns in one pass give results that are neighbours in the output, so that these are written to their place
+    straight = terms <= REDUCTION and word(plan, at.OUT_COLUMN) == 1
+    as_packed = exact * ((rows + PACKING) * terms + (1 if straight else DELIVERY) * rows)
+    packed = 1 if as_packed < direct * rows * (terms + DELIVERY) and exact < direct else 0
+    panels = round_up(exact if packed else direct, tiles.VECTORS)
+    pieces = images * groups * phases * panels
+    blocks = max(round_up(rows, MAX_ROWS), min(round_up(PIECES, max(pieces, 1)), round_up(rows, 4 * tiles.ROWS)))
+    block_rows = round_up(round_up(rows, max(blocks, 1)), tiles.ROWS) * tiles.ROWS
+    blocks = round_up(rows, max(block_rows, 1))
+    # five multiplications in a unit of work
+    put_words(plan, at.SPREAD, 0, packed, panels, blocks, block_rows)
+    put_words(plan, at.TASKS, pieces * blocks, block_rows * tiles.VECTORS * lanes * terms // 5 + 1)
+    if single:
+        put_words(plan, at.TASKS, round_up(images, at.PLANES), at.PLANES * rows * phases * direct * lanes * terms // 2 + 1)
+    # a vector at the end of the last row may reach beyond the frame
+    area = word(plan, at.FRAME_AREA)
+    put_words(plan, at.FRAME_TASKS, round_up(planes, at.PLANES) * framed, (planes * area + 128) * framed, 2 * at.PLANES * area)
+
+
+def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
+                out_width: int, kernel_h: int, kernel_w: int, stride_h: int, stride_w: int, dilation_h: int, dilation_w: int,
+                top: int, left: int, single: int) -> None:  # fmt: skip
+    """Plans the output: images [images, groups * depth, height, width], `rows` filters for each group; an element has `size` bytes.
+    `single`: each plane is an image, as of depthwise convolutions."""
+    taps = kernel_h * kernel_w
+    phases_h = 1 if kernel_h == 1 else stride_h
+    phases_w = 1 if kernel_w == 1 else stride_w
+    frame_h = out_height + (kernel_h - 1) * dilation_h // stride_h
+    frame_w = out_width + (kernel_w - 1) * dilation_w // stride_w
+    is_image = stride_h == 1 and stride_w == 1 and top == 0 and left == 0 and frame_h == height and frame_w == width
+    put_words(plan, at.IMAGES, images, groups, depth, groups * depth, rows, height, width, frame_h, frame_w,
+              phases_h * phases_w * frame_h * frame_w, phases_h, phases_w, stride_h, stride_w, top, left,
+              0 if is_image and not single else 1, depth * taps, taps, rows * depth * taps, out_height * out_width, out_width, 1, 1,
+              taps)  # fmt: skip
+    phase = _phase(plan, 0)
+    put_words(phase, 0, out_height, out_width, 0, taps)
+    y, x = 0, 0
+    for t in range(taps):
+        plane = y % stride_h * phases_w + x % stride_w
+        _enter(phase, taps, t, t, (plane * frame_h + y // stride_h) * frame_w + x // stride_w, size)
+        x += dilation_w
+        if x == kernel_w * dilation_w:
+            x = 0
+            y += dilation_h
+    _cut(plan, size, single)
+
+
+def plan_input(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
+               out_width: int, kernel_h: int, kernel_w: int, stride_h: int, stride_w: int, dilation_h: int, dilation_w: int,
+               top: int, left: int, single: int) -> None:  # fmt: skip
+    """Plans the gradient in the image: of outputs [images, groups * rows, out_height, out_width] to images
+    [images, groups * depth, height, width]."""
+    taps = kernel_h * kernel_w
+    reach_h, reach_w = (kernel_h - 1) * dilation_h // stride_h, (kernel_w - 1) * dilation_w // stride_w
+    frame_h, frame_w = (height - 1 + top) // stride_h + 1 + reach_h, (width - 1 + left) // stride_w + 1 + reach_w
+    is_image = reach_h == 0 and reach_w == 0 and frame_h == out_height and frame_w == out_width
+    put_words(plan, at.IMAGES, images, groups, rows, groups * rows, depth, out_height, out_width, frame_h, frame_w, frame_h * frame_w,
+              1, 1, 1, 1, reach_h, reach_w, 0 if is_image and not single else 1, taps, depth * taps, rows * depth * taps,
+              height * width, stride_h * width, stride_w, stride_h * stride_w, taps, height, width, kernel_w, stride_h, stride_w,
+              dilation_h, dilation_w, top, left)  # fmt: skip
+    for p in range(stride_h * stride_w):
+        ry, rx = p // stride_w, p % stride_w
+        u, v = max(round_up(top - ry, stride_h), 0), max(round_up(left - rx, stride_w), 0)
+        phase = _phase(plan, p)
+        t = 0
+        for tap in range(taps):
+            y, x = tap // kernel_w * dilation_h, tap % kernel_w * dilation_w
+            if y % stride_h == ry and x % stride_w == rx:
+                _enter(phase, taps, t, tap, (u - y // stride_h + reach_h) * frame_w + v - x // stride_w + reach_w, size)
+                t += 1
+        put_words(phase, 0, (height - 1 + top - ry) // stride_h + 1 - u, (width - 1 + left - rx) // stride_w + 1 - v,
+                  (stride_h * u + ry - top) * width + stride_w * v + rx - left, t)  # fmt: skip
+    _cut(plan, size, single)
+    # the product meets each tap once for each pixel of the image; without paddings many of these lie outside of the output
+    if not single and height * width * 4 > out_height * out_width * 5 * stride_h * stride_w:
+        _cut_spread(plan, images * groups, depth, taps, rows * out_height * out_width)
+
+
+def _enter(phase: int, taps: int, t: int, in_filter: int, in_frame: int, size: int) -> None:
+    """A tap in the three tables of a phase."""
+    table = phase + 8 * at.PHASE_WORDS
+    put_words(table, t, in_filter)
+    put_words(table, taps + t, in_frame)
+    put_words(table, 2 * taps + t, t * (tiles.VECTOR_BYTES // size) * tiles.VECTORS)
+
+
+def _cut_spread(plan: int, pieces: int, depth: int, taps: int, products: int) -> None:
+    """How the work is cut where outputs are spread: a task has some channels of an image and group, whose taps fill a block of rows."""
+    blocks = min(max(round_up(depth * taps, MAX_ROWS), PIECES // max(pieces, 1)), max(depth, 1))
+    put_words(plan, at.SPREAD, 1)
+    put_words(plan, at.BLOCKS, blocks)
+    put_words(plan, at.FRAME_TASKS, 0, 0)
+    put_words(plan, at.TASKS, pieces * blocks, depth * taps * products // (5 * blocks) + 1)
+
+
+PLANS: dict[str, Any] = {"conv_plan_output": plan_output, "conv_plan_input": plan_input}

@@ -1,0 +1,180 @@
+"""The routines of convolution on the CPU: implicit matrix products over register tiles (see `tiles`).
+
+The output of an image, and its gradient in the image, is a product of the filter with a matrix whose rows are shifted copies of the
+image. That matrix is never made: the image lies in a *frame* of its channels with the paddings, its pixels sorted by their remainders
+of the strides, so that a shift is an offset and a row of the matrix a run of memory. Pixels are counted along the rows of the frame; the
+few between the end of an output row and the next are computed and left out. Where rows are so short that these are many, the columns
+of one task are packed first.
+
+The gradient in the image is one such product for each remainder of the strides, over the taps that meet it.
+
+A *plan* in memory holds the sizes; tasks are numbered, independent and may run in any order, at the same time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtype as dt
+from ..loopir import conv_plan as at
+from . import conv_spread, symbols, tiles
+from .conv_plans import MAX_ROWS, REDUCTION
+from .conv_spread import SPREAD_REDUCTION
+from .integers import external
+from .runs import Elements, copy_run, round_up, stack, word
+
+
+def routines(dtype: str) -> dict[str, Any]:
+    size = dt.size(dtype)
+    lanes, vectors = tiles.lanes(dtype), tiles.VECTORS
+    width = lanes * vectors
+    clear_one, copy = (elements := Elements(dtype)).clear, elements.copy
+    cells = stack(MAX_ROWS * width * size)
+    columns = stack((REDUCTION * width + 64) * size)
+    tile = external(symbols.symbol(f"conv_tiles_{dtype}"))
+    spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
+
+    def clear(target: int, count: int) -> None:
+        for i in range(count):
+            clear_one(target, i)
+
+    def images(plan: int, source: int, frame: int, task: int) -> None:
+        """Copies some channels of the images into the frame."""
+        source_h, source_w = word(plan, at.SOURCE_H), word(plan, at.SOURCE_W)
+        frame_h, frame_w, area = word(plan, at.FRAME_H), word(plan, at.FRAME_W), word(plan, at.FRAME_AREA)
+        phases_h, phases_w = word(plan, at.PHASE_H), word(plan, at.PHASE_W)
+        step_h, step_w = word(plan, at.STEP_H), word(plan, at.STEP_W)
+        top, left = word(plan, at.TOP), word(plan, at.LEFT)
+        planes = word(plan, at.IMAGES) * word(plan, at.CHANNELS)
+        for plane in range(task * at.PLANES, min((task + 1) * at.PLANES, planes)):
+            from_ = source + plane * source_h * source_w * size
+            to = frame + plane * area * size
+            for py in range(phases_h):
+                for px in range(phases_w):
+                    first = min(max(round_up(left - px, step_w), 0), frame_w)
+                    last = max(min((source_w - 1 - px + left) // step_w + 1, frame_w), first)
+                    for row in range(frame_h):
+                        y = row * step_h + py - top
+                        if y < 0 or y >= source_h:
+                            clear(to, frame_w)
+                        else:
+                            clear(to, first)
+                            here = from_ + (y * source_w + first * step_w + px - left) * size
+                            if step_w == 1:
+                                copy_run(to + first * size, here, (last - first) * size)
+                            else:
+                                for i in range(last - first):
+                                    copy(to, first + i, here, i * step_w)
+                            clear(to + last * size, frame_w - last)
+                        to += frame_w * size
+
+    def pack(target: int, source: int, area: int, channels: int, offsets: int, taps: int, row_width: int, used: int, begin: int,
+             end: int) -> None:  # fmt: skip
+        """The columns of the pixels begin..end as rows of a panel: pixels are counted along rows of `used` elements, `row_width` apart."""
+        y = begin // used
+        x = begin - y * used
+        source += (y * row_width + x) * size
+        for _ in range(channels):
+            for t in range(taps):
+                here, to, rest = source + word(offsets, t) * size, target, end - begin
+                count = min(used - x, rest)
+                while rest > 0:
+                    copy_run(to, here, count * size)
+                    to += count * size
+                    here += (count + row_width - used) * size
+                    rest -= count
+                    count = min(used, rest)
+                target += width * size
+            source += area * size
+
+    def deliver(target: int, plane: int, row: int, column: int, source: int, rows: int, row_width: int, used: int, begin: int,
+                end: int) -> None:  # fmt: skip
+        """Copies the cells of the pixels begin..end that are in the first `used` of a row to the output."""
+        q = begin
+        y = begin // row_width
+        x = begin - y * row_width
+        while q < end:
+            count = min(used - x, end - q)
+            if count > 0:
+                to, here = target + (y * row + x * column) * size, source + (q - begin) * size
+                for _ in range(rows):
+                    if column == 1:
+                        copy_run(to, here, count * size)
+                    else:
+                        for i in range(count):
+                            copy(to, i * column, here, i)
+                    to += plane * size
+                    here += width * size
+            q += row_width - x
+            x = 0
+            y += 1
+
+    def products(plan: int, source: int, frame: int, weights: int, out: int, task: int) -> None:
+        """One task: some rows of the output of one image and group, on some neighbouring pixels."""
+        blocks, panels = word(plan, at.BLOCKS), word(plan, at.PANELS)
+        phases, groups, taps_max = word(plan, at.PHASES), word(plan, at.GROUPS), word(plan, at.TAPS)
+        block, rest = task % blocks, task // blocks
+        panel, rest = rest % panels, rest // panels
+        phase_index, rest = rest % phases, rest // phases
+        group, image = rest % groups, rest // groups
+        phase = plan + 8 * (at.HEADER + phase_index * (at.PHASE_WORDS + 3 * taps_max))
+        high, used, taps = word(phase, at.PHASE_HEIGHT), word(phase, at.PHASE_WIDTH), word(phase, at.PHASE_TAPS)
+        if high <= 0 or used <= 0:
+            return
+        packed, framed, frame_w = word(plan, at.PACKED), word(plan, at.FRAMED), word(plan, at.FRAME_W)
+        row_width = used if packed else frame_w
+        total = (high - 1) * row_width + used
+        count = round_up(total, lanes)
+        here = round_up(count, vectors)
+        if panel >= here:
+            return
+        first_vector, last_vector = panel * count // here, (panel + 1) * count // here
+        begin, end, wide = first_vector * lanes, min(last_vector * lanes, total), last_vector - first_vector
+        row0, rows_all = block * word(plan, at.BLOCK_ROWS), word(plan, at.ROWS)
+        rows = min(word(plan, at.BLOCK_ROWS), rows_all - row0)
+        depth, area = word(plan, at.DEPTH), word(plan, at.FRAME_AREA)
+        a_row, a_channel = word(plan, at.A_ROW), word(plan, at.A_CHANNEL)
+        a = weights + (group * word(plan, at.A_GROUP) + row0 * a_row) * size
+        b = (frame if framed else source) + (image * word(plan, at.CHANNELS) + group * depth) * area * size
+        # beyond the last pixel of an image that has no frame there may be no memory
+        gathered = packed or (not framed and end - begin < wide * lanes)
+        a_taps = phase + 8 * at.PHASE_WORDS
+        b_taps, panel_taps = a_taps + 8 * taps_max, a_taps + 16 * taps_max
+        steps = REDUCTION if a_channel < a_row else SPREAD_REDUCTION
+        some_taps = min(max(taps, 1), steps)
+        some_channels = max(round_up(depth, max(round_up(depth, steps // some_taps), 1)), 1)
+        plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
+        to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
+        c, c_row, room = cells(), width, columns()
+        # whole vectors of pixels that are neighbours in the output, in one pass: nothing to put together
+        straight = row_width == used and column == 1 and end - begin == wide * lanes and some_taps == taps and some_channels == depth
+        if straight:
+            c, c_row = to + begin * size, plane
+        elif taps == 0 or depth == 0:
+            clear(c, rows * width)
+        first = 1
+        for t in range(0, taps, some_taps):
+            taps_here = min(some_taps, taps - t)
+            for channel in range(0, depth, some_channels):
+                channels_here = min(some_channels, depth - channel)
+                weights_here, from_ = a + channel * a_channel * size, b + channel * area * size
+                if gathered:
+                    used_here = used if packed else total
+                    pack(room, from_, area, channels_here, b_taps + 8 * t, taps_here, frame_w, used_here, begin, end)
+                    tile(weights_here, a_row, a_channel, a_taps + 8 * t, room, taps_here * width, panel_taps, channels_here, taps_here, c,
+                         c_row, rows, wide, first)  # fmt: skip
+                else:
+                    tile(weights_here, a_row, a_channel, a_taps + 8 * t, from_ + begin * size, area, b_taps + 8 * t, channels_here,
+                         taps_here, c, c_row, rows, wide, first)  # fmt: skip
+                first = 0
+        if not straight:
+            deliver(to, plane, word(plan, at.OUT_ROW), column, c, rows, row_width, used, begin, end)
+
+    def gradient(plan: int, source: int, frame: int, weights: int, out: int, task: int) -> None:
+        """One task of the gradient in the images."""
+        if word(plan, at.SPREAD):
+            spread(plan, source, weights, out, task)
+        else:
+            product(plan, source, frame, weights, out, task)
+
+    return {f"conv_images_{dtype}": images, f"conv_output_{dtype}": products, f"conv_input_{dtype}": gradient}

@@ -1,0 +1,56 @@
+"""The routines that generated kernels call by symbol: compiled once for all kernels, unlike what kernels inline.
+
+A routine takes 64-bit integers, is compiled by `integers` when the first kernel that calls it is linked, and is kept in the cache of
+objects as kernels are.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from ..loopir import conv_plan
+from . import conv_depthwise, conv_plans, conv_spread, convolution, integers, runs, symbols, tiles
+
+MODULES = (conv_depthwise, conv_plan, conv_plans, conv_spread, convolution, integers, runs, symbols, tiles)
+"""Where their source is."""
+
+
+@functools.cache
+def functions() -> dict[str, Any]:
+    """The routines by name, in the language of `integers`; made when a program first needs one."""
+    found = dict(conv_plans.PLANS)
+    for dtype in runs.SCALARS:
+        found[f"conv_tiles_{dtype}"] = tiles.dispatch(dtype)
+        found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
+        found.update(convolution.routines(dtype))
+    return found
+
+
+_CALL = re.compile(r"^ *call_(conv_\w+)\(", re.MULTILINE)
+
+
+def arguments(name: str) -> int:
+    """How many arguments a routine takes."""
+    return int(functions()[name].__code__.co_argcount)
+
+
+def called(sources: list[str]) -> list[str]:
+    """The routines that the sources of kernels call, each after those that it calls itself."""
+    names = sorted({name for source in sources for name in _CALL.findall(source)})
+    return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
+
+
+_NEEDS = {"conv_input": "conv_output", "conv_output": "conv_tiles"}
+
+
+def _with_needed(name: str) -> list[str]:
+    kind, _, dtype = name.rpartition("_")
+    return [*(_with_needed(f"{_NEEDS[kind]}_{dtype}") if kind in _NEEDS else []), name]
+
+
+@functools.cache
+def callers() -> dict[str, Any]:
+    """What sources of kernels call: `call_` and the name of a routine."""
+    return {f"call_{name}": symbols.caller(name, arguments(name)) for name in functions()}

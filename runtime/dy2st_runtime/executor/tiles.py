@@ -1,0 +1,149 @@
+"""Register tiles: the innermost loops of convolution, as LLVM code on vectors of the machine's width.
+
+A tile is the product of `rows` rows of A with `vectors` vectors of columns of B, kept in registers while the reduction runs:
+
+    C[r, :] (+)= sum over channels c and taps t of A[a + r * a_row + c * a_channel + a_taps[t]] * B[b + c * b_channel + b_taps[t] + :]
+
+B is read in whole vectors at any address, A element by element, so neither needs another layout than it has: the tables of taps
+say where the windows lie. Every operand of every convolution and of its gradients has this form (see `convolution`).
+
+The sizes are those of the BLIS model (Van Zee and van de Geijn, 2015): as many accumulators as the registers hold beside the vectors of B.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import binding as llvm
+from llvmlite import ir
+from numba.core import cgutils
+
+from .. import dtype as dt
+from .integers import I64, Instruction, from_source
+from .runs import SCALARS
+
+
+def _machine() -> tuple[int, int]:
+    """Bytes of a vector, and how many vector registers there are."""
+    features = dict(llvm.get_host_cpu_features())
+    if features.get("avx512f"):
+        return 64, 32
+    if llvm.get_default_triple().startswith(("aarch64", "arm64")):
+        return 16, 32
+    return (32 if features.get("avx") else 16), 16
+
+
+VECTOR_BYTES, REGISTERS = _machine()
+
+
+def lanes(dtype: str) -> int:
+    """Elements of a vector."""
+    return VECTOR_BYTES // dt.size(dtype)
+
+
+ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
+"""The largest tile."""
+HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
+
+
+def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
+    """tile(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, first): addresses are in bytes,
+    everything else counts elements; `first` != 0 begins with zeros, else with what C holds."""
+    scalar, count = SCALARS[dtype], lanes(dtype)
+    vector = ir.VectorType(scalar, count)
+    name = f"tile_{dtype}_{rows}x{vectors}"
+
+    def define(module: ir.Module) -> ir.Function:
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 12), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, first = function.args
+        build = ir.IRBuilder(function.append_basic_block("entry"))
+        pointer = lambda address: build.inttoptr(address, scalar.as_pointer())  # noqa: E731
+        zero = ir.Constant(I64, 0)
+
+        def places(builder: ir.IRBuilder) -> list[list[Any]]:
+            out = []
+            for r in range(rows):
+                row = builder.gep(c_pointer, [builder.mul(c_row, ir.Constant(I64, r))])
+                out.append([builder.bitcast(builder.gep(row, [ir.Constant(I64, v * count)]), vector.as_pointer())
+                            for v in range(vectors)])  # fmt: skip
+            return out
+
+        a_pointer, b_pointer, c_pointer = pointer(a), pointer(b), pointer(c)
+        a_table, b_table = (build.inttoptr(t, I64.as_pointer()) for t in (a_taps, b_taps))
+        steps = [build.mul(a_row, ir.Constant(I64, r)) for r in range(rows)]
+        targets = places(build)
+        slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
+        with build.if_else(build.icmp_signed("!=", first, zero)) as (then, otherwise):
+            with then:
+                for row in slots:
+                    for slot in row:
+                        build.store(ir.Constant(vector, [0.0] * count), slot)
+            with otherwise:
+                for row, target in zip(slots, targets, strict=True):
+                    for slot, place in zip(row, target, strict=True):
+                        build.store(build.load(place, align=dt.size(dtype)), slot)
+        with (
+            cgutils.for_range(build, channels) as channel,
+            cgutils.for_range(build, taps) as tap,
+        ):
+            a_at = build.add(build.mul(channel.index, a_channel), build.load(build.gep(a_table, [tap.index])))
+            b_at = build.add(build.mul(channel.index, b_channel), build.load(build.gep(b_table, [tap.index])))
+            a_here, b_here = build.gep(a_pointer, [a_at]), build.gep(b_pointer, [b_at])
+            columns = []
+            for v in range(vectors):
+                place = build.bitcast(build.gep(b_here, [ir.Constant(I64, v * count)]), vector.as_pointer())
+                columns.append(build.load(place, align=dt.size(dtype)))
+            for r in range(rows):
+                value = build.load(build.gep(a_here, [steps[r]]))
+                first_lane = build.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+                mask = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
+                spread = build.shuffle_vector(first_lane, ir.Constant(vector, ir.Undefined), mask)
+                for v in range(vectors):
+                    product = build.fmul(spread, columns[v], flags=("contract",))
+                    build.store(build.fadd(build.load(slots[r][v]), product, flags=("contract",)), slots[r][v])
+        for row, target in zip(slots, targets, strict=True):
+            for slot, place in zip(row, target, strict=True):
+                build.store(build.load(slot), place, align=dt.size(dtype))
+        build.ret_void()
+        return function
+
+    def emit(builder: Any, *operands: Any) -> None:
+        builder.call(builder.module.globals.get(name) or define(builder.module), operands)
+
+    return Instruction(emit)
+
+
+def dispatch(dtype: str) -> Any:
+    """products(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, rows, vectors, first): a tile for `rows` rows
+    of any number and up to VECTORS vectors."""
+    size = dt.size(dtype)
+    arguments = "a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, rows, vectors, first"
+    source = [f"def products({arguments}):", "    r = 0"]
+    scope: dict[str, Any] = {}
+    for i, height in enumerate(HEIGHTS):
+        source.append(f"    {'while' if i == 0 else 'if'} r + {height} <= rows:")
+        for vectors in range(1, VECTORS + 1):
+            name = f"tile_{height}_{vectors}"
+            scope[name] = _tile(dtype, height, vectors)
+            source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
+                       f"            {name}(a + r * a_row * {size}, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, "
+                       f"c + r * c_row * {size}, c_row, first)"]  # fmt: skip
+        source.append(f"        r += {height}")
+    return from_source("\n".join(source) + "\n", scope)
+
+
+def dispatch_row(dtype: str) -> tuple[Any, int]:
+    """row(a, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, vectors): one row of C, of as many vectors as the return value
+    says, at most `vectors`; and the largest such number."""
+    widths = (ROWS, 4, 2, 1)
+    source = ["def row(a, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, vectors):"]
+    scope: dict[str, Any] = {}
+    for vectors in widths:
+        scope[f"tile_{vectors}"] = _tile(dtype, 1, vectors)
+        source += [f"    if vectors >= {vectors}:",
+                   f"        tile_{vectors}(a, 0, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, 0, 1)",
+                   f"        return {vectors}"]  # fmt: skip
+    source.append("    return 0")
+    return from_source("\n".join(source) + "\n", scope), ROWS

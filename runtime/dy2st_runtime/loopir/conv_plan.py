@@ -1,0 +1,40 @@
+"""The plan of a convolution: int64 words that `ops.conv_routines` reserves and `executor.conv_plans` fills, then a record for each phase.
+
+A phase is a set of output pixels that see the same taps: all of them, or for the gradient in an image those with one remainder of the
+strides. Its record ends with three tables of offsets, with an entry for each tap: into the filter, the frame and a packed panel.
+"""
+
+# images of the batch; groups of channels; channels of a group that are summed over; channels of an image in the frame; channels of a
+# group that are produced
+IMAGES, GROUPS, DEPTH, CHANNELS, ROWS = range(5)
+# sizes of an image that goes into the frame; of a plane of the frame; elements of all planes of a channel
+SOURCE_H, SOURCE_W, FRAME_H, FRAME_W, FRAME_AREA = range(5, 10)
+# remainders of the strides that the frame keeps apart, down and across; strides of the frame in the image; zeros before the image
+PHASE_H, PHASE_W, STEP_H, STEP_W, TOP, LEFT = range(10, 16)
+# 0: the images are their own frame
+FRAMED = 16
+# steps in the filter: to the next row, channel of the sum, group
+A_ROW, A_CHANNEL, A_GROUP = range(17, 20)
+# steps in the output: channel, row, pixel
+OUT_PLANE, OUT_ROW, OUT_COLUMN = range(20, 23)
+# phases, and taps at most of each
+PHASES, TAPS = 23, 24
+# the windows over the image: its sizes, the width of the filter, strides, dilations, zeros before the image
+HEIGHT, WIDTH, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W, BEFORE_H, BEFORE_W = range(25, 34)
+
+# what follows from these, see `executor.conv_plans`
+# 1: the gradient is spread over the image (`executor.conv_spread`); 1: the columns of a task are packed
+SPREAD, PACKED = 34, 35
+# how the work of an image and group is cut: panels of pixels, blocks of rows
+PANELS, BLOCKS, BLOCK_ROWS = range(36, 39)
+# tasks that fill the frame, elements of the frame, work of such a task in the unit of `parallel`
+FRAME_TASKS, FRAME_ELEMENTS, FRAME_WORK = range(39, 42)
+# tasks that multiply, work of one
+TASKS, TASK_WORK = 42, 43
+HEADER = 44
+
+# record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
+PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)
+
+PLANES = 8
+"""Channels that one task copies into the frame, or planes of a depthwise convolution."""

@@ -1,0 +1,227 @@
+"""Convolution by register tiles against the NumPy reference, over sizes that meet each way in which the routines cut their work."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import mmap
+from typing import Any
+
+import numpy as np
+import op_cases
+import pytest
+from dy2st_runtime import threads
+from dy2st_runtime.codegen import layout
+from dy2st_runtime.executor import executable as executables
+from dy2st_runtime.executor.compile import KernelCompiler
+from dy2st_runtime.executor.executable import Executable
+from dy2st_runtime.loopir import conv_plan
+from dy2st_runtime.lowering.lower import lower
+from op_cases import Case
+
+# attributes, then (batch, channels, height, width, filters, kernel height, kernel width)
+GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
+    "same": (
+        {"paddings": [1, 1]},
+        [
+            (2, 3, 9, 11, 5, 3, 3),  # neither channels nor pixels fill a vector
+            (1, 64, 14, 14, 65, 3, 3),  # several passes over the reduction, one row beyond the tiles
+            (3, 40, 7, 7, 24, 3, 3),  # rows so short that the columns are packed
+            (1, 2, 7, 7, 300, 3, 3),  # more rows than a task holds
+            (2, 70, 5, 60, 1, 3, 3),
+            (0, 4, 5, 5, 6, 3, 3),
+            (1, 1, 1, 1, 1, 3, 3),
+        ],
+    ),
+    "plain": (
+        {},
+        [
+            (2, 5, 12, 12, 7, 5, 5),  # the image is its own frame; its gradient is spread
+            (1, 37, 6, 5, 20, 1, 1),
+            (2, 16, 40, 40, 8, 1, 1),
+            (1, 2, 20, 21, 3, 17, 17),  # more taps than a pass over the reduction
+            (1, 1, 3, 3, 2, 3, 3),
+        ],
+    ),
+    "strided": ({"strides": [2, 2], "paddings": [1, 1]}, [(2, 3, 15, 14, 20, 3, 3), (1, 33, 8, 8, 9, 1, 1), (1, 4, 30, 31, 8, 7, 7)]),
+    "far": ({"strides": [3, 4], "paddings": [4, 5, 2, 3], "dilations": [2, 1]}, [(2, 3, 8, 9, 4, 2, 3), (1, 5, 13, 6, 7, 3, 1)]),
+    "groups": ({"groups": 3, "paddings": [1, 0]}, [(2, 6, 8, 9, 9, 3, 2), (1, 96, 7, 7, 60, 1, 1)]),
+}
+DEPTHWISE = [
+    ({"groups": 6, "paddings": [1, 1]}, (2, 6, 9, 11, 6, 3, 3)),
+    ({"groups": 4, "paddings": [1, 1], "strides": [2, 2]}, (1, 4, 40, 41, 8, 3, 3)),
+    ({"groups": 5, "dilations": [2, 2], "strides": [3, 1]}, (2, 5, 17, 12, 5, 3, 4)),
+]
+rng = np.random.default_rng(5)
+
+
+def random(dtype: str, *shape: int) -> np.ndarray:
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def operands(sizes: tuple[int, ...], attrs: dict[str, Any], dtype: str) -> dict[str, dict[str, np.ndarray]]:
+    """The inputs of the convolution and of both gradients."""
+    batch, channels, height, width, filters, kh, kw = sizes
+    x, f = random(dtype, batch, channels, height, width), random(dtype, filters, channels // attrs.get("groups", 1), kh, kw)
+    dy = random(dtype, *Case("conv2d", {"Input": x, "Filter": f}, attrs).run()[0].shape)
+    return {"conv2d": {"Input": x, "Filter": f}, "conv2d_grad_input": {"Filter": f, "Output@GRAD": dy, "Input": x},
+            "conv2d_grad_filter": {"Input": x, "Output@GRAD": dy, "Filter": f}}  # fmt: skip
+
+
+def compiled(op: str, inputs: dict[str, np.ndarray], attrs: dict[str, Any], open_dims: bool = True) -> Executable:
+    built = op_cases.build(Case(op, inputs, attrs), open_dims)
+    return Executable(built.program, list(built.feeds), built.outputs)
+
+
+def same(got: np.ndarray, want: np.ndarray, terms: int) -> None:
+    """Equal but for the order of a sum of so many terms."""
+    tolerance = 8 * np.finfo(want.dtype).eps * max(terms, 1)
+    np.testing.assert_allclose(got, want, rtol=tolerance**0.5 * 1e-2, atol=tolerance)
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
+@pytest.mark.parametrize("grid", GRIDS)
+def test_one_kernel_serves_every_size(op: str, grid: str) -> None:
+    attrs, rows = GRIDS[grid]
+    executable: Executable | None = None
+    for sizes in rows:
+        inputs = operands(sizes, attrs, "float32")[op]
+        executable = executable or compiled(op, inputs, attrs)
+        want = Case(op, inputs, attrs).run()[0]
+        (got,) = executable.run(list(inputs.values()))
+        same(got, want, sizes[0] * sizes[2] * sizes[3] if op.endswith("filter") else sizes[1] * sizes[4] * sizes[5])
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
+@pytest.mark.parametrize("row", range(len(DEPTHWISE)))
+def test_a_filter_for_each_channel(op: str, row: int) -> None:
+    attrs, sizes = DEPTHWISE[row]
+    inputs = operands(sizes, attrs, "float32")[op]
+    same(compiled(op, inputs, attrs, open_dims=False).run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 500)
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
+def test_float64(op: str) -> None:
+    attrs, rows = GRIDS["same"]
+    executable: Executable | None = None
+    for sizes in rows[:3]:
+        inputs = operands(sizes, attrs, "float64")[op]
+        executable = executable or compiled(op, inputs, attrs)
+        np.testing.assert_allclose(executable.run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
+def test_an_infinity_reaches_the_windows_that_hold_it_only(op: str) -> None:
+    for grid in ("same", "plain"):
+        attrs, rows = GRIDS[grid]
+        inputs = operands(rows[0], attrs, "float32")[op]
+        inputs["Input" if op == "conv2d" else "Output@GRAD"][0, 0, 0, -1] = np.inf
+        got, want = compiled(op, inputs, attrs).run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0]
+        np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
+
+
+def before_a_forbidden_page(array: np.ndarray) -> np.ndarray:
+    """A copy whose last element is the last before memory that must not be touched."""
+    page = mmap.PAGESIZE
+    pages = -(-array.nbytes // page)
+    room = mmap.mmap(-1, (pages + 1) * page)
+    bytes_ = np.frombuffer(room, np.uint8)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mprotect(ctypes.c_void_p(bytes_.ctypes.data + pages * page), ctypes.c_size_t(page), 0) != 0:
+        pytest.skip("no mprotect here")
+    copy = bytes_[pages * page - array.nbytes : pages * page].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
+def test_no_vector_reaches_beyond_a_tensor(op: str) -> None:
+    attrs, rows = GRIDS["plain"]
+    executable: Executable | None = None
+    for sizes in rows[:2]:
+        inputs = {name: before_a_forbidden_page(v) for name, v in operands(sizes, attrs, "float32")[op].items()}
+        executable = executable or compiled(op, inputs, attrs)
+        same(executable.run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 1000)
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
+@pytest.mark.parametrize("row", [*GRIDS, 0, 1])
+def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(op: str, row: Any, monkeypatch: Any) -> None:
+    attrs, sizes = (GRIDS[row][0], GRIDS[row][1][0]) if row in GRIDS else DEPTHWISE[row]
+    inputs = operands(sizes, attrs, "float32")[op]
+    executable = compiled(op, inputs, attrs)
+    # the plan is one thread's work
+    shared = [f"return {layout.DIVIDE}" in source for source in executable.sources]
+    assert shared == [False, True, True]
+    for name in ("MUCH", "LEAST"):
+        monkeypatch.setattr(threads, name, 1)
+    results = []
+    try:
+        for count in (1, 2, 3):
+            threads.set_num_threads(count)
+            begun = threads.pool()._memory[threads.ROUND]
+            results.append(executable.run(list(inputs.values()))[0])
+            assert count == 1 or threads.pool()._memory[threads.ROUND] > begun
+    finally:
+        monkeypatch.undo()
+        threads.set_num_threads(0)
+    same(results[0], Case(op, inputs, attrs).run()[0], 500)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_much_work_is_cut_into_tasks_for_many_threads() -> None:
+    """Also one image with few pixels: there are tasks enough, of about the same work, whatever dominates."""
+    for sizes in [(1, 512, 7, 7, 512, 3, 3), (1, 64, 56, 56, 64, 3, 3), (64, 1, 28, 28, 20, 5, 5)]:
+        inputs = operands(sizes, {}, "float32")["conv2d"]
+        executable = compiled("conv2d", inputs, {})
+        executable.run(list(inputs.values()))
+        (frame,) = executable._frames
+        plan = next(d for d, name in enumerate(executable.plan.names) if "#t1" in name)
+        words = frame.value(plan)
+        assert words[conv_plan.TASKS] >= 8
+        work = 2 * np.prod(sizes) / (sizes[2] * sizes[3]) * np.prod(Case("conv2d", inputs, {}).run()[0].shape[2:]) / 10
+        assert 0.8 * work <= words[conv_plan.TASKS] * words[conv_plan.TASK_WORK] <= 2.5 * work
+
+
+def test_a_steady_state_allocates_nothing() -> None:
+    attrs, rows = GRIDS["same"]
+    inputs = operands(rows[1], attrs, "float32")["conv2d"]
+    executable = compiled("conv2d", inputs, attrs)
+    executable.run(list(inputs.values()))
+    (frame,) = executable._frames
+    before = frame.buffers.copy()
+    executable.run(list(inputs.values()))
+    np.testing.assert_array_equal(frame.buffers, before)
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
+@pytest.mark.parametrize(("attrs", "sizes"), [(GRIDS["same"][0], GRIDS["same"][1][0]), (GRIDS["far"][0], GRIDS["far"][1][0]), *DEPTHWISE])
+def test_the_nests_of_targets_without_routines(op: str, attrs: dict[str, Any], sizes: tuple[int, ...], monkeypatch: Any) -> None:
+    monkeypatch.setattr(executables, "lower", lambda *args, **options: lower(*args, **{**options, "routines": False}))
+    inputs = operands(sizes, attrs, "float32")[op]
+    executable = compiled(op, inputs, attrs, open_dims=False)
+    assert not any("call_conv" in source for source in executable.sources)
+    same(executable.run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 500)
+
+
+def test_each_compiler_of_a_process_links_routines_of_its_own(monkeypatch: Any) -> None:
+    attrs, rows = GRIDS["same"]
+    inputs = operands(rows[0], attrs, "float32")["conv2d"]
+    want = Case("conv2d", inputs, attrs).run()[0]
+    first = executables.compiler()
+    same(compiled("conv2d", inputs, attrs).run(list(inputs.values()))[0], want, 100)
+    others = [KernelCompiler(first.cache)]
+    monkeypatch.setattr(executables, "compiler", lambda: others[0])
+    same(compiled("conv2d", inputs, attrs).run(list(inputs.values()))[0], want, 100)
+    own = others[0]._routines
+    assert own
+    assert all(first._routines[name] != address for name, address in own.items())
+    monkeypatch.undo()
+    others.clear()
+    gc.collect()
+    # a kernel that the first compiler has not linked yet
+    same(compiled("conv2d", inputs, attrs, open_dims=False).run(list(inputs.values()))[0], want, 100)
+    other_attrs = {"paddings": [1, 1], "strides": [1, 2]}
+    want = Case("conv2d", inputs, other_attrs).run()[0]
+    same(compiled("conv2d", inputs, other_attrs).run(list(inputs.values()))[0], want, 100)
