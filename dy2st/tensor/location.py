@@ -8,7 +8,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
-from itertools import islice
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +15,7 @@ import dy2st_runtime
 import numpy as np
 
 from ..errors import Location
-from ..transpiler import locate, place_of
+from ..transpiler import locate, place_of, positions
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(f)), "")
@@ -211,7 +210,7 @@ def place_of_result(function: FunctionType) -> Location:
 
 
 def _line(code: CodeType, instruction: int) -> int:
-    return next((n for start, stop, n in code.co_lines() if n and start <= instruction < stop), code.co_firstlineno)
+    return positions.table(code).line(instruction) or code.co_firstlineno
 
 
 def _location(code: CodeType, line: int, instruction: int, namespace: dict[str, Any]) -> Location:
@@ -228,7 +227,8 @@ def _columns(code: CodeType, instruction: int, line: int, text: str) -> tuple[in
         return indent, len(text.rstrip("\n"))
     if sys.version_info < (3, 11):
         return indent, None
-    first, last, start, stop = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    found = positions.table(code).positions
+    first, last, start, stop = found[instruction // 2] if instruction // 2 < len(found) else (None,) * 4
     if first != line or start is None:
         return indent, None
     raw = text.encode()

@@ -8,10 +8,11 @@ each node stands on a line of its own: the lines of this twin tell the nodes.
 from __future__ import annotations
 
 import ast
+import bisect
 import dis
-import itertools
 import sys
 import types
+from typing import NamedTuple
 
 Span = tuple[int, int, int, int]  # line, column, end line, end column
 
@@ -20,13 +21,51 @@ Span = tuple[int, int, int, int]  # line, column, end line, end column
 _known: dict[int, tuple[types.CodeType, dict[int, Span]]] = {}
 
 
+class Table(NamedTuple):
+    """Where the instructions of a code object stand, for all of them: Python's own iterators begin at the first one each time, so
+    that asking them for each instruction would take the square of the length.
+
+    Attributes:
+        positions: first line, last line, column, end column of each instruction; none before Python 3.11.
+        starts, lines: the offsets from which the instructions are of another line, and that line.
+    """
+
+    positions: list[tuple[int | None, int | None, int | None, int | None]]
+    starts: list[int]
+    lines: list[int | None]
+
+    def line(self, instruction: int) -> int | None:
+        """The line of the instruction at this offset, None where Python keeps none."""
+        i = bisect.bisect_right(self.starts, instruction) - 1
+        return self.lines[i] if i >= 0 else None
+
+
+_tables: dict[int, tuple[types.CodeType, Table]] = {}
+_MOST = 1_000
+
+
+def table(code: types.CodeType) -> Table:
+    """The table of a code object, made when it is first asked for."""
+    known = _tables.get(id(code))
+    if known is None:
+        if len(_tables) >= _MOST:
+            _tables.clear()
+        ranges = list(code.co_lines())
+        made = Table([], [start for start, _, _ in ranges], [line for _, _, line in ranges])
+        if sys.version_info >= (3, 11):
+            made.positions.extend(code.co_positions())
+        known = _tables[id(code)] = code, made
+    return known[1]
+
+
 def position(code: types.CodeType, instruction: int) -> Span | None:
     """The place of the instruction at this offset, None where Python keeps none."""
     if instruction < 0:
         return None
     if sys.version_info < (3, 11):
         return _known[id(code)][1].get(instruction) if id(code) in _known else None
-    start, end, col, end_col = next(itertools.islice(code.co_positions(), instruction // 2, None))
+    found = table(code).positions
+    start, end, col, end_col = found[instruction // 2] if instruction // 2 < len(found) else (None,) * 4
     if start is None or end is None or col is None or end_col is None:
         return None
     return start, col, end, end_col

@@ -99,9 +99,14 @@ def require_equal(a: Dim, b: Dim, message: str, hint: str | None = None) -> Dim:
     return b
 
 
+def same(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
+    """Whether two shapes are known and equal."""
+    return all(map(known, (*a, *b))) and tuple(a) == tuple(b)
+
+
 def require_same_shape(a: Sequence[Dim], b: Sequence[Dim], what: str, hint: str | None = None) -> None:
     """Both shapes must be equal; ShapeError names both."""
-    if all(map(known, (*a, *b))) and tuple(a) == tuple(b):
+    if same(a, b):
         return  # without putting a message together
     message = f"{what}: shape {show(a)} against {show(b)}"
     if len(a) != len(b):

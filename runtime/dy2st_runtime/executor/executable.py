@@ -315,9 +315,12 @@ class Session:
 
     def fetch(self, names: Sequence[str]) -> list[Any]:
         """The present values of variables; None where absent. A persistable has its new value once the run is finished."""
-        values = [self._final(name) if self.finished else ABSENT for name in names]
-        values = [self._value(name) if v is ABSENT else v for name, v in zip(names, values, strict=True)]
-        return [None if v is ABSENT else v for v in values]
+        return [self._fetched(name) for name in names]
+
+    def _fetched(self, name: str) -> Any:
+        value = self._final(name) if self.finished else ABSENT
+        value = self._value(name) if value is ABSENT else value
+        return None if value is ABSENT else value
 
     def _value(self, name: str) -> Any:
         return self.frame.value(self.executable.plan.descriptor(name))

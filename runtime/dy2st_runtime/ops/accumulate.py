@@ -161,6 +161,8 @@ class SumLike(OpDef):
 
 def _check_broadcast(small: tuple, large: tuple) -> None:
     """ShapeError unless a tensor of shape `small` broadcasts to exactly `large`."""
+    if dims.same(small, large):
+        return
     message = f"shape {dims.show(small)} does not broadcast to {dims.show(large)}"
     if len(small) > len(large):
         raise ShapeError(message)
