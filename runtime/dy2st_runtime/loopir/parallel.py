@@ -153,6 +153,10 @@ def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
         fixed += sum(map(_expression_cost, _expressions(s))) + (MEMORY if isinstance(s, n.Store) else 0.0)
         if isinstance(s, n.RoutineCall):
             total = total + s.work
+        if isinstance(s, n.Gemm):
+            # two operations for each of m * n * k at 100 GFLOP/s
+            sizes: list[Any] = [UNKNOWN_TRIPS if any(name in inside for name in _names(e)) else e for e in (s.m, s.n, s.k)]
+            total = total + n.as_expr(sizes[0] * sizes[1] * sizes[2], n.INDEX) // round(1 / ARITHMETIC)
         for inner in bodies(s):
             part, rest = _cost(inner, inside)
             if isinstance(s, (n.For, n.While)):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dims
+from ..loopir import nodes as n
 from . import conv_routines, images, windows
 from .conv_routines import is_depthwise, pay_forward, pay_scatter, pointwise
 from .windows import Axes, axes_of
@@ -79,24 +80,11 @@ def grad_filter(cx: Any, x: Any, dy: Any, f: Any, out: Any, attrs: dict[str, Any
     if is_depthwise(f, attrs):
         _depthwise_grad_filter(cx, image, grads, target, out, [x, dy, f], attrs)
     else:
-        temps = [] if pointwise(f, attrs) else [cx.temp(target.dtype, 2), cx.temp(target.dtype, 3)]
-        with images.producing(cx, [image, grads], [x, dy, f], target, out, temps) as (
-            k,
-            (src, d),
-            (_, _, w),
-            dst,
-            scratch,
-        ):
+        direct = pointwise(f, attrs)
+        temps = [] if direct else [cx.temp(target.dtype, 1), cx.temp(target.dtype, 1)]
+        with images.producing(cx, [image, grads], [x, dy, f], target, out, temps) as (k, (src, d), (_, _, w), dst, scratch):
             shape = Shapes(k, src.shape, w.shape, axes_of(src.shape, w.shape, attrs), attrs)
-            columns = Columns(k, shape, scratch)
-            images.fill(k, dst, 0, dst.size, 0.0)
-            with k.loop(shape.batch) as b:
-                columns.load(src, b)
-                with k.loop(shape.groups) as g:
-                    cols, at = columns.gather(src, b, g)
-                    k.gemm(d, cols, dst, shape.filters, shape.taps, shape.points, trans_b=True,
-                           a_offset=shape.output(b, g), b_offset=at,
-                           c_offset=g * shape.filters * shape.taps, beta=1.0)  # fmt: skip
+            (_filter_products if direct else _filter_columns)(k, src, d, dst, scratch, shape)
     images.deliver(cx, target, out, [x, dy, f])
 
 
@@ -119,13 +107,10 @@ class Shapes:
 
 
 class Columns:
-    """The columns of one image and group: [taps, points], in scratch, or the image itself without scratch."""
+    """The columns of one image and group: [taps, points], in scratch."""
 
     def __init__(self, k: Any, shape: Shapes, scratch: Sequence[Any]):
         self.k, self.shape = k, shape
-        self.direct = not scratch
-        if self.direct:
-            return
         self.matrix, self.framed = scratch
         self.frame = images.Frame(k, shape.rows, shape.cols)
         k.set_shape(self.matrix, [shape.taps, shape.points])
@@ -143,14 +128,11 @@ class Columns:
 
     def load(self, image: Any, batch: Any) -> None:
         """Copies one image into the frame."""
-        if not self.direct and self.frame.padded:
+        if self.frame.padded:
             self.frame.load(image, self._start(batch), self.framed, 0, self.shape.channels)
 
     def gather(self, image: Any, batch: Any, group: Any) -> tuple[Any, Any]:
         """The tensor that holds the columns, and where they start in it."""
-        shape = self.shape
-        if self.direct:
-            return image, (batch * shape.channels + group * shape.depth) * shape.points
         self._each(image, batch, group, lambda src, s, d: self.matrix.__setitem__(d, src[s]))
         return self.matrix, 0
 
@@ -160,22 +142,82 @@ class Columns:
 
     def _each(self, image: Any, batch: Any, group: Any, move: Callable[[Any, Any, Any], None]) -> None:
         k, shape, frame = self.k, self.shape, self.frame
-        rows, cols = shape.rows, shape.cols
         pixels, start = (self.framed, 0) if frame.padded else (image, self._start(batch))
-        with k.loop(shape.depth) as c, k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:
-            to = k.let(((c * rows.kernel + i) * cols.kernel + j) * shape.points)
-            source = k.let(
-                start + ((group * shape.depth + c) * frame.height + i * rows.dilation) * frame.width + j * cols.dilation
-            )
-            with k.loop(shape.height) as y:
-                d, s = k.let(to + y * shape.width), k.let(source + y * rows.stride * frame.width)
-                with k.loop(shape.width) as x:
-                    move(pixels, s + x * cols.stride, d + x)
+        _columns(k, shape, frame, shape.depth, start + group * shape.depth * frame.area, 0, lambda s, d: move(pixels, s, d))
 
     def deliver(self, image: Any, batch: Any) -> None:
         """Copies the frame, without its border, to the image."""
         if self.frame.padded:
             self.frame.unload(self.framed, 0, image, self._start(batch), self.shape.channels)
+
+
+def _columns(k: Any, shape: Shapes, frame: images.Frame, channels: Any, source: Any, target: Any, move: Callable[[Any, Any], None]) -> None:
+    """For each element of the columns of some channels, whose pixels begin at `source`: move(its pixel, its place after `target`)."""
+    rows, cols = shape.rows, shape.cols
+    with k.loop(channels) as c, k.loop(rows.kernel) as i, k.loop(cols.kernel) as j:
+        to = k.let(target + ((c * rows.kernel + i) * cols.kernel + j) * shape.points)
+        start = k.let(source + (c * frame.height + i * rows.dilation) * frame.width + j * cols.dilation)
+        with k.loop(shape.height) as y:
+            d, s = k.let(to + y * shape.width), k.let(start + y * rows.stride * frame.width)
+            with k.loop(shape.width) as x:
+                move(s + x * cols.stride, d + x)
+
+
+# ---- gradient in the filter ------------------------------------------------------------------------------------------
+
+COLUMNS = 128
+"""A gradient in the filter is cut into 2, 4 or 8 pieces that threads share, with at least so many columns (or rows): with fewer, products
+lose a third of their speed."""
+
+
+def _pieces(k: Any, size: Any) -> Any:
+    return k.let(n.select(size < 2 * COLUMNS, 1, n.select(size < 4 * COLUMNS, 2, n.select(size < 8 * COLUMNS, 4, 8))))
+
+
+def _filter_products(k: Any, src: Any, d: Any, dst: Any, scratch: Sequence[Any], shape: Shapes) -> None:
+    """Of pointwise filters: a piece is some filters, or some channels where these are more, over all images."""
+    filters, depth = shape.filters, n.as_expr(shape.depth)
+    by_filters, size = k.let(filters >= depth), k.let(n.maximum(filters, depth))
+    pieces = _pieces(k, size)
+    with k.parallel(shape.groups * pieces) as piece:
+        group, part = k.let(piece // pieces), k.let(piece % pieces)
+        low, high = k.let(part * size // pieces), k.let((part + 1) * size // pieces)
+        row, rows = k.let(n.select(by_filters, low, 0)), k.let(n.select(by_filters, high - low, filters))
+        column, columns = k.let(n.select(by_filters, 0, low)), k.let(n.select(by_filters, depth, high - low))
+        to = k.let((group * filters + row) * depth + column)
+        with k.loop(rows) as r:
+            images.fill(k, dst, to + r * depth, columns, 0.0)
+        with k.loop(shape.batch) as b:
+            k.gemm(d, src, dst, rows, columns, shape.points, trans_b=True, a_offset=shape.output(b, group) + row * shape.points,
+                   b_offset=((b * shape.groups + group) * depth + column) * shape.points, c_offset=to, ldc=depth, beta=1.0)  # fmt: skip
+
+
+def _filter_columns(k: Any, src: Any, d: Any, dst: Any, scratch: Sequence[Any], shape: Shapes) -> None:
+    """A piece is some channels of a group, over all images, with room of its own for their frame and their columns."""
+    matrix, framed = scratch
+    frame = images.Frame(k, shape.rows, shape.cols)
+    pieces = k.let(n.minimum(_pieces(k, shape.taps), n.as_expr(shape.depth)))
+    most, window = k.let((n.as_expr(shape.depth) + pieces - 1) // pieces), k.let(n.as_expr(shape.rows.kernel) * shape.cols.kernel)
+    k.set_shape(matrix, [shape.groups * pieces * most * window * shape.points])
+    k.set_shape(framed, [shape.groups * pieces * most * frame.area if frame.padded else 0])
+    with k.parallel(shape.groups * pieces) as piece:
+        group, part = k.let(piece // pieces), k.let(piece % pieces)
+        channel = k.let(part * shape.depth // pieces)
+        channels = k.let((part + 1) * shape.depth // pieces - channel)
+        room, columns = k.let(piece * most * frame.area), k.let(piece * most * window * shape.points)
+        to = k.let(group * shape.filters * shape.taps + channel * window)
+        with k.loop(shape.filters) as m:
+            images.fill(k, dst, to + m * shape.taps, channels * window, 0.0)
+        if frame.padded:
+            images.fill(k, framed, room, channels * frame.area, 0.0)
+        with k.loop(shape.batch) as b:
+            start = k.let(((b * shape.groups + group) * shape.depth + channel) * shape.rows.size * shape.cols.size)
+            if frame.padded:
+                frame.load(src, start, framed, room, channels)
+            pixels, at = (framed, room) if frame.padded else (src, start)
+            _columns(k, shape, frame, channels, at, columns, lambda s, e, pixels=pixels: matrix.__setitem__(e, pixels[s]))  # type: ignore[misc]
+            k.gemm(d, matrix, dst, shape.filters, channels * window, shape.points, trans_b=True, a_offset=shape.output(b, group),
+                   b_offset=columns, c_offset=to, ldc=shape.taps, beta=1.0)  # fmt: skip
 
 
 def _scatter(

@@ -45,7 +45,7 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
     ),
     "strided": ({"strides": [2, 2], "paddings": [1, 1]}, [(2, 3, 15, 14, 20, 3, 3), (1, 33, 8, 8, 9, 1, 1), (1, 4, 30, 31, 8, 7, 7)]),
     "far": ({"strides": [3, 4], "paddings": [4, 5, 2, 3], "dilations": [2, 1]}, [(2, 3, 8, 9, 4, 2, 3), (1, 5, 13, 6, 7, 3, 1)]),
-    "groups": ({"groups": 3, "paddings": [1, 0]}, [(2, 6, 8, 9, 9, 3, 2), (1, 96, 7, 7, 60, 1, 1)]),
+    "groups": ({"groups": 3, "paddings": [1, 0]}, [(2, 6, 8, 9, 9, 3, 2), (1, 96, 7, 7, 60, 1, 1), (2, 270, 4, 5, 9, 2, 2)]),
 }
 DEPTHWISE = [
     ({"groups": 6, "paddings": [1, 1]}, (2, 6, 9, 11, 6, 3, 3)),
@@ -144,15 +144,33 @@ def test_no_vector_reaches_beyond_a_tensor(op: str) -> None:
         same(executable.run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 1000)
 
 
-@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
-@pytest.mark.parametrize("row", [*GRIDS, 0, 1])
-def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(op: str, row: Any, monkeypatch: Any) -> None:
-    attrs, sizes = (GRIDS[row][0], GRIDS[row][1][0]) if row in GRIDS else DEPTHWISE[row]
+POINTWISE = [({}, (2, 20, 5, 6, 300, 1, 1)), ({}, (3, 260, 4, 5, 70, 1, 1)), ({"groups": 2}, (2, 10, 6, 5, 280, 1, 1))]
+
+
+@pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
+@pytest.mark.parametrize("row", range(len(POINTWISE)))
+def test_pointwise_filters_of_known_number(op: str, row: int) -> None:
+    attrs, sizes = POINTWISE[row]
     inputs = operands(sizes, attrs, "float32")[op]
-    executable = compiled(op, inputs, attrs)
-    # the plan is one thread's work
+    same(compiled(op, inputs, attrs, open_dims=False).run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 300)
+
+
+TASKS = [*(pytest.param(op, attrs, sizes, id=f"{op} {i}") for op in ("conv2d", "conv2d_grad_input")
+           for i, (attrs, sizes) in enumerate([*((attrs, rows[0]) for attrs, rows in GRIDS.values()), *DEPTHWISE[:2]])),
+         *(pytest.param("conv2d_grad_filter", attrs, sizes, id=f"conv2d_grad_filter {i}")
+           for i, (attrs, sizes) in enumerate([(GRIDS["same"][0], GRIDS["same"][1][1]), (GRIDS["groups"][0], GRIDS["groups"][1][2]),
+                                               *POINTWISE, DEPTHWISE[0]]))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "attrs", "sizes"), TASKS)
+def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(
+    op: str, attrs: dict[str, Any], sizes: tuple[int, ...], monkeypatch: Any
+) -> None:
+    inputs = operands(sizes, attrs, "float32")[op]
+    executable = compiled(op, inputs, attrs, open_dims=op != "conv2d_grad_filter")
+    # all but the plan, which is one thread's work
     shared = [f"return {layout.DIVIDE}" in source for source in executable.sources]
-    assert shared == [False, True, True]
+    assert shared == ([True] * len(shared) if op.endswith("filter") else [False, True, True])
     for name in ("MUCH", "LEAST"):
         monkeypatch.setattr(threads, name, 1)
     results = []
