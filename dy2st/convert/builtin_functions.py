@@ -36,7 +36,7 @@ from .iterables import (
 from .iterators import fresh, iter_, next_
 from .logical import in_, not_, python_bool
 from .math_functions import MATH
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .options import OneOf, choose
 from .printing import print_
 from .reductions import combined, extreme, quantifier, sum_
@@ -69,6 +69,8 @@ def _of_each(f: Callable) -> Callable:
 
 @_of_each
 def len_(x: Any) -> Any:
+    if isinstance(x, MaybeValue):
+        x = x._dy_bare("object of type 'NoneType' has no len()")
     if isinstance(x, (DynamicList, StagedDict)):
         return x.length()
     if isinstance(x, Staged):
@@ -222,8 +224,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return answers.pop()
     if isinstance(x, (DynamicList, StagedDict)):
         return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
-    if isinstance(x, MaybeTuple):
-        return if_expr(x.is_none, lambda: isinstance(None, kinds), lambda: isinstance(x.value, kinds))
+    if isinstance(x, MaybeValue):
+        return if_expr(x._dy_is_none, lambda: isinstance(None, kinds), lambda: isinstance_(x._dy_value, kinds))
     return isinstance(x, kinds)
 
 
@@ -307,10 +309,12 @@ def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
 
 
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
+    x = fresh(x) if isinstance(x, MaybeValue) else x
     return x.stack(axis) if isinstance(x, DynamicList) else manipulation.stack(x, axis, name)
 
 
 def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
+    x = fresh(x) if isinstance(x, MaybeValue) else x
     return x.concat(axis) if isinstance(x, DynamicList) else manipulation.concat(x, axis, name)
 
 

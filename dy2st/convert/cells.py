@@ -146,6 +146,10 @@ class EntryCell(Cell):
         else:
             cls.__setitem__(self.target, self.entry, value)
 
+    def put_back(self, value: Any) -> None:
+        """Gives the entry a value that it had; the one of a variable without a value is `Undefined`, for code to find."""
+        self._class().__setitem__(self.target, self.entry, value)
+
     def _class(self) -> Any:
         if isinstance(self.target, dict):
             return OrderedDict if isinstance(self.target, OrderedDict) else dict
@@ -288,4 +292,4 @@ class Snapshot:
                 now = {}
             for entry, value in old.items():
                 if now.get(entry, container) is not value:
-                    EntryCell(container, entry).write(value)
+                    EntryCell(container, entry).put_back(value)

@@ -17,6 +17,7 @@ from ..tensor import Tensor
 from .containers import held_by, put
 from .growing import current, substitute
 from .lists import StagedList
+from .maybe_value import MaybeValue
 from .running import named_variables
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
         from .tracer import current_tracer
 
         tracer = current_tracer()
+        if isinstance(a, MaybeValue):
+            given = on_either(_there(a, change, args), *args, **kwargs)
+            now = current(tracer, a)
+            return now if gives == "container" else (now, given[1]) if gives == "both" else given
         choice = None if tracer is None else tracer.chosen.get(id(a))
         if tracer is None or choice is None or choice.block is not tracer.block or tracer.alternatives.has_changed(a):
             return change(a, *args, **kwargs)
@@ -94,6 +99,16 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
         return new if gives == "container" else (new, value) if gives == "both" else value
 
     return on_either
+
+
+def _there(a: MaybeValue, change: Callable[..., Any], args: tuple) -> Any:
+    """The container that is changed; where it is None the run raises what Python raises."""
+    if change.__name__ in ("setitem", "delitem"):
+        return a._dy_bare(f"'NoneType' object {'does not support item assignment' if change.__name__ == 'setitem' else _NO_DELETION}")
+    return a._dy_attribute(change.__name__.removeprefix("list_") if change.__name__.startswith("list_") else args[0])
+
+
+_NO_DELETION = "doesn't support item deletion"
 
 
 def _given(tracer: Tracer, choice: Chosen, contents: Any) -> Any:

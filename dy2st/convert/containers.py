@@ -17,6 +17,7 @@ import numpy as np
 from ..tensor import Tensor
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .maybe_value import MaybeValue
 from .structure import MaybeObject
 
 _KINDS = (list, dict, deque, set, bytearray, np.ndarray)
@@ -98,8 +99,8 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
         if type(x) is tuple:
             stack += x
             continue
-        if isinstance(x, MaybeObject):
-            stack.append(x.value)
+        if isinstance(x, (MaybeObject, MaybeValue)):
+            stack.append(x.value if isinstance(x, MaybeObject) else x._dy_value)
             continue
         if isinstance(x, StagedDict):
             stack += x.parts

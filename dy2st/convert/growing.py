@@ -12,6 +12,7 @@ from .cells import Cell, EntryCell, OuterVariable, read_outside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Growth
+from .maybe_value import MaybeValue
 from .reach import AttributeVariable
 from .records import dynamic_list
 from .running import assign, frames, named_variables, variables
@@ -112,6 +113,9 @@ def _mapped(value: Any, to: Callable[[Any], Any]) -> Any:
     if isinstance(new, MaybeObject):
         inner = _mapped(new.value, to)
         return new if inner is new.value else MaybeObject(inner, new.token)
+    if isinstance(new, MaybeValue):
+        inner = _mapped(new._dy_value, to)
+        return new if inner is new._dy_value else MaybeValue(inner, new._dy_is_none)
     if new is not value or type(value) is not tuple:
         return new
     parts = tuple(_mapped(v, to) for v in value)

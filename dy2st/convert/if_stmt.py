@@ -26,7 +26,7 @@ from .dynamic import DynamicList
 from .frames import Growth, Outcome, Side
 from .growing import current, gained_key, promote
 from .left import Left
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
@@ -34,7 +34,7 @@ from .raised import NoWayOn, Raised, scalar
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 from .types import LeafType
-from .undefined import Undefined, Unread
+from .undefined import Undefined, Unread, quiet
 
 State = Callable[[], tuple[Any, ...]]
 
@@ -49,8 +49,8 @@ def truth(x: Any) -> Any:
         return truth(x.length() > 0)
     if isinstance(x, OneOf):
         return truth(choose(x, truth))
-    if isinstance(x, MaybeTuple):
-        return resolved(if_expr(x.is_none, lambda: False, lambda: bool(x.value)))
+    if isinstance(x, MaybeValue):
+        return resolved(if_expr(x._dy_is_none, lambda: False, lambda: truth(x._dy_value)))
     if not is_staged(x):
         own = bound(x, "__bool__", "__len__")
         return bool(x) if own is None else truth(own())
@@ -88,7 +88,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         return
     tracer = need_tracer("an if statement")
     tracer.note("if", "staged: its condition depends on a tensor")
-    before = get_state()
+    before, set_state = get_state(), quiet(set_state)
     tracer.watch(*before)
 
     def branch(run: Callable[[], None]) -> Callable[[], tuple]:

@@ -10,6 +10,7 @@ from ..errors import StagedValueError
 from ..tensor.location import user_location
 from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
+from .maybe_value import MaybeValue
 from .running import named_variables, variables
 from .special import bound
 from .tracer import current_tracer
@@ -39,6 +40,8 @@ def fresh(iterable: Any) -> Any:
     Raises:
         StagedValueError: it is an iterator that is older than what is being traced, or of which only the run knows how far it is.
     """
+    if isinstance(iterable, MaybeValue):
+        iterable = iterable._dy_bare("'NoneType' object is not iterable")
     if isinstance(iterable, StagedDict):
         return iterable.keys()
     tracer = current_tracer()

@@ -12,8 +12,9 @@ from typing import Any
 
 from .cells import Cell, EntryCell, ListCell
 from .frames import Outcome
+from .maybe_value import MaybeValue
 from .records import RecordList
-from .structure import build, split
+from .structure import MaybeObject, attributes_of, build, split
 from .undefined import Undefined
 
 
@@ -62,7 +63,8 @@ class Left:
 
     def _parts(self, x: Any, side: int) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         """The keys and the children of a container as the side left it; (), None for all that is no container."""
-        if not isinstance(x, (list, tuple, dict)) and not hasattr(type(x), "__dataclass_fields__"):
+        holds = isinstance(x, (list, tuple, dict, MaybeObject, MaybeValue)) or hasattr(type(x), "__dataclass_fields__")
+        if not holds and attributes_of(x) is None:
             return (), None
         keys, children = split(x)
         if children is None:

@@ -20,7 +20,7 @@ from .dynamic import DynamicList
 from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .raised import MayRaise
@@ -254,13 +254,17 @@ def is_none(x: Any) -> Any:
     """`x is None`."""
     if isinstance(x, OneOf):
         return choose(x, is_none)
-    return python_bool(x.is_none) if isinstance(x, (MaybeNone, MaybeTuple)) else x is None
+    if isinstance(x, MaybeValue):
+        return python_bool(x._dy_is_none)
+    return python_bool(x.is_none) if isinstance(x, MaybeNone) else x is None
 
 
 def in_(a: Any, b: Any) -> Any:
     """`a in b`."""
     if isinstance(a, OneOf):
         return choose(a, lambda one: in_(one, b))
+    if isinstance(b, MaybeValue):
+        b = b._dy_bare("argument of type 'NoneType' is not iterable")
     if is_staged(b):
         return python_bool(ops.op("reduce_any", X=b == a, reduce_all=True))
     if isinstance(b, (Lazy, Staged)):

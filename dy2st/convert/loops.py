@@ -22,7 +22,7 @@ from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, repla
 from .raised import MayRaise, Raised, scalar
 from .tracer import Tracer, current_tracer
 from .types import same
-from .undefined import Undefined, Unread
+from .undefined import Undefined, Unread, quiet
 
 _TRIALS = 20
 
@@ -57,7 +57,7 @@ def probe(tracer: Tracer, test_fn: Callable[[], Any], get_state: State, set_stat
     except MayRaise:
         return dispatch.constant(True)
     finally:
-        set_state(current(tracer, before))
+        quiet(set_state)(current(tracer, before))
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Loop:
     def __init__(self, tracer: Tracer, test_fn: Callable[[], Any], body: Callable[[], None], get_state: State,
                  set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
         self.tracer, self.test_fn, self.body = tracer, test_fn, body
-        self.get_state, self.set_state, self.names = get_state, set_state, names
+        self.get_state, self.set_state, self.names = get_state, quiet(set_state), names
         self.location = user_location()
         self.cells: dict[tuple, Cell] = {}
         self.named: set[tuple] = set()
@@ -339,7 +339,7 @@ class Loop:
         """Whether a cell is one of the variables of the loop, as `self.h` is an attribute and a name at once."""
         marks = [Tensor.wrap(s.initial._value, s.initial.stop_gradient) if isinstance(s.initial, Tensor) else object()
                  for s in self.slots[: len(self.names)]]  # fmt: skip
-        before = cell.read()
+        before, there = cell.read(), cell.entry in cell.target
         try:
             for i, mark in enumerate(marks):
                 values = [s.initial for s in self.slots[: len(self.names)]]
@@ -353,7 +353,7 @@ class Loop:
                     return True
         finally:
             self._leave()
-            cell.write(before)
+            (cell.put_back if there else cell.write)(before)
         return False
 
     def _promote(self, items: Any, later: Any) -> None:

@@ -26,7 +26,7 @@ from .growing import substituted
 from .iterables import Lazy
 from .layouts import columns_of, is_dense, stored
 from .lists import StagedList, element_type
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Options, Position, values_of
 from .records import RecordList, kind_of_lists
@@ -125,9 +125,9 @@ class Fitter:
         if isinstance(old, MaybeObject) or isinstance(new, MaybeObject):
             one, other = (x.value if isinstance(x, MaybeObject) else x for x in (old, new))
             return Node(MaybeObject, (), (self.fit(Const(one), one, other, name), self._flag(old, new)))
-        if isinstance(old, MaybeTuple) or isinstance(new, MaybeTuple):
-            one, other = (x.value if isinstance(x, MaybeTuple) else x for x in (old, new))
-            return Node(MaybeTuple, (), (self.fit(self._there(one), one, other, name), self._flag(old, new)))
+        if isinstance(old, MaybeValue) or isinstance(new, MaybeValue):
+            one, other = (x._dy_value if isinstance(x, MaybeValue) else x for x in (old, new))
+            return Node(MaybeValue, (), (self.fit(self._there(one), one, other, name), self._flag(old, new)))
         if is_option(self.tracer, old) and is_option(self.tracer, new):
             return _one_of(Options(values_of(old)), new)
         a, b = type_of(old), type_of(new)
@@ -147,10 +147,11 @@ class Fitter:
         return self._node(p, old, new, name)
 
     def _optional(self, value: Any, flag: Var, name: str) -> Node | None:
-        """The pattern of a tensor or number that is None on the other path; None if it is something else."""
-        if isinstance(value, (tuple, MaybeTuple)):
-            inner = value.value if isinstance(value, MaybeTuple) else value
-            return Node(MaybeTuple, (), (self._there(inner), flag))
+        """The pattern of a value that is None on the other path; None if it is an object that cannot be taken apart."""
+        inner = value._dy_value if isinstance(value, MaybeValue) else value
+        kind = node_type(inner)
+        if isinstance(inner, StagedList) or (split(inner)[1] is not None and kind not in (MaybeNone, MaybeNumber, OneOf, MaybeObject)):
+            return Node(MaybeValue, (), (self._there(inner), flag))
         t = type_of(value)
         if t is None or t.kind != "dense":
             return None
@@ -160,7 +161,7 @@ class Fitter:
 
     def _flag(self, *values: Any) -> Var:
         """The leaf that says of values whether they are None; it has no value where they have none."""
-        tokens = [x.is_none if isinstance(x, (MaybeNone, MaybeTuple)) else getattr(x, "token", None) for x in values]
+        tokens = [_token(x) for x in values]
         return Var(_FLAG, next(filter(None, map(self._reason, tokens)), ""))
 
     def _partly(self, value: Any, nothing: Undefined) -> Pattern:
@@ -230,12 +231,12 @@ class Fitter:
             return self._maybe_number(p, new, name)
         if p.kind is RecordList and isinstance(new, (list, RecordList)):
             return self._records([before, new], name)
-        if p.kind is MaybeTuple:
+        if p.kind is MaybeValue:
             parts, flag = p.children
             assert isinstance(flag, Var)
             flag = replace(flag, why=flag.why or self._flag(new).why)
-            other = new.value if isinstance(new, MaybeTuple) else new
-            return Node(MaybeTuple, (), (parts if is_none(new) else self.fit(parts, before.value, other, name), flag))
+            other = new._dy_value if isinstance(new, MaybeValue) else new
+            return Node(MaybeValue, (), (parts if is_none(new) else self.fit(parts, before._dy_value, other, name), flag))
         if p.kind is OneOf:
             if not is_option(self.tracer, new):
                 raise self._mismatch(before, new, name)
@@ -318,6 +319,13 @@ class Fitter:
         )
 
 
+def _token(x: Any) -> Any:
+    """What says of a value whether it is None, or has a value; None if it is surely there."""
+    if isinstance(x, MaybeValue):
+        return x._dy_is_none
+    return x.is_none if isinstance(x, MaybeNone) else getattr(x, "token", None)
+
+
 def is_none(x: Any) -> bool:
     """Whether a value is None on all paths on which there is one."""
     return x is None or (isinstance(x, MaybeObject) and x.value is None)
@@ -360,7 +368,7 @@ def _shown(x: Any) -> str:
 
 def steps(p: Node) -> list[str]:
     """How Python writes the way to each child."""
-    if p.kind in (MaybeNone, MaybeNumber, MaybeObject, MaybeTuple, OneOf):
+    if p.kind in (MaybeNone, MaybeNumber, MaybeObject, MaybeValue, OneOf):
         return [""] * len(p.children)
     if issubclass(p.kind, dict):
         return [f"[{k!r}]" for k in p.keys]
@@ -371,7 +379,7 @@ def in_order(p: Node, value: Any) -> list[Any]:
     """The children of a value in the order of the pattern."""
     if isinstance(value, Undefined):
         return [value] * len(p.children)
-    if p.kind in (MaybeNone, MaybeTuple) and not isinstance(value, p.kind):
+    if p.kind in (MaybeNone, MaybeValue) and not isinstance(value, p.kind):
         if isinstance(value, MaybeObject):
             return [Undefined("None"), value.token]
         return [Undefined("None"), True] if value is None else [value, False]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensor import Tensor, dispatch
 from ..tensor.kinds import with_number
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList
@@ -64,7 +65,8 @@ class MaybeNumber:
 
 
 def flatten(value: Any, *, twins: bool = False) -> tuple[list[Any], Tree]:
-    """The leaves of a value in order, and its tree. Lists, tuples, named tuples, dicts and dataclasses are nodes.
+    """The leaves of a value in order, and its tree. Lists, tuples, named tuples, dicts and dataclasses are nodes, and so are objects
+    that are made while a function is traced.
 
     With `twins` the tree says which containers are one object.
 
@@ -109,8 +111,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return (), [with_number(value, None), value._kinds.number]
     if kind is MaybeObject:
         return (), [value.value, value.token]
-    if kind is MaybeTuple:
-        return (), [value.value, value.is_none]
+    if kind is MaybeValue:
+        return (), [value._dy_value, value._dy_is_none]
     if kind is RecordList:
         return (value.layout,), value.columns
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
@@ -118,7 +120,33 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
         return names, [getattr(value, n) for n in names]
-    return (), None
+    attributes = None if isinstance(value, _LEAVES) else attributes_of(value)
+    return ((), None) if attributes is None else (tuple(attributes), list(attributes.values()))
+
+
+_LEAVES = (Tensor, bool, int, float, str, bytes, type(None), type, types.FunctionType, types.MethodType)
+
+
+def attributes_of(value: Any) -> dict[str, Any] | None:
+    """The attributes of an object of a class of the user's that is made while a function is traced, and so is nobody else's; None for any
+    other value, and for objects that lead back to themselves."""
+    made = getattr(dispatch.current_recorder(), "made", None)
+    if made is None or id(value) not in made or hasattr(type(value), "sublayers"):
+        return None
+    whole = all(not getattr(c, "__slots__", ()) for c in type(value).__mro__)
+    return vars(value) if whole and _is_tree(value, made, ()) else None
+
+
+def _is_tree(value: Any, made: Container[int], above: tuple[Any, ...]) -> bool:
+    if any(value is x for x in above):
+        return False
+    if isinstance(value, dict):
+        parts: Iterable[Any] = value.values()
+    elif id(value) in made:
+        parts = getattr(value, "__dict__", {}).values()
+    else:
+        parts = value if isinstance(value, (list, tuple)) else ()
+    return all(_is_tree(x, made, (*above, value)) for x in parts)
 
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
@@ -151,17 +179,19 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return OneOf(children[0], keys[0])
     if kind is MaybeObject:
         return MaybeObject(*children)
-    if kind is MaybeTuple:
-        return MaybeTuple(*children)
+    if kind is MaybeValue:
+        return MaybeValue(*children)
     if kind is RecordList:
         return RecordList(keys[0], children)
     if issubclass(kind, dict):
         return kind(zip(keys, children, strict=True))
     if issubclass(kind, tuple):
         return kind(*children)
-    new = object.__new__(kind)  # a dataclass: __init__ may do anything, and has run once already
+    new = object.__new__(kind)  # __init__ may do anything, and has run once already
     for name, child in zip(keys, children, strict=True):
         object.__setattr__(new, name, child)
+    if not dataclasses.is_dataclass(kind) and (make := getattr(dispatch.current_recorder(), "make", None)) is not None:
+        make(new)
     return new
 
 

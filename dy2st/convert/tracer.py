@@ -28,7 +28,7 @@ from .chosen import Chosen
 from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import Options
 from .raised import Attempts
@@ -248,10 +248,10 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked.append((tensor, shown))
         return StagedText(f"\0{len(self.marked) - 1}\0")
 
-    def require_not_none(self, t: MaybeNone | MaybeTuple, text: str = "", exception: type[Exception] = TypeError) -> None:
+    def require_not_none(self, t: MaybeNone | MaybeValue, text: str = "", exception: type[Exception] = TypeError) -> None:
         """Raises at run time, as eager would, if the value is None."""
         text = text or "unsupported operand: the value is None here, an operation on a tensor was expected"
-        raise_if(t.is_none, exception, text)
+        raise_if(t._dy_is_none if isinstance(t, MaybeValue) else t.is_none, exception, text)
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""

@@ -12,6 +12,7 @@ from .growing import current
 from .if_stmt import State, if_stmt
 from .raised import Attempt, Raised
 from .tracer import TooLongError, Tracer, current_tracer
+from .undefined import quiet
 
 # what cannot be traced; all else is raised eagerly too
 _OF_TRACING = (ConversionError, LeakError, StagedValueError, StructureError, TooLongError)
@@ -87,7 +88,7 @@ class _Try:
         self.tracer, self.body, self.handle = tracer, body, handle
         self.orelse = orelse
         self.attempt, self.get_state = attempt, attempt.get_state
-        self.set_state, self.names, self.dead = set_state, names, dead
+        self.set_state, self.names, self.dead = quiet(set_state), names, dead
 
     def run(self) -> None:
         tries = self.tracer.tries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -34,6 +35,26 @@ class Unread(Undefined):
 def ldu(thunk: Callable[[], Any], name: str) -> Any:
     """The value of an attribute or item; `Undefined` if there is none."""
     try:
-        return thunk()
+        return quiet(thunk)()
     except (AttributeError, KeyError, IndexError, UndefinedError):
         return Unread(name)
+
+
+class _Moving(threading.local):
+    state = False
+
+
+moving = _Moving()
+
+
+def quiet(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that moves the state of a branch or loop. It is no use of the values: `moving.state` says so to those that may be None."""
+
+    def quietly(*args: Any) -> Any:
+        before, moving.state = moving.state, True
+        try:
+            return f(*args)
+        finally:
+            moving.state = before
+
+    return quietly

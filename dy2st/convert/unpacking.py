@@ -10,7 +10,7 @@ from ..tensor.tensor import Tensor
 from .comprehensions import list_
 from .dynamic import DynamicList
 from .iterators import fresh
-from .maybe_tuple import MaybeTuple
+from .maybe_value import MaybeValue
 from .tracer import is_staged
 
 
@@ -50,9 +50,9 @@ def unpacked_rest(value: Any, before: int, after: int) -> tuple:
 
 def _measured(value: Any) -> tuple[Any, Tensor | None]:
     """The value, and of how many parts it is, if only the run knows."""
+    if isinstance(value, MaybeValue):
+        value = value._dy_bare("cannot unpack non-iterable NoneType object")
     value = fresh(value)
-    if isinstance(value, MaybeTuple):
-        value = value.bare("cannot unpack non-iterable NoneType object")
     size = None
     if isinstance(value, DynamicList):
         size = value.length()

@@ -11,10 +11,14 @@ from .cells import OuterVariable, Snapshot, assigned_outside, place_of
 from .containers import containers_of, held_by, is_container, is_plain_object
 from .dicts import StagedDict
 from .frames import Frame
+from .maybe_value import MaybeValue
 from .reach import Reach
 from .running import variables
 from .special import SpecialMethods
 from .structure import MaybeObject
+
+# what is no container itself, but may hold some
+_HOLDERS = (tuple, MaybeObject, MaybeValue, StagedDict)
 
 
 class Watcher:
@@ -54,10 +58,10 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
-        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in (tuple, MaybeObject, StagedDict) or is_plain_object(v)))
+        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in _HOLDERS or is_plain_object(v)))
         # a list that has been made since, and put into an attribute of a layer
         held = (v for c in list(self._containers.values()) for v in held_by(c) if id(v) not in self._containers)
-        new = [v for v in held if is_container(v) or type(v) in (tuple, StagedDict)]
+        new = [v for v in held if is_container(v) or type(v) in _HOLDERS]
         self.watch(*new)
 
     def own(self, owner: Any) -> None:

@@ -17,7 +17,7 @@ from ..convert.dicts import StagedDict
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.layouts import entries
-from ..convert.maybe_tuple import MaybeTuple
+from ..convert.maybe_value import MaybeValue
 from ..convert.optional import MaybeNone
 from ..convert.reach import Place
 from ..convert.records import RecordList
@@ -119,9 +119,9 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
     if isinstance(recipe, Rebuilt):
-        if recipe.kind is MaybeTuple and cook(recipe.children[1], arguments, values, follow, made):
+        if recipe.kind is MaybeValue and cook(recipe.children[1], arguments, values, follow, made):
             return None
-        if recipe.kind is MaybeTuple:
+        if recipe.kind is MaybeValue:
             return cook(recipe.children[0], arguments, values, follow, made)
         if recipe.mark in made:
             return made[recipe.mark]
@@ -173,7 +173,7 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
         return python_values(recipe.contents, path)
     if not isinstance(recipe, Rebuilt):
         return []
-    if recipe.kind in (MaybeTuple, MaybeNone, MaybeNumber, MaybeObject):
+    if recipe.kind in (MaybeValue, MaybeNone, MaybeNumber, MaybeObject):
         return python_values(recipe.children[0], path)
     steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
     steps = steps or [f"[{i}]" for i in range(len(recipe.children))]

@@ -291,9 +291,9 @@ class Trace:
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
             return self._given(items, self._fetch(value._value, value.of_numbers()))
         if isinstance(value, RecordList):
-            if self.exact:
-                raise StructureError("a list has a length that only the run knows", hint=_DECIDE)
             for column in value.columns:
+                if self.exact:
+                    self._require_exact(column)
                 self.tracer.aliases.require_fresh(column, self.tracer.block, "returned")
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
             return self._given(items, self._of_records(value))

@@ -60,12 +60,24 @@ class Held:
         self.x = x
 
 
+class Other(Held):
+    pass
+
+
 def objects_differ(x):
-    if x.sum() > 0:  # error: 'held' is Held
+    if x.sum() > 0:  # error: 'held' is Held of 1 on the path where the condition is true and Other of 1 on the path where it is false
         held = Held(x)
     else:
-        held = Held(x * 2)
+        held = Other(x * 2)
     return held.x
+
+
+def one_of_two_objects_changed(x):
+    held = other = Held(x)
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows
+        held = Held(x * 2)
+    held.x = held.x + 1
+    return other.x
 
 
 def number_or_text(x):
@@ -790,3 +802,9 @@ def record_looked_for(x, n):
     for i in range(n):
         rows.append((i, x))
     return rows.index((1, x))  # error: index() of a list of dynamic length whose entries are put together of others is not supported
+
+
+def optional_list_printed(x):
+    best = [x] if x.sum() > 0 else None
+    print(best)  # error: a list that is None on some paths has a text that only the run knows
+    return x

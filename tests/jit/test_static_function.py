@@ -323,7 +323,21 @@ class Plain:
 def holder(x):
     found = Plain()
     found.value = x * 2
+    found.itself = found
     return found
+
+
+def test_an_object_made_in_the_call_is_a_result():
+    @jit.to_static
+    def f(x):
+        found = Plain()
+        found.value = x * 2 if x.sum() > 0 else x
+        return found
+
+    first, second = f(tensor(1.0)), f(tensor(-3.0))
+    assert type(first) is Plain
+    assert first is not second
+    assert (first.value.item(), second.value.item()) == (2.0, -3.0)
 
 
 def closes_over(x):

@@ -187,7 +187,7 @@ def address(array: np.ndarray) -> int:
 
 def _words(array: np.ndarray) -> memoryview:
     """The int64s of an array one by one, quicker to read and write than by NumPy."""
-    return array.data.cast("B").cast("q")
+    return array.data.cast("B").cast("q") if array.size else memoryview(b"").cast("q")
 
 
 def _copy(source: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

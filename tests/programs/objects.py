@@ -1,0 +1,108 @@
+"""Objects of users' classes that are made while a function is traced: on several paths, anew in each iteration, as results."""
+
+class State:
+    def __init__(self, h, k=0):
+        self.h = h
+        self.k = k
+
+    def value(self):
+        return self.h * 2 + self.k
+
+    def advance(self):
+        self.h = self.h + 1
+        self.k += 1
+
+
+class Node:
+    def __init__(self, v):
+        self.v = v
+        self.next = self.before = None
+
+
+def made_on_both_paths(x):
+    if x.sum() > 0:
+        s = State(x)
+    else:
+        s = State(x * 2, 1)
+    return s.value(), s.k
+
+
+def made_in_a_loop(x):
+    s = State(x)
+    while s.h.abs().sum() < 100:
+        s = State(s.h * 2, s.k + 1)
+    s.advance()
+    return s.value(), s.k
+
+
+def changed_or_replaced(x):
+    s = State(x)
+    for v in x:
+        if v > 0:
+            s.advance()
+        else:
+            s = State(s.h, 5)
+    return s.value(), s.k
+
+
+def in_a_list(x, n):
+    states = []
+    for i in range(n + 1):
+        states.append(State(x * i, i))
+    total = x.sum() * 0
+    for s in states:
+        total = total + s.value().sum() * s.k
+    best = max(states, key=lambda s: s.k)
+    return total, best.value()
+
+
+def none_or_object(x):
+    best = None
+    for v in x:
+        if best is None or v > best.h:
+            best = State(v, 1)
+    return best.value()
+
+
+def objects_in_objects(x):
+    if x.sum() > 0:
+        s = State(State(x), 2)
+    else:
+        s = State(State(x * 3), 4)
+    s.h.advance()
+    return s.h.value(), s.k, s.h.k
+
+
+def linked(x):
+    a, b = Node(x), Node(x * 2)
+    a.next, b.before = b, a
+    if x.sum() > 0:
+        a.v = a.v + 1
+    for v in x:
+        a.next.v = a.next.v + v
+    return a.v, b.v, b.before.v
+
+
+def returned(x):
+    if x.sum() > 0:
+        return State(x)
+    return State(x * 2, 3)
+
+
+def returned_attributes(x):
+    s = returned(x)
+    return s.h, s.k
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+CASES = [
+    (made_on_both_paths, [(P,), (N,)], 1),
+    (made_in_a_loop, [(P,), (N,)], 1),
+    (changed_or_replaced, [(P,), (N,)], 1),
+    (in_a_list, [(P, 3), (N, 1), (P, 0)], 1),
+    (none_or_object, [(P,), (N,)], 1),
+    (objects_in_objects, [(P,), (N,)], 1),
+    (linked, [(P,), (N,)], 1),
+    (returned_attributes, [(P,), (N,)], 1),
+]

@@ -1,0 +1,153 @@
+"""Lists, dicts and dataclasses that are None on some path."""
+
+import dataclasses
+
+import dy2st as paddle
+
+
+@dataclasses.dataclass
+class Best:
+    score: object
+    places: list
+
+
+def a_list(x):
+    best = None
+    for v in x:
+        if v > 2:
+            best = [v, v * 2]
+    if best is None:
+        return x.sum()
+    return best[0] + best[1]
+
+
+def a_dict(x):
+    best = None
+    for i, v in enumerate(x):
+        if best is None or v > best["v"]:
+            best = {"v": v, "i": i}
+    return best["v"], best["i"]
+
+
+def a_dataclass(x):
+    best = None
+    for i, v in enumerate(x):
+        if best is None or v > best.score:
+            best = Best(v, [i, i])
+    return best.score, best.places, best
+
+
+def a_list_that_grows(x):
+    seen = None
+    for v in x:
+        if v > 0:
+            if seen is None:
+                seen = []
+            seen.append(v)
+    if seen is None:
+        return x.sum(), 0
+    return paddle.stack(seen).sum(), len(seen)
+
+
+def changed_where_it_is_there(x):
+    cache = None
+    if x.sum() > 0:
+        cache = {"h": x}
+    if cache is not None:
+        cache["h"] = cache["h"] * 2
+        return cache["h"], cache
+    return x, cache
+
+
+def attribute_set(x):
+    best = None
+    if x.sum() > 0:
+        best = Best(x, [])
+    if best:
+        best.score = best.score + 1
+        del best.places
+    return x if best is None else best.score
+
+
+def made_and_changed(x):
+    best = None
+    if x.sum() > 0:
+        best = Best(x, [])
+        best.score = best.score + 1
+        best.places.append(2)
+    elif x.sum() < -100:
+        best = Best(x, [1])
+    return (x, []) if best is None else (best.score, best.places)
+
+
+def changed_in_a_loop(x):
+    best = None
+    for v in x:
+        if best is None:
+            best = Best(v, [0])
+        elif v > best.score:
+            best.score = v
+        else:
+            best.score = best.score * 0.5
+    return best.score
+
+
+def asked(x):
+    c = None
+    if x.sum() > 0:
+        c = [x]
+    return bool(c), isinstance(c, list), c is None, isinstance(c, (dict, type(None)))
+
+
+def appended(x):
+    c = None
+    if x.sum() > 0:
+        c = [x]
+    c.append(x * 2)
+    for v in c:
+        x = x + v
+    return x, c
+
+
+def measured(x):
+    c = None
+    if x.sum() > 0:
+        c = [x]
+    return x * len(c)
+
+
+def item_set(x):
+    c = None
+    if x.sum() > 0:
+        c = [x]
+    c[0] = x * 2
+    return c[0]
+
+
+def iterated(x):
+    c = None
+    if x.sum() > 0:
+        c = [x, x * 2]
+    total = x
+    for v in c:
+        total = total + v
+    return total
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+CASES = [
+    (a_list, [(P,), (N,)], 1),
+    (a_dict, [(P,), (N,)], 1),
+    (a_dataclass, [(P,), (N,)], 1),
+    (a_list_that_grows, [(P,), (N,)], 1),
+    (changed_where_it_is_there, [(P,), (N,)], 1),
+    (attribute_set, [(P,), (N,)], 1),
+    (made_and_changed, [(P,), (N,)], 1),
+    (changed_in_a_loop, [(P,), (N,)], 1),
+    (asked, [(P,), (N,)], 1),
+    (appended, [(P,), (N,)], 1),
+    (measured, [(P,), (N,)], 1),
+    (item_set, [(P,), (N,)], 1),
+    (iterated, [(P,), (N,)], 1),
+]
