@@ -49,7 +49,8 @@ def run(seed: int, native: int) -> tuple[str, str]:
     source, ways = program(seed), ways_of(seed, native)
 
     def disagreement(text: str) -> tuple[str, str]:
-        signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT if text is source else LIMIT / 6)
+        # again and again: a `finally` of the program may be what the first one meets
+        signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT if text is source else LIMIT / 6, 1)
         try:
             refusal, raised = check(text, ways, seed % 4)
         except Disagreement as error:
