@@ -69,7 +69,7 @@ def _of_each(f: Callable) -> Callable:
 
 @_of_each
 def len_(*args: Any) -> Any:
-    x = args[0] if len(args) == 1 else len(*args)  # which says what is wrong with these
+    x: Any = args[0] if len(args) == 1 else len(*args)  # which says what is wrong with these
     if isinstance(x, MaybeValue):
         x = x._dy_bare("object of type 'NoneType' has no len()")
     if isinstance(x, (DynamicList, StagedDict)):
