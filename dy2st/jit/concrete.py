@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dy2st_runtime import dims
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
 from dy2st_runtime.executor import make_executable
@@ -24,6 +27,7 @@ from ..convert.records import RecordList
 from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..errors import Dy2stError
 from ..tensor import Tensor
+from ..tensor.random import STATE_NAME
 from .guards import Guards
 from .signature import Key
 
@@ -223,10 +227,29 @@ class Captured:
 
     def __post_init__(self) -> None:
         self.stop_gradient = self.tensor.stop_gradient
+        # the array that was found to fit, by weak reference
+        self._fitting: Callable[[], Any] = _nothing
 
     def now(self) -> Any:
         """What is in its place now: a tensor, while the trace can serve a call."""
         return self.tensor if self.place is None else self.place.now()
+
+    def unfit(self) -> str | None:
+        """Why what is in its place now cannot be fed; None if it can."""
+        t, v = self.now(), self.variable
+        if not isinstance(t, Tensor):
+            return f"tensor {v.name!r} is a {type(t).__name__} now"
+        if t._value is not self._fitting():
+            if t.dtype != v.dtype or not dims.admits(v.shape, t._value.shape):
+                return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
+            self._fitting = weakref.ref(t._value)
+        if t.stop_gradient != self.stop_gradient:
+            return f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {self.stop_gradient}"
+        return None
+
+
+def _nothing() -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -308,6 +331,22 @@ class ConcreteProgram:
 
         walk(self.recipe)
         return found
+
+    @functools.cached_property
+    def draws(self) -> bool:
+        """Whether it reads the state of the random generator."""
+        return any(c.variable.name == STATE_NAME for c in self.captured)
+
+    @functools.cached_property
+    def sources(self) -> list[int]:
+        """The positions of `wrt` among the inputs and the captured tensors behind these."""
+        wanted = {v.name for v in self.wrt()}
+        return [i for i, v in enumerate([*self.inputs, *(c.variable for c in self.captured)]) if v.name in wanted]
+
+    @functools.cached_property
+    def differentiable(self) -> bool:
+        """Whether gradients can flow through a call."""
+        return any(self.active())
 
     def active(self) -> list[bool]:
         """For each fetch, whether a gradient can flow through it to an input or a captured tensor that wants one."""

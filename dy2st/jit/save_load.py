@@ -20,7 +20,7 @@ from ..tensor.random import STATE_NAME, state
 from . import static_call
 from .concrete import Captured, ConcreteProgram, Effects, Fetched, Rebuilt, python_values
 from .guards import Guards
-from .signature import Arguments
+from .signature import Arguments, Parameters
 from .static_function import StaticFunction
 
 
@@ -125,8 +125,8 @@ class TranslatedLayer(Layer):
             computed.append(STATE_NAME)
         parts = tuple(Fetched(i) for i in range(len(fetches)))
         recipe = parts[0] if len(parts) == 1 else Rebuilt(tuple, (), parts)
-        self._signature = inspect.Signature(
-            [inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(inputs))]
+        self._takes = Parameters(
+            inspect.Signature([inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(inputs))])
         )
         self._concrete = ConcreteProgram("the loaded model", None, program, inputs, captured, computed, recipe,
                                          effects, Guards(()), [])  # fmt: skip
@@ -137,7 +137,7 @@ class TranslatedLayer(Layer):
             if len(inputs) != len(self._feeds):
                 takes = ", ".join(map(repr, self._feeds)) or "nothing"
                 raise FeedError(f"the loaded model takes {takes}; got {len(inputs)} arguments", hint="pass a tensor for each")
-            return static_call.run(self._concrete, Arguments(self._signature, inputs, {}, "forward"))
+            return static_call.run(self._concrete, Arguments(self._takes, inputs, {}, "forward"))
         return self._inline(inputs)
 
     def _require_no_gradient(self, inputs: Sequence[Any]) -> None:

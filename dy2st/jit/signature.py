@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from ..convert.structure import Tree, flatten, paths
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..static.input_spec import InputSpec
-from ..tensor import Tensor, dispatch
+from ..tensor import Parameter, Tensor, dispatch
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,53 @@ class Key:
     grad: bool
     default_dtype: str
 
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash((self.tree, self.leaves, self.grad, self.default_dtype))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @functools.cached_property
+    def fed(self) -> list[int]:
+        """Which leaves are tensors that are fed: each once."""
+        return [i for i, k in enumerate(self.leaves) if isinstance(k, TensorKey) and k.alias < 0]
+
+
+class Parameters:
+    """How arguments go to the parameters of a function, and the keys of calls with plain arguments, which are known again at sight.
+
+    Attributes:
+        signature: of the function; bound, for a method.
+    """
+
+    def __init__(self, signature: inspect.Signature):
+        self.signature = signature
+        self.keys: dict[tuple, Key] = {}
+        parameters = signature.parameters.values()
+        self._names = tuple(signature.parameters)
+        self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty and not _is_state(p)}
+        self._simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+
+    def bind(self, args: tuple, kwargs: dict[str, Any], name: str) -> dict[str, Any]:
+        """The arguments by parameter; TypeError if they do not fit the function, which is called `name`."""
+        names = self._names
+        if self._simple and len(args) <= len(names):
+            bound = dict(zip(names, args, strict=False))
+            rest = names[len(args) :]
+            given = [p for p in rest if p in kwargs]
+            if len(given) == len(kwargs) and all(p in kwargs or p in self._defaults for p in rest):
+                bound.update((p, kwargs[p] if p in kwargs else self._defaults[p]) for p in rest)
+                return bound
+        try:
+            found = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
+        explicit = set(found.arguments)
+        found.apply_defaults()
+        # a list by default is the function's own, and the same at each call: state, like a variable around it
+        return {n: v for n, v in found.arguments.items() if n in explicit or not _is_state(self.signature.parameters[n])}
+
 
 class Arguments:
     """The arguments of one call.
@@ -74,23 +122,27 @@ class Arguments:
         numbers: parameters whose Python numbers are fed, so that they are no part of the key.
 
     Raises:
-        TypeError: they do not fit the signature; `name` is what the function is called.
+        TypeError: they do not fit the parameters; `name` is what the function is called.
     """
 
-    def __init__(self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any], name: str, numbers: Collection[str] = ()):
-        try:
-            found = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{name}() {error}") from None
-        given = set(found.arguments)
-        found.apply_defaults()
-        # a list by default is the function's own, and the same at each call: state, like a variable around it
-        self.bound = {n: v for n, v in found.arguments.items() if n in given or not _is_state(signature.parameters[n])}
+    def __init__(self, parameters: Parameters, args: tuple, kwargs: dict[str, Any], name: str, numbers: Collection[str] = ()):
+        self.bound = parameters.bind(args, kwargs, name)
         for name in numbers:
             self.bound[name] = dispatch.constant(self.bound[name], weak=True)
-        leaves, self.tree = flatten(self.bound, twins=True)
-        self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
         grad = dispatch.is_grad_enabled()
+        look = _look(self.bound, grad)
+        key = None if look is None else parameters.keys.get(look)
+        if key is None:
+            key = self._flatten(grad)
+            if look is not None:
+                parameters.keys[look] = key
+        else:
+            self.leaves = list(self.bound.values())
+        self.key, self.tree = key, key.tree
+
+    def _flatten(self, grad: bool) -> Key:
+        leaves, tree = flatten(self.bound, twins=True)
+        self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
         seen: dict[int, int] = {}
         keys: list[TensorKey | Constant] = []
         for i, x in enumerate(self.leaves):
@@ -100,17 +152,37 @@ class Arguments:
                 keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias, x._weak))
             else:
                 keys.append(Constant(x))
-        self.key = Key(self.tree, tuple(keys), grad, get_default_dtype())
+        return Key(tree, tuple(keys), grad, get_default_dtype())
 
     def tensors(self) -> list[Tensor]:
         """The tensors that are fed: each once."""
-        return [
-            x for x, k in zip(self.leaves, self.key.leaves, strict=True) if isinstance(k, TensorKey) and k.alias < 0
-        ]
+        return [self.leaves[i] for i in self.key.fed]
 
     def names(self) -> list[str]:
         """What the caller calls each leaf: `x`, `state['h'][0]`."""
         return leaf_names(self.tree)
+
+
+def _look(bound: dict[str, Any], grad: bool) -> tuple | None:
+    """What tells the key of arguments that are all tensors or plain values, each tensor another one; None for any others."""
+    found: list[Any] = [grad, get_default_dtype()]
+    tensors = []
+    for name, x in bound.items():
+        cls = type(x)
+        if cls is Tensor or cls is Parameter:
+            v = x._value
+            if x._kinds is not None or not isinstance(v, np.ndarray):
+                return None
+            tensors.append(id(x))
+            found += (name, v.dtype, v.ndim, x._stop, x._weak)
+        elif cls in _HASHED:
+            found += (name, cls, x)
+        else:
+            return None
+    return tuple(found) if len(tensors) == len(set(tensors)) else None
+
+
+_HASHED = (bool, int, str, type(None))
 
 
 def _is_state(parameter: inspect.Parameter) -> bool:

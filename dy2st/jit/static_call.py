@@ -30,17 +30,21 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     captured = [c.now() for c in concrete.captured]
     _require_apart(concrete, arguments, inputs, captured)
     feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
-    feeds.update((n.variable.name, np.asarray(n.holder[n.entry], n.variable.dtype)) for n in concrete.numbers)
+    for n in concrete.numbers:
+        feeds[n.variable.name] = np.asarray(n.holder[n.entry], n.variable.dtype)
     state: dict[str, Any] = {c.variable.name: t._value for c, t in zip(concrete.captured, captured, strict=True)}
-    if STATE_NAME in state:
-        state[STATE_NAME] = np.array(
-            state[STATE_NAME]
-        )  # a run updates it, and the array of a tensor is never written to
-    sources = [t for v, t in zip([*concrete.inputs, *(c.variable for c in concrete.captured)], [*inputs, *captured], strict=True)
-               if not v.stop_gradient and v.dtype.startswith("float")]  # fmt: skip
-    needs_grad = dispatch.is_grad_enabled() and any(not t.stop_gradient for t in sources) and any(concrete.active())
+    if concrete.draws:
+        # a run updates it, and the array of a tensor that others may have is not written to
+        state[STATE_NAME] = np.array(state[STATE_NAME])
+    sources: list[Tensor] = []
+    if dispatch.is_grad_enabled() and concrete.differentiable:
+        known = [*inputs, *captured]
+        sources = [known[i] for i in concrete.sources]
     try:
-        values, pending = _start(concrete, feeds, state) if needs_grad else (_forward(concrete, feeds, state), None)
+        if all(t._stop for t in sources):
+            values, pending = _forward(concrete, feeds, state), None
+        else:
+            values, pending = _start(concrete, feeds, state)
     except RaisedError as error:
         new = concrete.raised[error.number].make(error.values)
         for note in getattr(error, "__notes__", ()):
@@ -107,7 +111,9 @@ def _tensors(value: Any) -> Any:
 
 
 def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], captured: Sequence[Tensor], results: Sequence[Any]) -> None:
-    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if concrete.twins else {}
+    if not concrete.twins:
+        return
+    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)}
     for group in concrete.twins:
         found = [
             inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now[id(x)] for x in group
@@ -181,7 +187,9 @@ def _forward(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, 
 
 def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray]) -> tuple[list[Any], Pending]:
     training = concrete.training()
-    before = {name: np.array(a) if name == STATE_NAME else a for name, a in state.items()}
+    before = dict(state)
+    if concrete.draws:
+        before[STATE_NAME] = np.array(state[STATE_NAME])
     session = training.executable.start(feeds, state)
     try:
         values = session.fetch(concrete.fetches)

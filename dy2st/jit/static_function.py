@@ -31,6 +31,7 @@ from .reasons import Counter, Reason, of_arguments
 from .signature import (
     Arguments,
     Key,
+    Parameters,
     TensorKey,
     admits,
     specs_of,
@@ -74,6 +75,9 @@ class _Traces:
         self.causes = Counter()
         self.warned_of_sizes = False
         self.mixed: dict[Key, types.FunctionType] = {}
+        # how calls are bound, and the code and defaults that this is for
+        self.parameters: Parameters | None = None
+        self.defaults: list[Any] = []
 
     def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
         """A tensor of the outside is to be traced with this shape from now on."""
@@ -140,8 +144,6 @@ class StaticFunction:
         self._traces = _Traces() if traces is None else traces
         self.splits = splits if full_graph or splits is not None else Splits(function)
         self._of_instances = _ByObject()
-        self._signature: inspect.Signature | None = None
-        self._defaults: list[Any] = []
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__doc__, self.__module__ = function.__doc__, function.__module__
 
@@ -173,14 +175,18 @@ class StaticFunction:
 
     @property
     def signature(self) -> inspect.Signature:
-        f = self.raw
+        return self.parameters.signature
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters that a call gives; those of the function as it is now."""
+        f, traces = self.raw, self._traces
         defaults = [f.__code__, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
-        known = self._defaults
+        known = traces.defaults
         if len(known) != len(defaults) or not all(map(operator.is_, known, defaults)):
-            self._defaults = defaults
-            self._signature = _signature(self.original)
-        assert self._signature is not None
-        return self._signature
+            traces.parameters, traces.defaults = Parameters(_signature(self.original)), defaults
+        assert traces.parameters is not None
+        return traces.parameters
 
     # ---- calling ----
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -198,7 +204,7 @@ class StaticFunction:
 
     def arguments(self, args: Sequence[Any], kwargs: dict[str, Any], numbers: Collection[str] = ()) -> Arguments:
         """The arguments of a call; the numbers among them that these parameters get are to be inputs of the Program."""
-        return Arguments(self.signature, tuple(args), kwargs, self.__name__, numbers)
+        return Arguments(self.parameters, tuple(args), kwargs, self.__name__, numbers)
 
     @property
     def mixed(self) -> dict[Key, types.FunctionType]:
@@ -243,13 +249,9 @@ class StaticFunction:
     def _changed(self, concrete: ConcreteProgram) -> Reason | None:
         """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
         for captured in concrete.captured:
-            t, v = captured.now(), captured.variable
-            if not isinstance(t, Tensor):
-                return Reason(f"tensor {v.name!r} is a {type(t).__name__} now")
-            if t.dtype != v.dtype or t.ndim != len(v.shape) or not admits(v.shape, t):
-                return Reason(f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}")
-            if t.stop_gradient != captured.stop_gradient:
-                return Reason(f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {captured.stop_gradient}")
+            unfit = captured.unfit()
+            if unfit is not None:
+                return Reason(unfit)
         for number in concrete.numbers:
             if not number.fits():
                 return Reason(f"attribute {number.entry!r} is no {number.variable.dtype} any more")

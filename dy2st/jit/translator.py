@@ -74,7 +74,7 @@ class ProgramTranslator:
             outputs.
         """
         static = self._static(dygraph_func)
-        concrete = static.find(Arguments(static.signature, args, kwargs, static.__name__))
+        concrete = static.find(Arguments(static.parameters, args, kwargs, static.__name__))
         return concrete.program, startup_program(concrete), concrete.inputs, concrete.outputs
 
     def get_code(self, dygraph_func: Callable) -> str:

@@ -1,6 +1,6 @@
 """The tape: a node for each recorded op, with edges to the nodes that made its inputs.
 
-A node keeps what its gradient rule reads as arrays, not as the user's Tensor objects. As arrays are never written to, a
+A node keeps what its gradient rule reads as arrays, not as the user's Tensor objects. As arrays that others have are never written to, a
 tensor that is modified in place afterwards does not change what was recorded.
 """
 

@@ -26,7 +26,8 @@ class Tensor(TensorMethods):
 
     Eager, `_value` is a NumPy array; while a Program is built or traced, it is a Variable of it. The array of a
     tensor is
-    never written to: in-place functions replace it (`dispatch.rebind`), so that arrays can be shared freely.
+    never written to: in-place functions replace it (`dispatch.rebind`), so that arrays can be shared freely. Only the steps of
+    optimizers write to arrays, to those that nobody else has (`optimizer.compiled`).
 
     Args:
         data: a number, a (nested) list of numbers, an array or a Tensor.

@@ -260,3 +260,7 @@ def test_feeds_and_state_of_any_layout(make) -> None:  # type: ignore[no-untyped
     exe.run([array], state)
     np.testing.assert_array_equal(state["w"], 2 * array)
     np.testing.assert_array_equal(given, np.arange(6, dtype="f").reshape(3, 2))
+
+
+def test_a_program_of_nothing_runs() -> None:
+    assert Executable(Made().program, [], []).run([]) == []
