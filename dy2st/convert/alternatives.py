@@ -119,6 +119,14 @@ class Alternatives:
         held += [v for o in self._tracer.outer_variables.values() for v in dict(o).values()]
         return {id(c) for value in held for c in containers_of(value)}
 
+    def may_be_one(self, a: Any, b: Any) -> bool:
+        """Whether two containers are one object in some runs, and two in others."""
+        if a is b:
+            return False
+        one, other = ({id(x), *map(id, self._of.get(id(x), ()))} for x in (a, b))
+        held = [contents is not None and self._tracer.entries.holds(contents) for contents in map(contents_of, (a, b))]
+        return bool(one & other) or all(held)
+
     def may_be_another(self, x: Any) -> bool:
         """Whether a container stands for one of several."""
         return id(x) in self._of

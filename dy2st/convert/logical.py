@@ -24,6 +24,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .raised import MayRaise
+from .records import parts_of
 from .special import bound
 from .structure import flatten
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
@@ -198,7 +199,7 @@ def compare(op: str, a: Any, b: Any) -> Any:
         return choose(b, lambda one: compare(op, a, one))
     if b is None and op in ("is", "is not"):
         return is_none(a) if op == "is" else not_(is_none(a))
-    if op in ("is", "is not") and (is_staged(a) or is_staged(b)):
+    if op in ("is", "is not") and current_tracer() is not None:
         same = _identical(a, b)
         return same if op == "is" else not_(same)
     if op in ("==", "!=") and type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
@@ -212,7 +213,7 @@ def compare(op: str, a: Any, b: Any) -> Any:
 
 
 def _identical(a: Any, b: Any) -> Any:
-    """`a is b`, where one of the two is a tensor.
+    """`a is b` while tracing.
 
     Raises:
         StructureError: only the run knows.
@@ -221,7 +222,7 @@ def _identical(a: Any, b: Any) -> Any:
         a, b = b, a
     if a is b or not (isinstance(a, Tensor) and a._weak):
         tracer = current_tracer()
-        if a is not b and tracer is not None and is_staged(b) and tracer.aliases.related(a, b):
+        if a is not b and tracer is not None and _may_be_one(tracer, a, b):
             raise StructureError(
                 "whether the two are one object depends on a condition on tensors", location=user_location(2),
                 hint="compare something else, or keep a flag that says which of the two it is",
@@ -238,6 +239,16 @@ def _identical(a: Any, b: Any) -> Any:
             location=user_location(2), hint="compare them with ==",
         )  # fmt: skip
     return False
+
+
+def _may_be_one(tracer: Tracer, a: Any, b: Any) -> bool:
+    """Whether two are one object in some runs, and two in others."""
+    a, b = (x._dy_value if isinstance(x, MaybeValue) else x for x in (a, b))
+    if isinstance(a, DynamicList) and isinstance(b, DynamicList):
+        return any(tracer.aliases.related(x, y) for x, y in zip(parts_of(a), parts_of(b), strict=False))
+    if is_staged(a) and is_staged(b):
+        return tracer.aliases.related(a, b)
+    return tracer.alternatives.may_be_one(a, b)
 
 
 def _equal_items(a: Any, b: Any) -> Any:

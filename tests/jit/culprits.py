@@ -808,3 +808,17 @@ def optional_list_printed(x):
     best = [x] if x.sum() > 0 else None
     print(best)  # error: a list that is None on some paths has a text that only the run knows
     return x
+
+
+def lists_that_may_be_one(x):
+    a = b = [x]
+    if x.sum() > 0:
+        b = [x * 2]
+    return a is b  # error: whether the two are one object depends on a condition on tensors
+
+
+def objects_that_may_be_one(x):
+    a = b = Held(x)
+    if x.sum() > 0:
+        b = Held(x * 2)
+    return x if a is b else x * 2  # error: whether the two are one object depends on a condition on tensors

@@ -94,6 +94,17 @@ def returned_attributes(x):
     return s.h, s.k
 
 
+def compared_by_identity(x):
+    a, b, c = State(x), State(x), [1]
+    d, e = c, []
+    f = e
+    if x.sum() > 0:
+        a.h = a.h * 2
+    for v in x:
+        e.append(v)
+    return a is b, a is a, c is d, a is not b, e is f, len(f)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -105,4 +116,5 @@ CASES = [
     (objects_in_objects, [(P,), (N,)], 1),
     (linked, [(P,), (N,)], 1),
     (returned_attributes, [(P,), (N,)], 1),
+    (compared_by_identity, [(P,), (N,)], 1),
 ]
