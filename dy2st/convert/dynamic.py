@@ -166,6 +166,32 @@ class DynamicList:
         self.become(self * times)
         return self
 
+    def __eq__(self, other: object) -> Any:
+        from .logical import compare
+
+        return compare("==", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        from .logical import compare
+
+        return compare("!=", self, other)
+
+    __hash__ = object.__hash__
+
+    def __lt__(self, other: Any) -> Any:
+        raise self._refuse_order("<")
+
+    def __gt__(self, other: Any) -> Any:
+        raise self._refuse_order(">")
+
+    __le__, __ge__ = __lt__, __gt__
+
+    def _refuse_order(self, sign: str) -> StagedValueError:
+        return StagedValueError(
+            f"{sign!r} of lists of dynamic length is not supported", location=user_location(3),
+            hint="compare their entries in a loop",
+        )  # fmt: skip
+
     def __bool__(self) -> bool:
         raise dispatch.staged_value_error(self.array(), "the truth of a list")
 

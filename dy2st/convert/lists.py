@@ -185,6 +185,10 @@ class StagedList(DynamicList):
         return self._new(self.array())
 
     def listed(self, items: Any) -> StagedList:
+        if isinstance(items, DynamicList) and not isinstance(items, StagedList):
+            from .records import unlike
+
+            raise unlike()
         return items if isinstance(items, StagedList) else StagedList.of(list(items), self.dtype, self.element_shape)
 
     def joined(self, other: StagedList) -> StagedList:

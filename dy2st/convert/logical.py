@@ -205,6 +205,9 @@ def compare(op: str, a: Any, b: Any) -> Any:
     if op in ("==", "!=") and type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
         same = _equal_items(a, b)
         return same if op == "==" else not_(same)
+    if op in ("==", "!=") and (isinstance(a, DynamicList) or isinstance(b, DynamicList)):
+        same = _equal_lists(a, b)
+        return same if op == "==" else not_(same)
     if op == "in":
         return in_(a, b)
     if op == "not in":
@@ -259,6 +262,31 @@ def _equal_items(a: Any, b: Any) -> Any:
         return True
     pairs = zip(a, b, strict=True)
     return python_bool(and_(*[lambda x=x, y=y: True if x is y else truth(compare("==", x, y)) for x, y in pairs]))
+
+
+def _equal_lists(a: Any, b: Any) -> Any:
+    """`a == b`, where one of the two is a list of dynamic length.
+
+    Raises:
+        StagedValueError: its entries have more than one element, or are put together of others.
+    """
+    if a is b:
+        return True
+    if not isinstance(a, DynamicList):
+        a, b = b, a
+    if not isinstance(b, (list, DynamicList)):
+        return False
+    for x in (a, b):
+        if isinstance(x, DynamicList):
+            x.require_scalars("'=='")
+    other = a.listed(b)
+
+    def equal() -> Any:
+        found = [ops.op("reshape2", X=x.stack(), shape=[-1]) for x in (a, other)]
+        return python_bool(ops.op("reduce_all", X=found[0] == found[1], reduce_all=True))
+
+    same_length = a.length() == other.length()
+    return and_(lambda: same_length, lambda: if_expr(a.length() > 0, equal, lambda: True))
 
 
 def is_none(x: Any) -> Any:

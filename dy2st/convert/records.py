@@ -70,6 +70,8 @@ class RecordList(DynamicList):
         if isinstance(items, RecordList):
             joined(self.layout, items.layout, _WHAT)
             return items
+        if isinstance(items, StagedList):
+            raise unlike()
         new = self.with_columns([column.listed([]) for column in self.columns])
         new.extend(items)
         return new
@@ -140,6 +142,14 @@ class RecordList(DynamicList):
 
     def __repr__(self) -> str:
         return f"RecordList({', '.join(map(repr, self.columns))})"
+
+
+def unlike() -> StructureError:
+    """The error of entries that are put together of others where a list holds tensors or numbers, or the other way round."""
+    return StructureError(
+        "the entries of one list are tensors or numbers, those of another are put together of others", location=user_location(3),
+        hint="make all entries of one structure",
+    )  # fmt: skip
 
 
 def parts_of(items: DynamicList) -> tuple[StagedList, ...]:

@@ -822,3 +822,17 @@ def objects_that_may_be_one(x):
     if x.sum() > 0:
         b = Held(x * 2)
     return x if a is b else x * 2  # error: whether the two are one object depends on a condition on tensors
+
+
+def lists_in_order(x, n):
+    a = []
+    for i in range(n):
+        a.append(i)
+    return x if a < [1] else -x  # error: '<' of lists of dynamic length is not supported
+
+
+def list_in_a_dict_compared(x, n):
+    a = []
+    for i in range(n):
+        a.append(i)
+    return x if {"a": a} == {"a": [1]} else -x  # error: bool() needs the value of a tensor (bool[]) that is only known

@@ -463,6 +463,16 @@ def appended_copies(x, n):
 
 
 CALLS = [([1.5, 2.0], 3), ([1.5, 2.0], 0), ([1.5, 2.0], 1), ([-1.5, -2.0], 2)]
+
+def compared(x, n):
+    a = []
+    for i in range(n):
+        a.append(i)
+    b = [*a]
+    c = [v * 2 for v in a]
+    return a == [0, 1, 2], a != b, b == a, [0] == a, a == c, a == (0, 1, 2), a == a, x  # noqa: SIM300
+
+
 CASES = [
     (function, CALLS, 1)
     for function in (
@@ -473,6 +483,6 @@ CASES = [
         insert, insert_in_loop, pop_and_delete, slices, slice_assigned, reverse, neighbours, added_and_repeated, copies,
         comprehensions, comprehensions_with_targets, comprehensions_over_python, comprehension_in_a_loop, joined, scalars,
         numbers_in_a_list, floats_in_a_list, ints_and_floats_in_a_list, popped_number, sum_over_numbers, number_in_a_branch,
-        appended_and_replaced, appended_copies,
+        appended_and_replaced, appended_copies, compared,
     )
 ]  # fmt: skip
