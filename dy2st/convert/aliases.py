@@ -7,7 +7,7 @@ and would have changed too. Whoever reads a stale tensor gets an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,15 +41,18 @@ class Aliases:
 
     Attributes:
         mutations: how often something was modified in place so far.
+        merged_lists: whether a list stands for one of several.
     """
 
     def __init__(self) -> None:
         self.mutations = 0
+        self.merged_lists = False
         self._of: dict[int, dict[int, Any]] = {}
         self._alive: dict[int, Any] = {}
         self.stale = Marks()
         self.held = Marks()
         self._lists: dict[int, dict[int, Any]] = {}
+        self._plain: dict[int, dict[int, list]] = {}
 
     def of(self, x: Any) -> dict[int, Any]:
         """What x may be besides itself, by id; or, of a list, what it may hold: one of Python, which a path makes, is asked itself."""
@@ -70,10 +73,20 @@ class Aliases:
                 for marks in (self.stale, self.held):
                     for at in marks.of(s, home):
                         marks.set(new, block, at)
+            if isinstance(new, StagedList):
+                self.merged_lists = True
+                self._alive[id(who(new))] = who(new)
+                self._plain.setdefault(id(who(new)), {}).update((id(x), x) for _, s in sources for x in self.plain(s))
         for i, (one, parts) in enumerate(values):
             for other, others in values[:i]:
                 if any(p is q and id(who(t)) in before[id(who(s))] for p, s in parts for q, t in others):
                     self.link(one, {id(who(other)): who(other)})
+
+    def plain(self, x: Any) -> Iterable[list]:
+        """The lists of Python that a list may be."""
+        if not isinstance(x, StagedList):
+            return [x] if type(x) is list else []
+        return self._plain.get(id(who(x)), {}).values()
 
     def related(self, x: Any, y: Any) -> bool:
         """Whether two values are one object, or may be."""

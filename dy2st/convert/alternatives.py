@@ -6,8 +6,9 @@ the other one can still be reached, only the run knows whether that changes too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.errors import Location
@@ -15,6 +16,7 @@ from dy2st_runtime.errors import Location
 from ..errors import StructureError
 from ..tensor.location import user_location
 from .containers import containers_of, copied, differ, is_container
+from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
 from .patterns import Const, Pattern, Var, in_order, instantiate
@@ -140,6 +142,21 @@ class Alternatives:
                     "in some runs the other one would change too", location=pair.location,
                     hint="make a new one instead of changing this one, or copy it before: xs = list(xs)",
                 )  # fmt: skip
+
+    def require_apart(self, held: Collection[Any]) -> None:
+        """StructureError if two containers that may be one object are both held after the call, which would leave two in all runs."""
+        ids = {id(x) for x in held}
+        place = next((p.location for p in self._pairs if id(p.one) in ids and id(p.other) in ids), None)
+        lists = [x for x in held if isinstance(x, StagedList)]
+        aliases = self._tracer.aliases
+        twins = any(one is not other and aliases.related(one, other) for one, other in combinations(lists, 2))
+        if place is None and not twins and not any(id(x) in ids for one in lists for x in aliases.plain(one)):
+            return
+        raise StructureError(
+            "a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too, as only the run knows; "
+            "changes of one would be changes of the other in these runs", location=place,
+            hint="keep a copy of it (list(xs)), or decide with a Python value which one it is",
+        )  # fmt: skip
 
     def has_changed(self, x: Any) -> bool:
         """Whether a container that stands for one of several, or one of these, has changed."""

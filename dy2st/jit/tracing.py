@@ -16,7 +16,7 @@ from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, me
 
 from ..convert.activations import Kind
 from ..convert.calls import call, convert_function
-from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, place_of
+from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OuterVariable, place_of, read_outside
 from ..convert.containers import containers_of, held_by
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
@@ -38,6 +38,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved
 from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
+from ..transpiler import is_generated
 from .concrete import (
     Argument,
     ArgumentCell,
@@ -197,6 +198,7 @@ class Trace:
     def _left_behind(self, result: Any) -> tuple[Recipe, Effects]:
         """What a call returns and what it changes. Errors are marked `of_results`: no line is at fault, but what is left there."""
         try:
+            self._require_apart()
             recipe, effects = self._recipe(result), self._effects()
         except Dy2stError as error:
             vars(error)["of_results"] = True
@@ -204,6 +206,18 @@ class Trace:
         for t in (*self.placeholders, *(t for t, _ in self.tracer.captures.values())):
             self.tracer.aliases.require_fresh(t, self.tracer.block, "the caller's")
         return recipe, effects
+
+    def _require_apart(self) -> None:
+        """StructureError if two of the containers that the arguments, the objects and the variables outside hold now may be one object."""
+        tracer = self.tracer
+        if not tracer.alternatives and not tracer.aliases.merged_lists:
+            return
+        own = [f for f in tracer.functions.values() if not is_generated(f.__code__.co_filename)]
+        outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
+        held = [*self.arguments.values(), *tracer.owners.values(), *(v for o in outside for v in o.values())]
+        found = {id(c): c for value in held for c in containers_of(value)}
+        staged = [x for c in (held, *found.values()) for x in held_by(c) if isinstance(x, StagedList)]
+        tracer.alternatives.require_apart([*found.values(), *staged])
 
     def _twins(self) -> list[list[Twin]]:
         """For each result that may be one of several objects, these: a fetch, an argument, a tensor of the outside."""

@@ -666,6 +666,21 @@ def object_that_may_be_the_other(x, n):
     return first.h
 
 
+KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": []}
+
+
+def dict_kept_twice(x):
+    if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["one"] = KEPT["other"]
+    return x
+
+
+def list_kept_twice(x):
+    if x.sum() > 0:
+        KEPT["long"] = KEPT["short"]
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
 def dict_of_the_caller_perhaps(x):
     def extended(d):
         e = d if x.sum() > 0 else {"a": x * 2}  # error: a list, dict or object is changed in place after this, which is one
