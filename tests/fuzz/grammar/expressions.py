@@ -55,7 +55,7 @@ EXPRESSIONS = {
         "(lambda v: v * <sca0> if <cond> else v)(<vec>)", "max(<vec>, <vec>, key=lambda v: v.sum())", "concat([<vec>[1:], <vec>[:1]])",
         "<vec>[::-1]", "(<vec> ** 2)", "abs(<vec>)", "F.relu(<vec>)", "F.softmax(<vec>)", "<vec>.cumsum()", "paddle.flip(<vec>, [0])",
         "<vec>.clip(-0.5, <1.0|0.5>)", "paddle.maximum(<vec>, <vec>)", "(<vec> * <kind>)", "(<vec> + <kind>)", "<fn>(<vec>)",
-        "paddle.zeros_like(<vec>)", "<vec>.clone()", "<vec>.detach()", "paddle.sort(<vec>)", "(<vec> @ <vec>) * <vec>",
+        "paddle.zeros_like(<vec>)", "<vec>.clone()", "<vec>.detach()", "paddle.sort(<vec>)", "((<vec> @ <vec>) * <vec>)",
         "stack([<vec>, <vec>]).<sum|mean|max>(0)", "Box(<vec>).add(<sca0>).value", "(Box(<vec>, 1) + <vec0>).value",
         "Box(<flt>)(<vec>)", "(<vec>, <vec>)[<0|1|-1>]", "{'a': <vec>, 'b': <vec>}['<a|b>']", "Pair(<vec>, <sca0>).left",
         "paddle.ones([x.shape[0]]) * <sca>", "<vec>.reshape([-1, 1]).sum(1)", "<vec>.unsqueeze(0).squeeze(0)", "sum([<vec>, <vec>])",
