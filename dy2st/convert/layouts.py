@@ -103,7 +103,7 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
             return layout if all(a is b for a, b in zip(new, layout.children, strict=True)) else replace(layout, children=new)
     elif isinstance(layout, Dense) and is_dense(entry):
         return layout
-    elif isinstance(layout, Inner) and (entry == [] or _can_be_stacked([entry])):
+    elif isinstance(layout, Inner) and ((isinstance(entry, list) and not entry) or _can_be_stacked([entry])):
         return joined(layout, Inner(_kinds_within(entry)), what)
     elif isinstance(layout, Choice) and _is_object(tracer, entry):
         return joined(layout, Choice(_places(tracer, [entry])), what)
