@@ -328,6 +328,19 @@ def entry_of_an_argument_replaced_and_changed(x, n, m, a, held_tables):
     return held_tables
 
 
+def finally_that_reads_what_else_sets(x, n, m, a):
+    try:
+        if n > 1:
+            raise KeyError("k")
+    except KeyError:
+        pass
+    else:
+        a = a * 2
+    finally:
+        y = a * 3
+    return y
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -352,4 +365,5 @@ PROGRAMS = [
     list_set_to_another_shape,
     list_copied_on_one_path_grown_on_the_other,
     entry_of_an_argument_replaced_and_changed,
+    finally_that_reads_what_else_sets,
 ]  # fmt: skip

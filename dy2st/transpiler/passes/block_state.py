@@ -118,8 +118,9 @@ class BlockState(Pass):
             ]
             state = State(names, _attributes(total, scope, around), [n for n in names if n in scope.globals])
             state.bound = {part: [n for n in names if n in effects.bound()] for part, effects in parts.items()}
-            exit_ = graph.exit[node]
-            state.dead = [n for n in names if n in scope.locals and not live.at(exit_, n)]
+            # the handlers and `else` of a `try` are followed by its `finally`
+            ends = [graph.exit[node], *(graph.entry[b[0]] for b in [getattr(node, "finalbody", [])] if b)]
+            state.dead = [n for n in names if n in scope.locals and not any(live.at(end, n) for end in ends)]
             node.state = state
             states.append(state)
             self.before[node] = []
