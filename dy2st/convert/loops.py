@@ -109,6 +109,7 @@ class Loop:
         self.tracer, self.test_fn, self.body = tracer, test_fn, body
         self.get_state, self.set_state, self.names = get_state, quiet(set_state), names
         self.location = user_location()
+        self.ended = False  # by what the run may raise, which its body hands on
         self.cells: dict[tuple, Cell] = {}
         self.named: set[tuple] = set()
         self.raised: Exception | None = None
@@ -132,6 +133,8 @@ class Loop:
                 raise StructureError("the types of the loop's variables do not settle", location=self.location)
         except _Raises as found:
             self._leave()
+            if self.ended:
+                raise
             self._end_by_raising(found)
             return
         except NoResult:
@@ -307,6 +310,7 @@ class Loop:
             names = ("what is raised",) * len(held) + tuple(self.names)
             loop = Loop(self.tracer, test, body, lambda: (*held, *self.get_state()), set_state, names)
             try:
+                loop.ended = True
                 loop.stage()
                 break
             except _Raises as other:

@@ -17,6 +17,16 @@ def nobody_reads_it_behind(x):
     return x
 
 
+def loop_behind_what_may_raise(x, n):
+    y = x
+    try:
+        k = x[n]
+        y = paddle.stack([row * k for row in x])
+    finally:
+        z = paddle.stack([row * 2 for row in x])
+    return y, z
+
+
 P, N, B = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [7.0, 3.0, 4.0]
 
 
@@ -539,4 +549,5 @@ CASES = [
     (decided_by_python, [(P, 1), (P, 5)], 1),
     (of_a_layer, [(P,), (N,), ([-2.0, 0.0, 1.0],), ([0.5, -1.0, -9.0],)], 1),
     (nobody_reads_it_behind, [([1.0, 2.0],)], 1),
+    (loop_behind_what_may_raise, [(P, 1), (P, 5)], 1),
 ]
