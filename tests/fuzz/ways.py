@@ -120,7 +120,8 @@ class Way:
 
     def places(self, function: Any, arguments: Sequence[str]) -> dict[str, Place]:
         """The outside of a function: its arguments that are containers, globals, variables around it, and the attributes of its object."""
-        found = {name: Place(functools.partial(self.held.__getitem__, i)) for i, name in enumerate(arguments)}
+        read, write = self.held.__getitem__, self.held.__setitem__
+        found = {name: Place(functools.partial(read, i), functools.partial(write, i)) for i, name in enumerate(arguments)}
         names = function.__globals__
         for name in names:
             if name.startswith("KEPT"):
