@@ -262,10 +262,19 @@ def text_none_or_number(x):
     return x * rate if name is None else x * rate + 1
 
 
+def sums_across_each_other(x):
+    a = x.abs()
+    b = a.cumsum(0)
+    c = paddle.tanh(x.cumsum(0))
+    d = c.cumsum(0)
+    return a + d, c + b
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
 CASES = [
+    (sums_across_each_other, [([1.0, -2.0, 3.0],)], 1),
     (branch_with_several_outputs, [(P,), (N,)], 1),
     (item_assignment_in_a_branch, [(P,), (N,)], 1),
     (variable_after_a_break, RUNS, 1),

@@ -96,8 +96,9 @@ class _Fuser:
                 segment.append(op)
                 continue
             self._group(segment)
-            changed |= any(len(node.ops) > 1 for node in self.nodes)
-            for node in _in_order(self.nodes):
+            order = self._ordered()
+            changed |= any(len(node.ops) > 1 for node in order)
+            for node in order:
                 result += [self._fused(node)] if len(node.ops) > 1 else node.ops
             if op is not None:
                 result.append(op)
@@ -122,6 +123,27 @@ class _Fuser:
                     node = self._join(self._current(other), node)
                 for name in op.input_names:
                     self.readers.setdefault(name, []).append(node)
+
+    def _ordered(self) -> list[_Node]:
+        """The nodes such that each comes after those it reads from.
+
+        `_between` looks no further back than a group's first op, so it misses a way through a group that has an op before that and
+        another one behind. Two groups that need each other come of it now and then; one of them is taken apart.
+        """
+        while True:
+            order, circle = _in_order(self.nodes)
+            if not circle:
+                return order
+            self._take_apart(next(node for node in circle if len(node.ops) > 1))
+
+    def _take_apart(self, group: _Node) -> None:
+        del self.nodes[group]
+        for op in group.ops:
+            node = _Node(self.index[op.output_names[0]], op, False, group.missing)
+            self.nodes[node] = None
+            self.home.update(dict.fromkeys(op.output_names, node))
+        for node in self.nodes:
+            node.before = {self.home[name] for op in node.ops for name in reads(op) if name in self.home} - {node}
 
     def _current(self, node: _Node) -> _Node:
         """The node that the ops of a node belong to by now."""
@@ -214,16 +236,21 @@ class _Fuser:
         return Operator("fused_elementwise", {"X": inputs}, {"Out": outs}, {"sub_block": sub}, ops[-1].location)
 
 
-def _in_order(nodes: Iterable[_Node]) -> list[_Node]:
-    """The nodes such that each comes after those it reads from; else in the order of their last ops."""
+def _in_order(nodes: Iterable[_Node]) -> tuple[list[_Node], list[_Node]]:
+    """The nodes such that each comes after those it reads from; else in the order of their last ops. If some need each other, these."""
     result: dict[_Node, None] = {}
     for start in sorted(nodes, key=lambda node: node.last):
         stack = [start]
+        begun: dict[_Node, None] = {}
         while stack:
             node = stack[-1]
             waiting = sorted((n for n in node.before if n not in result), key=lambda n: n.last)
-            if waiting:
-                stack.extend(waiting)
-            else:
+            if not waiting:
                 result.setdefault(stack.pop())
-    return list(result)
+                begun.pop(node, None)
+            elif node in begun:
+                return [], list(begun)[list(begun).index(node) :]
+            else:
+                begun[node] = None
+                stack.extend(waiting)
+    return list(result), []
