@@ -139,3 +139,13 @@ def test_a_group_has_no_gradient() -> None:
     fuse(m.program, frozenset({y.name}))
     with pytest.raises(GradientError, match="fused ops have no gradient"):
         append_backward(m.program, [y], [x])
+
+
+def test_one_of_two_groups_that_need_each_other_is_taken_apart() -> None:
+    m = Made()
+    x = m.data("x", [3])
+    a = m.b.relu(x)
+    b = m.b.op("cumsum", X=a, axis=0)
+    c = m.b.tanh(m.b.op("cumsum", X=x, axis=0))
+    d = m.b.op("cumsum", X=c, axis=0)
+    assert len(groups(m, m.b.add(a, d), m.b.add(c, b))) == 1
