@@ -2,7 +2,7 @@
 
 The update ops of all parameters, with the clipping and the weight decay before them, are one Program: the parameters and their
 moments are its state, which is written in place, the gradients its feeds, any of which may be absent. The ops are those that an
-eager step runs one by one, so there is one definition of each optimizer.
+eager step runs one by one, so there is one definition of each optimizer. Where nothing else is native, a step runs its ops.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CompiledSteps:
 
     def run(self, optimizer: Steps, params_grads: Pairs) -> bool:
         """Makes a step; False: it is to be made op by op, as no Program can do it. The ops say why, where it is an error."""
-        if config.NO_JIT.get():
+        if config.NO_JIT.get() or not _runs_native():
             return False
         gradients = {id(p): g for p, g in params_grads}
         if len(gradients) != len(params_grads) or not all(map(_fit, params_grads)):
@@ -75,6 +75,11 @@ class CompiledSteps:
             self._recipe, self._step = recipe, CompiledStep(known, optimizer.updates)
         self._step.run([gradients.get(key) for key in self._known], optimizer.get_lr())
         return True
+
+
+def _runs_native() -> bool:
+    """Whether the process runs native programs anyway: for a step of an eager script alone, Numba would take longer than it saves."""
+    return "dy2st_runtime.executor.executable" in sys.modules
 
 
 def _fit(pair: tuple[Tensor, Tensor]) -> bool:

@@ -1,7 +1,10 @@
 """Eager steps run as one Program: what it depends on, what it writes to, and that it is what the ops do one by one."""
 
 import copy
+import subprocess
+import sys
 
+import dy2st_runtime.executor.executable  # noqa: F401  (steps are native in a process that runs native programs)
 import numpy as np
 import pytest
 
@@ -28,6 +31,21 @@ MAKE = {
     "groups": lambda ps: Adam(0.1, parameters=[
         {"params": ps[:1], "learning_rate": 0.5, "weight_decay": 0.1, "beta1": 0.5}, {"params": ps[1:]}]),
 }  # fmt: skip
+
+
+ALONE = """
+import sys
+import dy2st as paddle
+w = paddle.create_parameter([3])
+step = paddle.optimizer.Adam(0.1, parameters=[w])
+(w * w).sum().backward()
+step.step()
+assert "numba" not in sys.modules
+"""
+
+
+def test_an_eager_script_does_not_wait_for_a_compiler():
+    subprocess.run([sys.executable, "-c", ALONE], check=True)
 
 
 def parameters():
