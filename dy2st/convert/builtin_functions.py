@@ -26,7 +26,6 @@ from .iterables import (
     Staged,
     StagedRange,
     listed,
-    stackable,
     staged,
     staged_enumerate,
     staged_map,
@@ -34,6 +33,7 @@ from .iterables import (
     staged_zip,
 )
 from .iterators import fresh, iter_, next_
+from .lists import stackable
 from .logical import in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue

@@ -101,14 +101,15 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
     return on_either
 
 
+_OF_NONE = {"setitem": "does not support item assignment", "delitem": "doesn't support item deletion"}
+
+
 def _there(a: MaybeValue, change: Callable[..., Any], args: tuple) -> Any:
     """The container that is changed; where it is None the run raises what Python raises."""
-    if change.__name__ in ("setitem", "delitem"):
-        return a._dy_bare(f"'NoneType' object {'does not support item assignment' if change.__name__ == 'setitem' else _NO_DELETION}")
-    return a._dy_attribute(change.__name__.removeprefix("list_") if change.__name__.startswith("list_") else args[0])
-
-
-_NO_DELETION = "doesn't support item deletion"
+    name = change.__name__
+    if name in _OF_NONE:
+        return a._dy_bare(f"'NoneType' object {_OF_NONE[name]}")
+    return a._dy_attribute(name.removeprefix("list_") if name.startswith("list_") else args[0])
 
 
 def _given(tracer: Tracer, choice: Chosen, contents: Any) -> Any:

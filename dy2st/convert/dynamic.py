@@ -71,9 +71,6 @@ class DynamicList:
     def clear(self) -> None:
         self.become(self.listed([]))
 
-    def copy(self) -> Any:
-        return self[:]
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(list, name):
             raise AttributeError(f"'list' object has no attribute {name!r}")

@@ -15,7 +15,7 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .dynamic import DynamicList
-from .lists import StagedList, element_type
+from .lists import StagedList, element_type, stackable
 from .tracer import is_staged
 
 _MOST_ITEMS = 100_000
@@ -155,14 +155,6 @@ def listed(x: Iterable) -> list:
             location=user_location(2), hint="use enumerate(), or range() with an end",
         )  # fmt: skip
     return items
-
-
-def stackable(x: Any) -> bool:
-    """Whether a value can be an entry of a tensor or of a list of dynamic length."""
-    from .types import type_of
-
-    found = type_of(x)
-    return found is not None and found.kind == "dense"
 
 
 def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:

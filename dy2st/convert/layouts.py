@@ -15,7 +15,7 @@ from ..tensor.kinds import Kind, as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from . import structure
-from .lists import StagedList, element_type, kinds_of_entry
+from .lists import StagedList, element_type, kinds_of_entry, stackable
 from .optional import MaybeNone
 from .options import OneOf, Options, values_of
 
@@ -137,10 +137,7 @@ def joined(a: Layout, b: Layout, what: str) -> Layout:
 
 def is_dense(x: Any) -> bool:
     """Whether a value is a tensor or a number."""
-    from .types import type_of
-
-    t = type_of(x)
-    return t is not None and t.kind == "dense" and not isinstance(x, MaybeNone)
+    return stackable(x) and not isinstance(x, MaybeNone)
 
 
 def _can_be_stacked(lists: Sequence[Any]) -> bool:

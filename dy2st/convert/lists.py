@@ -138,12 +138,6 @@ class StagedList(DynamicList):
     def append(self, x: Any) -> None:
         self._set(ops.op("array_append", Array=self.array(), X=self._element(x)), kinds_of_entry(x))
 
-    def extend(self, xs: Any) -> None:
-        if isinstance(xs, StagedList):
-            self._set(ops.op("array_extend", Array=self.array(), Other=xs.array()), xs.kinds)
-        else:
-            DynamicList.extend(self, xs)
-
     def insert(self, index: Any, x: Any) -> None:
         at = position(index, self.length())
         self._set(ops.op("array_insert", Array=self.array(), X=self._element(x), I=at), kinds_of_entry(x))
@@ -178,9 +172,6 @@ class StagedList(DynamicList):
     def become(self, other: StagedList) -> None:
         self._set(other.array(), other.kinds)
 
-    def clear(self) -> None:
-        self._set(ops.op("create_array", dtype=self.dtype, shape=list(self.element_shape)))
-
     def copy(self) -> StagedList:
         return self._new(self.array())
 
@@ -212,6 +203,10 @@ class StagedList(DynamicList):
             )  # fmt: skip
 
     # ---- what tensors are made of it ----
+    def flat(self) -> Tensor:
+        """A vector of the entries, which have one element each."""
+        return ops.op("reshape2", X=self.stack(), shape=[-1])
+
     def stack(self, axis: int = 0) -> Tensor:
         self.of_numbers()
         return ops.op("tensor_array_to_tensor", X=self.array(), axis=axis, use_stack=True)
@@ -245,6 +240,14 @@ def kinds_of_entry(x: Any) -> frozenset[Kind]:
 
 def _class_of(x: Any) -> str:
     return "another such list" if isinstance(x, StagedList) else type(x).__name__
+
+
+def stackable(x: Any) -> bool:
+    """Whether a value can be an entry of a tensor or of a list of dynamic length."""
+    from .types import type_of
+
+    found = type_of(x)
+    return found is not None and found.kind == "dense"
 
 
 def element_type(items: Sequence[Any], what: str) -> LeafType:

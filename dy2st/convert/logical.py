@@ -282,8 +282,7 @@ def _equal_lists(a: Any, b: Any) -> Any:
     other = a.listed(b)
 
     def equal() -> Any:
-        found = [ops.op("reshape2", X=x.stack(), shape=[-1]) for x in (a, other)]
-        return python_bool(ops.op("reduce_all", X=found[0] == found[1], reduce_all=True))
+        return python_bool(ops.op("reduce_all", X=a.flat() == other.flat(), reduce_all=True))
 
     same_length = a.length() == other.length()
     return and_(lambda: same_length, lambda: if_expr(a.length() > 0, equal, lambda: True))

@@ -31,7 +31,7 @@ class MaybeValue:
         from .tracer import need_tracer
 
         if not moving.state:
-            need_tracer("a value that may be None").require_not_none(self, text, exception)
+            need_tracer("a value that may be None").require_not_none(self._dy_is_none, text, exception)
         return self._dy_value
 
     def _dy_attribute(self, name: str) -> Any:

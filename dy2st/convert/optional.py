@@ -32,7 +32,7 @@ class MaybeNone(Tensor):
         """The tensor alone, where it is not None; there the exception is raised."""
         from .tracer import need_tracer
 
-        need_tracer("a value that may be None").require_not_none(self, text, exception)
+        need_tracer("a value that may be None").require_not_none(self.is_none, text, exception)
         return self.bare()
 
     def attribute(self, name: str) -> Tensor:

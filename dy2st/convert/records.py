@@ -179,7 +179,7 @@ def kind_of_lists(lists: Sequence[Any], what: str) -> tuple[Layout, list[tuple[L
         layout = admitting(tracer, layout, x, what)
     found: list[list[tuple[LeafType, frozenset[Kind]]]] = []
     if entries:
-        found.append([(t, frozenset() if t.shape[:1] == (-1,) else t.all_kinds) for t in column_types(layout, entries, what)])
+        found.append([(t, t.all_kinds) for t in column_types(layout, entries, what)])
     found += [[(LeafType(c.dtype, c.element_shape), c.kinds) for c in x.columns] for x in lists if isinstance(x, RecordList)]
     types = []
     for parts in zip(*found, strict=True):

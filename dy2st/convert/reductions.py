@@ -44,7 +44,7 @@ def extreme(which: str) -> Callable:
             values = list_(values)
         if isinstance(values, DynamicList) and key is None and not kwargs:
             values.require_scalars(f"{which}()")
-            return values[_place(which, ops.op("reshape2", X=values.stack(), shape=[-1]))]
+            return values[_place(which, values.flat())]
         if len(args) == 1 and is_staged(values) and key is None and not kwargs and values.ndim == 1:
             _require_some(which, values)
             return values[_place(which, values)]

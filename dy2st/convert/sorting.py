@@ -80,7 +80,7 @@ def _order(keys: StagedList, reverse: Any) -> Tensor:
     keys.require_scalars("a sort")
 
     def order() -> Tensor:
-        values = _flat(keys)
+        values = keys.flat()
         if values.dtype.startswith("float"):
             missing = ops.op("reduce_any", X=ops.op("isnan_v2", X=values), reduce_all=True)
             raise_if(missing, ValueError, "a list with NaN in it has no order")
@@ -92,14 +92,10 @@ def _order(keys: StagedList, reverse: Any) -> Tensor:
     return if_expr(keys.length() > 0, order, lambda: dispatch.constant(np.zeros(0, np.int64)))
 
 
-def _flat(items: StagedList) -> Tensor:
-    return ops.op("reshape2", X=items.stack(), shape=[-1])
-
-
 def _equal(items: StagedList, value: Any, what: str) -> Tensor:
     """Which entries are equal to a value, of a list that has some."""
     items.require_scalars(what)
-    return _flat(items) == value
+    return items.flat() == value
 
 
 def list_count(items: StagedList, value: Any) -> Any:

@@ -28,7 +28,6 @@ from .chosen import Chosen
 from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
-from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import Options
 from .raised import Attempts
@@ -188,7 +187,7 @@ class Tracer(Watcher, ProgramRecorder):
         if not isinstance(v, Variable):
             return self.capture(t)
         if isinstance(t, MaybeNone):
-            self.require_not_none(t)
+            self.require_not_none(t.is_none, "unsupported operand: the value is None here, an operation on a tensor was expected")
         if t._kinds is not None and t._kinds.number is not None:
             t = as_plain_tensor(t)
         require_one_kind(t, "what is done with it depends on that")
@@ -248,10 +247,9 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked.append((tensor, shown))
         return StagedText(f"\0{len(self.marked) - 1}\0")
 
-    def require_not_none(self, t: MaybeNone | MaybeValue, text: str = "", exception: type[Exception] = TypeError) -> None:
-        """Raises at run time, as eager would, if the value is None."""
-        text = text or "unsupported operand: the value is None here, an operation on a tensor was expected"
-        raise_if(t._dy_is_none if isinstance(t, MaybeValue) else t.is_none, exception, text)
+    def require_not_none(self, is_none: Tensor, text: str, exception: type[Exception] = TypeError) -> None:
+        """Raises at run time, as eager would, if a value is None."""
+        raise_if(is_none, exception, text)
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""

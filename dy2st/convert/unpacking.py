@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor.failures import raise_if
-from ..tensor.indexing import getitem
 from ..tensor.tensor import Tensor
 from .comprehensions import list_
 from .dynamic import DynamicList
@@ -26,7 +25,7 @@ def unpacked(value: Any, count: int) -> Any:
     few = f"not enough values to unpack (expected {count}, got "
     raise_if(size > count, ValueError, many)
     raise_if(size < count, ValueError, few, ")", data=(size,))
-    return tuple(_item(value, i) for i in range(count))
+    return tuple(value[i] for i in range(count))
 
 
 def unpacked_rest(value: Any, before: int, after: int) -> tuple:
@@ -45,7 +44,7 @@ def unpacked_rest(value: Any, before: int, after: int) -> tuple:
     raise_if(size < before + after, ValueError, few, ")", data=(size,))
     rest = value[before : size - after]
     rest = rest if isinstance(rest, DynamicList) else list_(rest)
-    return (*(_item(value, i) for i in range(before)), rest, *(_item(value, size - after + i) for i in range(after)))
+    return (*(value[i] for i in range(before)), rest, *(value[size - after + i] for i in range(after)))
 
 
 def _measured(value: Any) -> tuple[Any, Tensor | None]:
@@ -59,10 +58,6 @@ def _measured(value: Any) -> tuple[Any, Tensor | None]:
     elif is_staged(value) and value.ndim:
         size = value.shape[0]
     return value, size if isinstance(size, Tensor) else None
-
-
-def _item(value: Any, i: Any) -> Any:
-    return value[i] if isinstance(value, DynamicList) else getitem(value, i)
 
 
 def unpack(item: Any, count: int) -> tuple:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from dy2st_runtime import config
-from dy2st_runtime.executor import make_executable
+from dy2st_runtime.executor import make_executable, runs_native
 from dy2st_runtime.ir import Program
 from dy2st_runtime.ops.control import ABSENT
 
@@ -55,7 +55,8 @@ class CompiledSteps:
 
     def run(self, optimizer: Steps, params_grads: Pairs) -> bool:
         """Makes a step; False: it is to be made op by op, as no Program can do it. The ops say why, where it is an error."""
-        if config.NO_JIT.get() or not _runs_native():
+        # for the step of an eager script alone, Numba would take longer than it saves
+        if config.NO_JIT.get() or not runs_native():
             return False
         gradients = {id(p): g for p, g in params_grads}
         if len(gradients) != len(params_grads) or not all(map(_fit, params_grads)):
@@ -75,11 +76,6 @@ class CompiledSteps:
             self._recipe, self._step = recipe, CompiledStep(known, optimizer.updates)
         self._step.run([gradients.get(key) for key in self._known], optimizer.get_lr())
         return True
-
-
-def _runs_native() -> bool:
-    """Whether the process runs native programs anyway: for a step of an eager script alone, Numba would take longer than it saves."""
-    return "dy2st_runtime.executor.executable" in sys.modules
 
 
 def _fit(pair: tuple[Tensor, Tensor]) -> bool:

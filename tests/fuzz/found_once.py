@@ -294,7 +294,7 @@ def raise_behind_what_may_raise(x, n, m, a):
         raise ValueError(f"{(x + 1).sum().item():.1f}")
 
 
-def test_of_a_loop_that_may_raise(x, n, m, a):
+def loop_whose_test_may_raise(x, n, m, a):
     k = n
     try:
         while x[k] > -5:
@@ -361,7 +361,7 @@ PROGRAMS = [
     raise_in_place_of_another,
     both_branches_raise_texts,
     raise_behind_what_may_raise,
-    test_of_a_loop_that_may_raise,
+    loop_whose_test_may_raise,
     list_set_to_another_shape,
     list_copied_on_one_path_grown_on_the_other,
     entry_of_an_argument_replaced_and_changed,

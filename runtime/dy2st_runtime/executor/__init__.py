@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from .. import config
 from ..ir.program import Program
+
+
+def runs_native() -> bool:
+    """Whether the process has asked for a native executable on the CPU: then Numba is imported anyway."""
+    return f"{__name__}.executable" in sys.modules
 
 
 def make_executable(
