@@ -65,6 +65,7 @@ class Alternatives:
         self._alive: dict[int, Any] = {}
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
+        self._left: list[_Pair] = []
 
     def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
                original: Callable[[Any], Any] = lambda x: x) -> list[Any]:  # fmt: skip
@@ -108,13 +109,26 @@ class Alternatives:
     def settle(self) -> None:
         """The variables have got their new containers: of two that may be one, only those count that can both be reached."""
         new, self._new = self._new, []
-        if not new:
+        left, self._left = self._left, []
+        if not new and not left:
             return
         reachable = self._reachable()
+
+        def is_there(contents: Any) -> bool:
+            return id(contents) in reachable or contents in self._tracer.root or self._tracer.entries.holds(contents)
+
+        def note(one: Any, other: Any, location: Location | None) -> None:
+            self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))
+
         for one, other in new:
-            parts = contents_of(one), contents_of(other)
-            if id(parts[1]) in reachable or parts[1] in self._tracer.root or self._tracer.entries.holds(parts[1]):
-                self._pairs.append(_Pair(*parts, (copied(parts[0]), copied(parts[1])), user_location()))
+            if is_there(contents_of(other)):
+                note(contents_of(one), contents_of(other), user_location())
+        # what stands for several at the end of a branch goes on as it is where the other branch does not come to its end, or in a handler
+        for pair in left:
+            if is_there(pair.one) and is_there(pair.other):
+                note(pair.one, pair.other, pair.location)
+            else:
+                self._left.append(pair)
 
     def _reachable(self) -> set[int]:
         held = [value for _, _, value in variables()]
@@ -176,6 +190,7 @@ class Alternatives:
 
     def leave(self, count: int) -> None:
         """A branch or loop body has come to its end: what was found in it ends with it."""
+        self._left += self._pairs[count:]
         del self._pairs[count:]
 
     def __len__(self) -> int:

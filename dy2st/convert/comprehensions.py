@@ -37,10 +37,14 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
     def put(x: Any) -> None:
         state[0] = (add(state[0][0], element(x)),)
 
-    def body(x: Any) -> None:
+    def put_anew(x: Any) -> None:
+        # nothing else holds the list: of a variable with a new value it is known sooner of what kind it is than of a list that changes
+        state[0] = (list_join(state[0][0], element(x)) if flat else _and_one(state[0][0], element(x)),)
+
+    def body(x: Any, put: Callable[[Any], None] = put_anew) -> None:
         decided = True if test is None else truth(test(x))
         if isinstance(decided, Tensor):
-            if_stmt(decided, partial(put, x), _nothing, get_state, set_state, _NAMES)
+            if_stmt(decided, partial(put_anew, x), _nothing, get_state, set_state, _NAMES)
         elif decided:
             put(x)
 
@@ -50,12 +54,17 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
         for_stmt(xs, body, None, get_state, set_state, _NAMES)
     else:
         for x in xs if over is None else map(over.item, range(over.length)):
-            body(x)
+            body(x, put)
     return state[0][0]
 
 
 def _nothing() -> None:
     pass
+
+
+def _and_one(items: Any, x: Any) -> Any:
+    """`[*items, x]`"""
+    return items.and_one(x) if isinstance(items, DynamicList) else [*items, x]
 
 
 def list_join(*parts: Any) -> Any:

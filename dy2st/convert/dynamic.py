@@ -36,6 +36,10 @@ class DynamicList:
     def append(self, x: Any) -> None:
         raise NotImplementedError
 
+    def and_one(self, x: Any) -> Any:
+        """A list of its entries and one more."""
+        raise NotImplementedError
+
     def taken(self, order: Tensor) -> Any:
         """A list of the entries that an int64 vector names."""
         raise NotImplementedError

@@ -29,7 +29,7 @@ from .left import Left
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, place, variables, wrap
+from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
 from .raised import NoWayOn, Raised, scalar
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
@@ -268,7 +268,7 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
 
     merged = tracer.alternatives.merged(patterns, [values for values in results if values is not None], make, left.original)
     for e in exceptions:
-        e.leave(test, make)
+        e.leave(tracer, test, make)
     if held[0] is not None and held[1] is not None:
         for a, b, value in zip(held[0], held[1], merged, strict=True):
             note(tracer, test, (a, b), value, outside)
@@ -298,9 +298,9 @@ class _Exception:
             return self.values
         return [False if i == 0 and self.flagged else Undefined("") for i in range(len(self.values))]
 
-    def leave(self, test: Tensor, make: Callable[[Var], Any]) -> None:
+    def leave(self, tracer: Tracer, test: Tensor, make: Callable[[Var], Any]) -> None:
         """The branch has come to its end."""
-        values = [instantiate(p, make) for p in self.patterns]
+        values = tracer.alternatives.merged(self.patterns, [self.values], make)
         if self.flagged:
             self.raised.flag = values.pop(0)
         else:

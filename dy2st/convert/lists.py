@@ -138,6 +138,9 @@ class StagedList(DynamicList):
     def append(self, x: Any) -> None:
         self._set(ops.op("array_append", Array=self.array(), X=self._element(x)), kinds_of_entry(x))
 
+    def and_one(self, x: Any) -> StagedList:
+        return self._new(ops.op("array_append", Array=self.array(), X=self._element(x)), kinds_of_entry(x))
+
     def insert(self, index: Any, x: Any) -> None:
         at = position(index, self.length())
         self._set(ops.op("array_insert", Array=self.array(), X=self._element(x), I=at), kinds_of_entry(x))

@@ -20,6 +20,7 @@ from .growing import current, gained_key, grown, promote, substituted
 from .if_stmt import State, if_expr, if_stmt, truth
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
 from .raised import MayRaise, Raised, scalar
+from .settled import Settled, is_least, kinds_of
 from .tracer import Tracer, current_tracer
 from .types import same
 from .undefined import Undefined, Unread, quiet
@@ -110,27 +111,29 @@ class Loop:
         self.get_state, self.set_state, self.names = get_state, quiet(set_state), names
         self.location = user_location()
         self.ended = False  # by what the run may raise, which its body hands on
-        self.cells: dict[tuple, Cell] = {}
-        self.named: set[tuple] = set()
-        self.raised: Exception | None = None
         self.fitter = Fitter(
             tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
         )
-        self.carried = Carried(tracer.aliases)
-        self.last: list[list[Any]] = []
         values = get_state()
         tracer.watch(*values)
         tracer.watch_locals()
-        self.slots = [Slot(name, v, Const(v)) for name, v in zip(names, values, strict=True)]
+        self._begin(values)
+
+    def _begin(self, values: Sequence[Any]) -> None:
+        """Nothing is known of the variables yet but the values that they have before the loop."""
+        self.slots = [Slot(name, v, Const(v)) for name, v in zip(self.names, values, strict=True)]
+        self.cells: dict[tuple, Cell] = {}
+        self.named: dict[tuple, Cell] = {}
+        self.raised: Exception | None = None
+        self.carried = Carried(self.tracer.aliases)
+        self.last: list[list[Any]] = []
+        self.promotes = False
 
     def stage(self) -> None:
         """Appends the `while_loop` op, and gives variables and cells their values after the loop."""
         try:
-            for _ in range(_TRIALS):
-                if self._trial():
-                    break
-            else:
-                raise StructureError("the types of the loop's variables do not settle", location=self.location)
+            if not self._as_before():
+                self._settle()
         except _Raises as found:
             self._leave()
             if self.ended:
@@ -152,6 +155,40 @@ class Loop:
             self._rotate()
         else:
             self._emit()
+
+    def _settle(self) -> None:
+        """Traces the loop until what is assumed of its variables holds."""
+        before = [slot.initial for slot in self.slots]
+        for _ in range(_TRIALS):
+            if self._trial():
+                break
+        else:
+            raise StructureError("the types of the loop's variables do not settle", location=self.location)
+        if not self._rotated and not self.promotes:
+            patterns = [slot.pattern for slot in self.slots]
+            self.tracer.settled[self.location, self.names] = Settled(kinds_of(before), patterns, dict(self.cells), dict(self.named))
+
+    def _as_before(self) -> bool:
+        """Traces the loop once, with what the same loop came to when it was traced before; False if this one is another."""
+        known = self.tracer.settled.pop((self.location, self.names), None)
+        values = [slot.initial for slot in self.slots]
+        if known is None or known.kinds != kinds_of(values):
+            return False
+        self.cells, self.named = dict(known.cells), dict(known.named)
+        self.slots += [Slot(cell.name, cell.read(), Const(cell.read())) for cell in self.cells.values()]
+        for slot, pattern in zip(self.slots, known.patterns, strict=True):
+            if not isinstance(pattern, Const):
+                slot.pattern = pattern
+        try:
+            holds = self._trial(guess=True)
+        except (Exception, NoResult, _Raises):
+            holds = False  # what the loop itself raises is raised again
+        if holds:
+            self.tracer.settled[self.location, self.names] = known
+        else:
+            self._leave()
+            self._begin(values)
+        return holds
 
     def _raises_at_once(self) -> bool:
         """Whether the first iteration raises; then the loop is an `if` that does."""
@@ -201,8 +238,12 @@ class Loop:
         """What values of the slots have at the varying leaves."""
         return [x for slot, value in zip(self.slots, values, strict=True) for x in extract(slot.pattern, value)]
 
-    def _trial(self) -> bool:
-        """Traces test and body once; True if what it assumed about the variables holds."""
+    def _trial(self, *, guess: bool = False) -> bool:
+        """Traces test and body once; True if what it assumed about the variables holds.
+
+        Args:
+            guess: what it assumed may be more than has to be; then this is False, and nothing becomes of the trial.
+        """
         self._rotated = False
         self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()
         with self.tracer.frame(self.test_block) as frame:
@@ -215,10 +256,12 @@ class Loop:
             self.test_block.results = [self.tracer.lift(test).name]
             after = [*self.get_state(), *(c.read() for c in self.cells.values())]
             untouched = all(map(_unchanged, before, after))
-            if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - self.named:
+            if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - set(self.named):
                 self._rotated = True
             growth = grown(frame)
         if self._rotated:
+            if guess:
+                return False
             self._leave()
             for items, later in growth:
                 self._promote(items, later)
@@ -236,6 +279,8 @@ class Loop:
             self.outcome = self.tracer.outcome(after, frame)
             self.last = [after]
         self._leave()
+        if guess and not self._is_least(before, after):
+            return False
         for items, later in self.outcome.grown:
             self._promote(items, later)
         if self.outcome.grown:
@@ -258,6 +303,15 @@ class Loop:
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(starts, self._leaves(after), self.body_block)
         return settled
+
+    def _is_least(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
+        """Whether nothing else than what the trial assumed varies, and all of that does."""
+        if self.outcome.grown or self.outcome.changes.keys() - self.named.keys() != self.cells.keys():
+            return False
+        if any(type(slot.initial) is list and not isinstance(slot.pattern, Const) for slot in self.slots):
+            return False  # it may have to become a list of dynamic length
+        values = zip(self.slots, before, after, strict=True)
+        return all(is_least(self.fitter, s.pattern, s.initial, old, new, s.name) for s, old, new in values)
 
     def _iterate(self) -> tuple:
         """Runs the body; what it makes of the variables."""
@@ -329,7 +383,7 @@ class Loop:
             self._promote(cell.target, value)
             return
         if isinstance(cell, EntryCell) and self._is_variable(cell):
-            self.named.add(cell.key)
+            self.named[cell.key] = cell
             return
         initial = cell.read()
         if (gained := gained_key(self.tracer, cell, initial, value)) is not None:
@@ -362,6 +416,7 @@ class Loop:
 
     def _promote(self, items: Any, later: Any) -> None:
         """A list that changes its length, or a dict that gets keys, becomes a staged one, under all names that the loop knows it by too."""
+        self.promotes = True
         name = next((repr(slot.name) for slot in self.slots if slot.initial is items), "")
         staged = promote(self.tracer, items, later, name)
         for slot in self.slots:

@@ -94,6 +94,11 @@ class RecordList(DynamicList):
         for column, part in zip(self.columns, self._parts(x), strict=True):
             column.append(part)
 
+    def and_one(self, x: Any) -> RecordList:
+        new = self.with_columns(self.columns)
+        new.columns = tuple(column.and_one(part) for column, part in zip(self.columns, new._parts(x), strict=True))
+        return new
+
     def insert(self, index: Any, x: Any) -> None:
         for column, part in zip(self.columns, self._parts(x), strict=True):
             column.insert(index, part)

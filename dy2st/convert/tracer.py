@@ -40,6 +40,7 @@ from .watching import Watcher
 if TYPE_CHECKING:
     from .exceptions import Again
     from .recursion import StagedFunction
+    from .settled import Settled
 
 Captured = tuple[Tensor, Variable]
 
@@ -68,6 +69,7 @@ class Tracer(Watcher, ProgramRecorder):
         staged: the functions of the Program that are being traced.
         ended: the exceptions that the last op of a block raises, whatever the run does there, by id, with the block.
         tries: the `try` statements whose bodies are being traced.
+        settled: what loops came to, by where they are and the names of their variables.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
     """
 
@@ -114,6 +116,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.chosen: dict[int, Chosen] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
         self.limit: int | None = None
+        self.settled: dict[tuple[Location | None, tuple[str, ...]], Settled] = {}
         self.recursive = frozenset(recursive)
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []

@@ -44,11 +44,12 @@ class State:
         values = [(t, t._value) for t in self.tensors()]
 
         def restore() -> None:
-            for name, place in self.places.items():
-                if place.put is not None and place.get() is not objects[name]:
-                    place.put(objects[name])
             for x, inside in containers:
                 fill(x, inside)
+            # also what is what it was: an attribute that was made a parameter has gone with the parameters
+            for name, place in self.places.items():
+                if place.put is not None:
+                    place.put(objects[name])
             for t, v in values:
                 t._value = v
 

@@ -81,6 +81,16 @@ def test_a_disagreement_is_found_and_made_small(monkeypatch):
     assert "n > 0" not in report
 
 
+def test_state_is_brought_back_after_an_exception():
+    def attribute_made_a_parameter(self, x, n, m, a):
+        self.best = self.params["p"]
+        if n > 0:
+            raise ValueError
+        return x
+
+    assert check(attribute_made_a_parameter, ["converted"]) == (None, 2)
+
+
 def test_reduced_keeps_what_shows():
     small = reduced(WRONG, lambda text: "len(items)" in text)
     assert len(small) < 120

@@ -681,6 +681,25 @@ def list_kept_twice(x):
     return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
 
 
+def dict_kept_twice_where_another_path_raises(x):
+    if x.sum() < -5:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        raise ValueError("negative")
+    elif x.sum() > 0:
+        KEPT["one"] = KEPT["other"]
+    return x
+
+
+def dict_kept_twice_where_it_is_raised(x, n):
+    try:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        if x.sum() > 0:
+            for _ in range(n):
+                KEPT["one"] = KEPT["other"]
+            raise KeyError("one")
+    except KeyError:
+        x = x * 2
+    return x
+
+
 def dict_of_the_caller_perhaps(x):
     def extended(d):
         e = d if x.sum() > 0 else {"a": x * 2}  # error: a list, dict or object is changed in place after this, which is one

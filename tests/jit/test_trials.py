@@ -1,0 +1,110 @@
+"""How often the bodies of loops are traced."""
+
+import numpy as np
+import pytest
+
+from dy2st import jit
+from dy2st.convert.loops import Loop
+from dy2st.tensor import Tensor
+
+
+@pytest.fixture
+def trials(monkeypatch):
+    """The names of the variables of each loop whose body is traced, each time."""
+    found = []
+    body = Loop._iterate
+
+    def traced(self):
+        found.append(self.names)
+        return body(self)
+
+    monkeypatch.setattr(Loop, "_iterate", traced)
+    return found
+
+
+def three_deep(x):
+    a = x.sum()
+    while a < 100:
+        b = a
+        while b < 50:
+            c = b
+            while c < 25:
+                c = c * 2 + 1
+            b = b + c
+        a = a + b
+    return a
+
+
+def halvings(x):
+    steps = 0
+    while x.norm() > 1:
+        x = x / 2
+        steps += 1
+    return steps
+
+
+def called_again(x):
+    return halvings(x) + halvings(x * 2) + halvings(x * 3)
+
+
+def times(x, k, grow):
+    while x.norm() > 1:
+        x = x / 2
+        k = k + 1 if grow else k
+    return x, k
+
+
+def called_with_less_to_do(x):
+    a, steps = times(x, 2, True)
+    b, two = times(x, 2, False)
+    return a * steps + b, [0] * two
+
+
+def with_a_state_elsewhere(x):
+    counts = {"n": 0, "m": 0}
+
+    def count(name, y):
+        while y.norm() > 1:
+            y = y / 2
+            counts[name] = counts[name] + 1
+
+    count("n", x)
+    count("m", x * 4)
+    count("n", x * 8)
+    return counts
+
+
+def chosen_in_a_list(x):
+    return sum([v * 2 for v in x if v > 0])
+
+
+def agrees(function):
+    x = np.array([3.0, 4.0], np.float32)
+    wanted, found = function(Tensor(x)), jit.to_static(function)(Tensor(x))
+    for a, b in zip(*(r if isinstance(r, tuple) else (r,) for r in (wanted, found)), strict=True):
+        assert np.array_equal(np.asarray(a), np.asarray(b)) if isinstance(a, Tensor) else a == b
+
+
+def test_work_grows_with_the_depth_of_loops(trials):
+    agrees(three_deep)
+    # one trial more for each loop around, instead of twice as many
+    assert [trials.count(names) for names in (("a",), ("b",), ("c",))] == [2, 3, 4]
+
+
+def test_a_loop_of_a_function_that_is_called_again_is_traced_once_more(trials):
+    agrees(called_again)
+    assert len(trials) == 2 + 1 + 1
+
+
+def test_no_more_varies_than_in_a_trace_of_its_own(trials):
+    agrees(called_with_less_to_do)
+    assert len(trials) == 2 + 1 + 2
+
+
+def test_what_varies_elsewhere_is_found_each_time():
+    agrees(with_a_state_elsewhere)
+
+
+def test_a_comprehension_with_a_test_is_traced_three_times(trials):
+    agrees(chosen_in_a_list)
+    assert trials.count(("the index", "the list of a comprehension")) == 3
