@@ -59,8 +59,9 @@ class Watcher:
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
         self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in _HOLDERS or is_plain_object(v)))
-        # a list that has been made since, and put into an attribute of a layer
-        held = (v for c in list(self._containers.values()) for v in held_by(c) if id(v) not in self._containers)
+        # a list that has been made since, and put into an attribute of a layer or a variable outside
+        contents = (dict(c) if isinstance(c, OuterVariable) else c for c in list(self._containers.values()))
+        held = (v for c in contents for v in held_by(c) if id(v) not in self._containers)
         new = [v for v in held if is_container(v) or type(v) in _HOLDERS]
         self.watch(*new)
 

@@ -341,6 +341,21 @@ def finally_that_reads_what_else_sets(x, n, m, a):
     return y
 
 
+KEPT_NUMBERS = [1]
+
+
+def _change_what_is_kept(x):
+    KEPT_NUMBERS[0] = x.sum()
+
+
+def list_put_into_a_global_changed_elsewhere(x, n, m, a):
+    global KEPT_NUMBERS
+    KEPT_NUMBERS = [2]
+    if n > 1:
+        _change_what_is_kept(x)
+    return KEPT_NUMBERS[0] * x
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -366,4 +381,5 @@ PROGRAMS = [
     list_copied_on_one_path_grown_on_the_other,
     entry_of_an_argument_replaced_and_changed,
     finally_that_reads_what_else_sets,
+    list_put_into_a_global_changed_elsewhere,
 ]  # fmt: skip
