@@ -11,6 +11,7 @@ from .chosen import chooses
 from .dynamic import DynamicList
 from .growing import current, promote
 from .items import fits_array, get, is_unknown, store
+from .iterables import Lazy, Staged
 from .tracer import current_tracer, is_staged, need_tracer
 
 
@@ -81,6 +82,10 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
     a = _list(a)
+    if isinstance(key, slice) and isinstance(a, (list, DynamicList)) and (is_staged(value) or isinstance(value, (Staged, Lazy))):
+        from .comprehensions import list_
+
+        value = list_(value)
     if type(a) is list:
         if is_staged(key) and not fits_array(a, [value]):
             store(a, key, value)

@@ -324,6 +324,15 @@ def slice_assigned(x, n):
     return out
 
 
+def slices_of_iterables(x, n):
+    out, pairs = [x[0], x[0]], [0]
+    out[1:] = x
+    out[:1] = map(abs, x)
+    out[n:n] = (v * 2 for v in x)
+    pairs[:] = zip(x, x)
+    return out, pairs
+
+
 def reverse(x, n):
     out = append_many([x], x, n)
     out.reverse()
@@ -480,8 +489,8 @@ CASES = [
         popped_inside_an_expression, popped_with_growing_entries, change_places, entries_of_a_fixed_list,
         add_assign, add_lists, add_in_branch, append_in_either_branch, started_again, exit_while_growing, window,
         in_dict, in_list, in_tuple, in_object, with_two_names, by_helpers, of_the_caller, names_and_new_lists,
-        insert, insert_in_loop, pop_and_delete, slices, slice_assigned, reverse, neighbours, added_and_repeated, copies,
-        comprehensions, comprehensions_with_targets, comprehensions_over_python, comprehension_in_a_loop, joined, scalars,
+        insert, insert_in_loop, pop_and_delete, slices, slice_assigned, slices_of_iterables, reverse, neighbours, added_and_repeated,
+        copies, comprehensions, comprehensions_with_targets, comprehensions_over_python, comprehension_in_a_loop, joined, scalars,
         numbers_in_a_list, floats_in_a_list, ints_and_floats_in_a_list, popped_number, sum_over_numbers, number_in_a_branch,
         appended_and_replaced, appended_copies, compared,
     )
