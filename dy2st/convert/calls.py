@@ -150,12 +150,15 @@ def is_ignored(f: Any) -> bool:
     return module not in _CONVERTED and is_foreign(module)
 
 
+@functools.lru_cache(4096)
+def _is_library(module: str) -> bool:
+    top = module.partition(".")[0]
+    return top in _IGNORED or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
+
+
 def is_foreign(module: str) -> bool:
     """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
-    top = module.partition(".")[0]
-    if top in _IGNORED or (top in sys.stdlib_module_names and top not in ("__main__", "this")):
-        return True
-    return any(module == m or module.startswith(m + ".") for m in _ignored_modules)
+    return _is_library(module) or any(module == m or module.startswith(m + ".") for m in _ignored_modules)
 
 
 def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:

@@ -26,7 +26,7 @@ def is_iterator(x: Any) -> bool:
     """Whether a value has a position that `next` advances."""
     if isinstance(x, Staged):
         return x.once
-    return isinstance(x, (types.GeneratorType, Lazy)) or (isinstance(x, Iterator) and type(x).__module__ in _MODULES)
+    return isinstance(x, (types.GeneratorType, Lazy)) or (type(x).__module__ in _MODULES and isinstance(x, Iterator))
 
 
 def iterators_around() -> dict[int, Any]:

@@ -172,6 +172,7 @@ class Reach:
         self._handled: set[str] = set()
         self._items_seen: set[tuple[str, Any]] = set()
         self._variables: dict[int, str] = {}  # of cells
+        self._foreign_classes: dict[type, bool] = {}
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
 
@@ -242,9 +243,9 @@ class Reach:
             if isinstance(found, types.MemberDescriptorType):
                 if cls is not x:
                     yield AttributeVariable(name, x)
-            elif found is not MISSING and not hasattr(type(found), "__set__") and not _foreign(cls):
+            elif found is not MISSING and not hasattr(type(found), "__set__") and not self._is_foreign(cls):
                 yield AttributeVariable(name, cls)
-        if self.items and not _foreign(cls):
+        if self.items and not self._is_foreign(cls):
             for base in cls.__mro__[:-1]:
                 for name, value in vars(base).items():
                     if type(value) is list and name in self._names:
@@ -379,7 +380,9 @@ class Reach:
                 names = names | attributes.keys()
             # sublayers and hooks, which code names by the attributes they stand for
             names = names | {n for n, v in attributes.items() if isinstance(v, OrderedDict)}
-        looks_in_class = not _foreign(type(x)) and not isinstance(x, types.FunctionType)
+        looks_in_class = not isinstance(x, types.FunctionType) and not self._is_foreign(type(x))
+        if not looks_in_class:
+            names = names & attributes.keys() if attributes is not None else set()
         for name in names:
             found = self._of_class(type(x), name, False) if looks_in_class else MISSING
             if isinstance(found, types.MemberDescriptorType):
@@ -390,6 +393,12 @@ class Reach:
                 or (looks_in_class and (asking or self._asking))
             ):
                 self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {kind}")
+
+    def _is_foreign(self, cls: type) -> bool:
+        found = self._foreign_classes.get(cls)
+        if found is None:
+            found = self._foreign_classes[cls] = _foreign(cls)
+        return found
 
     def _of_class(self, cls: type, name: str, asking: bool) -> Any:
         """What a class has under a name; the places are those of the classes in which Python looks for it."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime import config
+from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program, Variable, show_program, verify
 from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
@@ -132,11 +133,12 @@ class Trace:
         Raises:
             whatever the function raises; Dy2stError for what cannot be staged. The outside is then as before.
         """
-        try:
-            recipe, effects = self._record()
-        finally:
-            self.tracer.special.restore()
-        return self._made(name, recipe, effects)
+        with no_search_for_garbage():
+            try:
+                recipe, effects = self._record()
+            finally:
+                self.tracer.special.restore()
+            return self._made(name, recipe, effects)
 
     def _record(self) -> tuple[Recipe, Effects]:
         """Runs the function; what its result is made of, and what it has changed."""

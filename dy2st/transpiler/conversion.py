@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dy2st_runtime import config
 from dy2st_runtime.errors import Location
+from dy2st_runtime.garbage import no_search_for_garbage
 
 from dy2st.transpiler import cache, loader, nodes, positions
 from dy2st.transpiler.errors import ConversionError
@@ -74,7 +73,7 @@ def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Conv
             location=locate(fn.__code__.co_filename, fn.__code__.co_firstlineno),
             hint="convert the function that it comes from",
         )
-    with _lock, _no_search_for_garbage():
+    with _lock, no_search_for_garbage():
         loaded, stages = _transform(fn, keep_stages)
     return Converted(loader.bind(loaded, fn, runtime), fn, loaded.text, loaded.filename, dict(stages))
 
@@ -109,19 +108,6 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
     manager.dump("code", loaded.text)
     _cache[key] = loaded, manager.stages
     return _cache[key]
-
-
-@contextlib.contextmanager
-def _no_search_for_garbage() -> Iterator[None]:
-    """Within this `with` Python does not look for cycles of garbage: a conversion makes many objects, nearly all of which live
-    until it ends, and to look through all those of the libraries again and again would take a third of its time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def is_generated(filename: str) -> bool:

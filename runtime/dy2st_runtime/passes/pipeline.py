@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..garbage import no_search_for_garbage
 from ..ir.program import Program
 from .cse import cse
 from .dce import dce
@@ -46,5 +47,6 @@ def optimize(
         shapes of its variables.
     """
     program.absent_feeds.update(absent_feeds)
-    PassManager(PASSES).run(program, [*feed_names, *fetch_names])
+    with no_search_for_garbage():
+        PassManager(PASSES).run(program, [*feed_names, *fetch_names])
     return program, dict(program.updates), symbolic_shapes(program)
