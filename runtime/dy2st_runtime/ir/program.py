@@ -87,11 +87,13 @@ class Operator:
     @property
     def input_names(self) -> list[str]:
         """All inputs in the order of the slots; names that sub-blocks read from outside are not among them (`visit.reads`)."""
-        return [n for slot in self.record.input_slots for n in self.inputs.get(slot.name, ())]
+        inputs = self.inputs
+        return [n for slot in self.record.input_names for n in inputs.get(slot, ())]
 
     @property
     def output_names(self) -> list[str]:
-        return [n for slot in self.record.output_slots for n in self.outputs.get(slot.name, ())]
+        outputs = self.outputs
+        return [n for slot in self.record.output_names for n in outputs.get(slot, ())]
 
     @property
     def function(self) -> Function | None:
@@ -101,7 +103,8 @@ class Operator:
     @property
     def blocks(self) -> list[Block]:
         """Sub-blocks in the order of the attributes; the block of a function that is called is none of them."""
-        return [v for v in self.attrs.values() if isinstance(v, Block)]
+        names = self.record.block_attrs
+        return [self.attrs[name] for name in names] if names else []
 
     def __repr__(self) -> str:
         return f"{{{', '.join(self.output_names)}}} = {self.type}({', '.join(self.input_names)})"

@@ -227,6 +227,9 @@ class OpDef:
 
     input_slots: ClassVar[tuple[Slot, ...]]
     output_slots: ClassVar[tuple[Slot, ...]]
+    input_names: ClassVar[tuple[str, ...]]
+    output_names: ClassVar[tuple[str, ...]]
+    block_attrs: ClassVar[tuple[str, ...]]
     only_output: ClassVar[int | None]
     """The position of the output slot that is not optional, if there is one only."""
     _defaults: ClassVar[dict[str, Any]]
@@ -309,6 +312,8 @@ def register(cls: type[OpDef]) -> type[OpDef]:
         cls.title = cls.type.removeprefix("elementwise_").removeprefix("reduce_").removesuffix("_v2")
     cls.input_slots = tuple(map(Slot.parse, cls.inputs))
     cls.output_slots = tuple(map(Slot.parse, cls.outputs))
+    cls.input_names, cls.output_names = (tuple(slot.name for slot in slots) for slots in (cls.input_slots, cls.output_slots))
+    cls.block_attrs = tuple(name for name, attr in cls.attrs.items() if attr.kind == "BLOCK")
     always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
     cls.only_output = always[0] if len(always) == 1 else None
     cls._defaults = {name: attr.default for name, attr in cls.attrs.items()}
