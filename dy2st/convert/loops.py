@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +16,14 @@ from .activations import NoResult
 from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell
 from .growing import current, gained_key, grown, promote, substituted
-from .if_stmt import State, if_expr, if_stmt, truth
+from .if_stmt import State, if_stmt, truth
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
-from .raised import MayRaise, Raised, scalar
+from .raised import MayRaise
+from .raising_loops import TRIALS, Raises, end_by_raising
 from .settled import Settled, is_least, kinds_of
 from .tracer import Tracer, current_tracer
 from .types import same
-from .undefined import Undefined, Unread, quiet
-
-_TRIALS = 20
+from .undefined import Undefined, quiet
 
 
 def while_stmt(test_fn: Callable[[], Any], body: Callable[[], None], get_state: State, set_state: Callable[[tuple], None],
@@ -70,14 +68,6 @@ class Slot:
     pattern: Pattern
 
 
-def _positions(found: _Raises) -> Iterator[tuple[int, int]]:
-    """Where the flag of each exception is among the variables of the loop, and how many values follow it."""
-    at = 0
-    for raised in found.raised:
-        yield at, (count := len(raised.held()))
-        at += 1 + count
-
-
 def _unchanged(before: Any, after: Any) -> bool:
     """Whether the value of a variable or a cell is surely the same; contents are a new list or tuple at each reading."""
     if type(before) is type(after) and isinstance(before, (list, tuple)):
@@ -87,18 +77,6 @@ def _unchanged(before: Any, after: Any) -> bool:
 
 class _Survived(Exception):
     """An iteration that was thought to raise has come to its end."""
-
-
-class _Raises(BaseException):
-    """The run may raise something in an iteration, which ends the loop."""
-
-    def __init__(self, raised: list[Raised]):
-        self.raised = raised
-
-    @property
-    def shape(self) -> list[tuple]:
-        """What is to be known about it behind the loop."""
-        return [(isinstance(r.flag, Tensor), len(r.held()), *r.cells) for r in self.raised]
 
 
 class Loop:
@@ -134,23 +112,23 @@ class Loop:
         try:
             if not self._as_before():
                 self._settle()
-        except _Raises as found:
-            self._leave()
+        except Raises as found:
+            self.leave()
             if self.ended:
                 raise
-            self._end_by_raising(found)
+            end_by_raising(self, found)
             return
         except NoResult:
-            self._leave()
+            self.leave()
             if any(f.skips_loops and f.results is None for f in self.tracer.staged):
                 return  # what an iteration yields is not known yet; that there may be none is
             raise
         except BaseException as error:
-            self._leave()
+            self.leave()
             if error is self.raised and self.tracer.tries.place(error) is not None and self._raises_at_once():
                 return
             raise
-        self._leave()
+        self.leave()
         if self._rotated:
             self._rotate()
         else:
@@ -159,7 +137,7 @@ class Loop:
     def _settle(self) -> None:
         """Traces the loop until what is assumed of its variables holds."""
         before = [slot.initial for slot in self.slots]
-        for _ in range(_TRIALS):
+        for _ in range(TRIALS):
             if self._trial():
                 break
         else:
@@ -181,12 +159,12 @@ class Loop:
                 slot.pattern = pattern
         try:
             holds = self._trial(guess=True)
-        except (Exception, NoResult, _Raises):
+        except (Exception, NoResult, Raises):
             holds = False  # what the loop itself raises is raised again
         if holds:
             self.tracer.settled[self.location, self.names] = known
         else:
-            self._leave()
+            self.leave()
             self._begin(values)
         return holds
 
@@ -203,7 +181,8 @@ class Loop:
             return False
         return True
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Gives the variables the values that they had before the loop."""
         self.set_state(tuple(slot.initial for slot in self.slots[: len(self.names)]))
 
     # ---- tracing ----
@@ -262,7 +241,7 @@ class Loop:
         if self._rotated:
             if guess:
                 return False
-            self._leave()
+            self.leave()
             for items, later in growth:
                 self._promote(items, later)
             return not growth
@@ -278,7 +257,7 @@ class Loop:
             after = [*values, *(c.read() for c in self.cells.values())]
             self.outcome = self.tracer.outcome(after, frame)
             self.last = [after]
-        self._leave()
+        self.leave()
         if guess and not self._is_least(before, after):
             return False
         for items, later in self.outcome.grown:
@@ -325,58 +304,8 @@ class Loop:
             return run()
         values, raised = tries.collect(run, self.cells)
         if raised or values is None:
-            raise _Raises(raised)
+            raise Raises(raised)
         return values
-
-    def _end_by_raising(self, found: _Raises) -> None:
-        """What the run may raise in an iteration becomes variables of the loop, which ends by it; behind the loop it is raised."""
-        held: list[Any] = []
-
-        def run() -> tuple:
-            self.body()
-            return self.get_state()
-
-        def body() -> None:
-            before = self.get_state()
-            values, raised = self.tracer.tries.collect(run, loop.cells)
-            now = _Raises(raised)
-            if now.shape != found.shape:
-                raise now
-            held[:] = [x for r in raised for x in (scalar(r.flag), *r.held())]
-            found.raised = raised
-            self.set_state(before if values is None else values)
-
-        def test() -> Any:
-            # a branch for each, as the variables have no values behind a raise
-            go = self.test_fn
-            for i, _ in _positions(found):
-                go = functools.partial(if_expr, held[i], lambda: False, go)
-            return truth(go())
-
-        def set_state(values: tuple) -> None:
-            held[:] = values[: len(held)]
-            self.set_state(values[len(held) :])
-
-        for _ in range(_TRIALS):
-            held[:] = [Unread("what is raised")] * sum(1 + n for _, n in _positions(found))
-            for i, _ in _positions(found):
-                held[i] = dispatch.constant(np.asarray(False))
-            names = ("what is raised",) * len(held) + tuple(self.names)
-            loop = Loop(self.tracer, test, body, lambda: (*held, *self.get_state()), set_state, names)
-            try:
-                loop.ended = True
-                loop.stage()
-                break
-            except _Raises as other:
-                loop._leave()
-                found = other
-        else:
-            raise StructureError("what is raised in the loop does not settle", location=self.location)
-        for raised, (i, n) in zip(found.raised, _positions(found), strict=True):
-            raised.flag = held[i]
-            raised.hold(held[i + 1 : i + 1 + n])
-        for raised in found.raised:
-            self.tracer.tries.open(raised)
 
     def _add_cell(self, cell: Cell, value: Any) -> None:
         if isinstance(cell, ListCell) and len(cell.target) != len(value):
@@ -410,7 +339,7 @@ class Loop:
                 if cell.read() is mark:
                     return True
         finally:
-            self._leave()
+            self.leave()
             (cell.put_back if there else cell.write)(before)
         return False
 
@@ -422,7 +351,7 @@ class Loop:
         for slot in self.slots:
             slot.initial = substituted(slot.initial, items, staged)
             slot.pattern = replaced(slot.pattern, items, staged)
-        self._leave()
+        self.leave()
 
     # ---- emitting ----
     def _rotate(self) -> None:

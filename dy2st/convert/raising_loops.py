@@ -1,0 +1,91 @@
+"""Loops in the body of a `try` in whose iterations the run may raise something that is caught outside of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StructureError
+from ..tensor import Tensor, dispatch
+from .if_stmt import if_expr, truth
+from .raised import Raised, scalar
+from .undefined import Unread
+
+if TYPE_CHECKING:
+    from .loops import Loop
+
+TRIALS = 20
+
+
+class Raises(BaseException):
+    """The run may raise something in an iteration, which ends the loop."""
+
+    def __init__(self, raised: list[Raised]):
+        self.raised = raised
+
+    @property
+    def shape(self) -> list[tuple]:
+        """What is to be known about it behind the loop."""
+        return [(isinstance(r.flag, Tensor), len(r.held()), *r.cells) for r in self.raised]
+
+    def positions(self) -> Iterator[tuple[int, int]]:
+        """Where the flag of each exception is among the variables of the loop, and how many values follow it."""
+        at = 0
+        for raised in self.raised:
+            yield at, (count := len(raised.held()))
+            at += 1 + count
+
+
+def end_by_raising(loop: Loop, found: Raises) -> None:
+    """What the run may raise in an iteration becomes variables of the loop, which ends by it; behind the loop it is raised."""
+    held: list[Any] = []
+    tries = loop.tracer.tries
+
+    def run() -> tuple:
+        loop.body()
+        return loop.get_state()
+
+    def body() -> None:
+        before = loop.get_state()
+        values, raised = tries.collect(run, inner.cells)
+        now = Raises(raised)
+        if now.shape != found.shape:
+            raise now
+        held[:] = [x for r in raised for x in (scalar(r.flag), *r.held())]
+        found.raised = raised
+        loop.set_state(before if values is None else values)
+
+    def test() -> Any:
+        # a branch for each, as the variables have no values behind a raise
+        go = loop.test_fn
+        for i, _ in found.positions():
+            go = functools.partial(if_expr, held[i], lambda: False, go)
+        return truth(go())
+
+    def set_state(values: tuple) -> None:
+        held[:] = values[: len(held)]
+        loop.set_state(values[len(held) :])
+
+    for _ in range(TRIALS):
+        held[:] = [Unread("what is raised")] * sum(1 + n for _, n in found.positions())
+        for i, _ in found.positions():
+            held[i] = dispatch.constant(np.asarray(False))
+        names = ("what is raised",) * len(held) + tuple(loop.names)
+        inner = type(loop)(loop.tracer, test, body, lambda: (*held, *loop.get_state()), set_state, names)
+        try:
+            inner.ended = True
+            inner.stage()
+            break
+        except Raises as other:
+            inner.leave()
+            found = other
+    else:
+        raise StructureError("what is raised in the loop does not settle", location=loop.location)
+    for raised, (i, n) in zip(found.raised, found.positions(), strict=True):
+        raised.flag = held[i]
+        raised.hold(held[i + 1 : i + 1 + n])
+    for raised in found.raised:
+        tries.open(raised)
