@@ -36,6 +36,9 @@ _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor"
 _CONVERTED = {*(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "attention", "transformer", "ctc", "functional.ctc")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
+# whose objects are state, as those of a user's class are
+_STATEFUL = {*(f"dy2st.optimizer.{name}" for name in ("lr", "scheduler", "plateau", "optimizer", "optimizers")), "dy2st.metric"}
+
 _ignored_modules: set[str] = set()
 # with the code that was converted: a reloaded function gets another one
 _converted: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, Converted | None]]
@@ -153,7 +156,7 @@ def is_ignored(f: Any) -> bool:
 @functools.lru_cache(4096)
 def _is_library(module: str) -> bool:
     top = module.partition(".")[0]
-    return top in _IGNORED or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
+    return (top in _IGNORED and module not in _STATEFUL) or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
 
 
 def is_foreign(module: str) -> bool:

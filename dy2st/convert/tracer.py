@@ -334,6 +334,12 @@ class Tracer(Watcher, ProgramRecorder):
 
         return gradients(self, outputs, inputs, grad_outputs, no_grad_vars, create_graph)
 
+    def on_gradient(self, use: str) -> None:
+        raise StagedValueError(
+            f"the gradient of a tensor cannot be {use} in a static function: it comes from backward(), outside, and each call has another",
+            location=user_location(2), hint="do it outside, or compute gradients in the function with paddle.grad()",
+        )  # fmt: skip
+
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 

@@ -92,6 +92,9 @@ class Recorder:
             hint="register it on a tensor outside the static function",
         )  # fmt: skip
 
+    def on_gradient(self, use: str) -> None:
+        """`.grad` of a tensor is used while recording, as `use` says."""
+
     def text(self, tensor: Tensor, spec: str) -> str | None:
         """What stands for a tensor in a text that is made now (`str(x)`, `f"{x:.2f}"`); None: what is known of it."""
         return None

@@ -301,7 +301,7 @@ def backward(self: Tensor, grad_tensor: Tensor | None = None, retain_graph: bool
 
 def gradient(self: Tensor) -> np.ndarray | None:
     """The accumulated gradient as an array; None if there is none."""
-    return None if self._grad is None else self._grad.numpy()
+    return None if self.grad is None else self.grad.numpy()
 
 
 def clear_grad(self: Tensor, set_to_zero: bool = True) -> None:
@@ -311,7 +311,7 @@ def clear_grad(self: Tensor, set_to_zero: bool = True) -> None:
         set_to_zero: of PaddlePaddle's signature, without effect. Zeros would be a gradient, by which Adam and Momentum
             move a parameter that the next step does not use.
     """
-    self._grad = None
+    self.grad = None
 
 
 def retain_grads(self: Tensor) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dy2st.tensor.manipulation import concat
 from dy2st.tensor.search import one_hot
+from dy2st.tensor.tensor import Parameter
 
 
 def sliced_to_a_tensor(x, n):
@@ -666,6 +667,7 @@ def object_that_may_be_the_other(x, n):
     return first.h
 
 
+WEIGHT = Parameter([1.0, 2.0])
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": []}
 
 
@@ -856,6 +858,15 @@ def objects_that_may_be_one(x):
     if x.sum() > 0:
         b = Held(x * 2)
     return x if a is b else x * 2  # error: whether the two are one object depends on a condition on tensors
+
+
+def gradient_read(x):
+    return x if WEIGHT.grad is None else WEIGHT.grad  # error: the gradient of a tensor cannot be read in a static function
+
+
+def gradient_cleared(x):
+    WEIGHT.clear_grad()  # error: the gradient of a tensor cannot be set in a static function
+    return x * WEIGHT
 
 
 def lists_in_order(x, n):
