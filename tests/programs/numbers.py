@@ -91,6 +91,40 @@ def integer_of(x):
     return int(x.sum()), int(x.max() * 1e6)
 
 
+def cancelled(x, y):
+    a, b = float(x[0]), float(y[0])
+    return x + y - y, x - y + y, x * 2 - x, (x + 12582912.0) - 12582912.0, a + b - b, a + 1e16 - 1e16
+
+
+def determinant(x):
+    d = x[0] * x[3] - x[1] * x[2]
+    a, b, c, e = [float(v) for v in x]
+    if d == 0:
+        return x, a * e - b * c
+    return x / d, a * e - b * c
+
+
+def smallest_step(x):
+    e, n = float(x[0]), 0
+    while 1.0 + e > 1.0:
+        e, n = e / 2, n + 1
+    return e, n
+
+
+def compensated_sum(x):
+    total, rest = 0.0, 0.0
+    for v in x:
+        y = float(v) - rest
+        t = total + y
+        rest = (t - total) - y
+        total = t
+    return total, rest
+
+
+def signs_of_zeros(x):
+    return 1 / x.sign(), 1 / (0.0 - x), 1 / (x + 0.0)
+
+
 P, N, NAN, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [float("nan"), 1.0], [float("inf"), 1.0]
 
 def attributes_by_name(x):
@@ -104,6 +138,11 @@ def no_such_attribute(x):
 
 
 CASES = [
+    (cancelled, [([1.5, 0.1], [1e8, 3.0]), ([1.5, 2.5], [float("inf"), -1.0]), ([float("inf"), 1.0], [2.0, float("nan")])], 1),
+    (determinant, [([1.1, 1.1, 1.1, 1.1],), ([3.3, 1.7, 3.3, 1.7],), ([*P, 4.0],)], 1),
+    (smallest_step, [(P,), ([1e10],)], 1),
+    (compensated_sum, [([1e16, 1.0, -1e16],), ([1.0, 1e-8] * 20,)], 1),
+    (signs_of_zeros, [([0.0, -0.0, 1.0],)], 1),
     (attributes_by_name, [(P,), (N,)], 1),
     (no_such_attribute, [(P,)], 0),
     (int_or_float, [(P,), ([-1.0, -2.0],)], 1),

@@ -72,6 +72,9 @@ class CpuLanguage(Language):
     def _index(self, tensor: str, index: str) -> str:
         return f"checked(args, {index}, {tensor}_n)" if self.bounds else index
 
+    def sum(self, parts: list[str], dtype: str) -> str:
+        return f"{'sum' if len(parts) == 2 else 'sum_product'}_{dtype}({', '.join(parts)})"
+
     def load(self, tensor: str, index: str, dtype: str) -> str:
         return f"ld_{dtype}({tensor}_p, {self._index(tensor, index)})"
 

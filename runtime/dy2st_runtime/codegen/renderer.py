@@ -42,6 +42,10 @@ class Language:
         """A call of a math function for operands of this dtype."""
         return f"{fn}_{dtype}({', '.join(arguments)})"
 
+    def sum(self, parts: list[str], dtype: str) -> str:
+        """A sum so far and its next term, or the factors of that, where the order of the terms is free."""
+        return f"({parts[0]} + {' * '.join(parts[1:])})"
+
     def load(self, tensor: str, index: str, dtype: str) -> str:
         raise NotImplementedError
 
@@ -103,6 +107,11 @@ class Renderer:
 
     def statement(self, s: Any, indent: int, pad: str) -> list[str]:
         language, expr = self.language, self.expr
+        if isinstance(s, n.Assign) and s.sum and s.value.dtype.startswith("float"):
+            total, term = s.value.a, s.value.b  # type: ignore[attr-defined]
+            factors = [term.a, term.b] if isinstance(term, n.Binary) and term.op == "*" else [term]
+            text = language.sum([expr(total), *map(self.typed, factors)], language.register(total.dtype))
+            return [f"{pad}{s.name} = {text}"]
         if isinstance(s, (n.Let, n.Var, n.Assign)):
             return [f"{pad}{s.name} = {self.typed(s.value)}"]
         if isinstance(s, n.Store):

@@ -23,7 +23,6 @@ from llvmlite import binding as llvm
 from numba import types
 from numba.core import compiler, registry
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.cpu_options import FastMathOptions
 from threadpoolctl import ThreadpoolController
 
 from .. import config, threads
@@ -39,7 +38,7 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctype
 
 def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
-    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
+    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
                              **array_entries.FUNCTIONS, **calls.FUNCTIONS, **clock.FUNCTIONS}  # fmt: skip
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
                  call_kernel=native.call_kernel, share=sharing.share, serve=sharing.serve)  # fmt: skip
@@ -54,7 +53,7 @@ def fingerprint() -> str:
     """What a compiled object depends on besides its source: versions, CPU, flags."""
     features = ",".join(k for k, v in sorted(llvm.get_host_cpu_features().items()) if v)
     parts = (numba.__version__, llvmlite.__version__, np.__version__, llvm.get_host_cpu_name(), features,
-             llvm.get_default_triple(), sorted(native.FASTMATH), _library_hash())  # fmt: skip
+             llvm.get_default_triple(), _library_hash())  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -248,7 +247,6 @@ def _emit(function: Any, symbol: str) -> bytes:
     flags = compiler.Flags()
     flags.nrt = True
     flags.error_model = "numpy"
-    flags.fastmath = FastMathOptions(native.FASTMATH)
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
     with global_compiler_lock:

@@ -16,11 +16,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .native import FASTMATH
-
 f32 = np.float32
-# no reassociation here: it would undo the two-step reductions
-_INLINE: dict[str, Any] = {"fastmath": FASTMATH - {"reassoc"}, "error_model": "numpy"}
+# no reassociation: it would undo the two-step reductions
+_INLINE: dict[str, Any] = {"fastmath": {"nsz", "contract", "afn"}, "error_model": "numpy"}
 
 
 @intrinsic

@@ -18,9 +18,9 @@ from numba.extending import get_cython_function_address, intrinsic
 from .. import dtype as dt
 from ..codegen import layout
 
-# Flags of LLVM's fast math that keep NaN and infinity: with `fastmath=True` isnan() would be False, and with "arcp" 1 / sqrt(0) would be
-# NaN, as the estimate that replaces it multiplies 0 by infinity.
-FASTMATH = {"nsz", "contract", "afn", "reassoc"}
+# Kernels compute as eager mode does, without LLVM's fast math: with "reassoc" (x + y) - y would be x, also where y is infinite, and with
+# "contract" a * d - b * c of equal products would not be 0. Only sums whose order is free may be cut into vectors.
+_OF_SUMS = ("reassoc", "nsz", "contract")
 
 NUMBA_TYPES = {"bool": types.boolean, **{name: getattr(types, name) for name in dt.ALL if name != "bool"}}
 REGISTER_TYPES = {**NUMBA_TYPES, "float16": types.float32}
@@ -65,6 +65,21 @@ def _store(name: str) -> Any:
     return store
 
 
+def _sum(name: str, factors: int) -> Any:
+    """A sum so far plus a term, or plus a product."""
+    register = REGISTER_TYPES[name]
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        term = args[1] if factors == 1 else builder.fmul(*args[1:], flags=_OF_SUMS)
+        return builder.fadd(args[0], term, flags=_OF_SUMS)
+
+    if factors == 1:
+        return intrinsic(lambda typingctx, total, term: (register(*(register,) * 2), codegen))
+    return intrinsic(lambda typingctx, total, a, b: (register(*(register,) * 3), codegen))
+
+
+SUMS = {f"sum_{name}": _sum(name, 1) for name in ("float32", "float64")}
+SUMS.update({f"sum_product_{name}": _sum(name, 2) for name in ("float32", "float64")})
 LOADS = {f"ld_{name}": _load(name) for name in dt.ALL}
 STORES = {f"st_{name}": _store(name) for name in dt.ALL}
 ld_int64, st_int64 = LOADS["ld_int64"], STORES["st_int64"]

@@ -6,7 +6,7 @@ k.set_shape(out, [x.shape[0]])
 with k.parallel(x.shape[0]) as i:
     acc = k.var(0.0, "float32")
     with k.loop(x.shape[1]) as j:
-        acc.set(acc.get() + x[i * x.shape[1] + j])
+        acc.add(x[i * x.shape[1] + j])
     out[i] = acc.get()
 """
 
@@ -66,6 +66,10 @@ class VarRef:
 
     def set(self, value: Any) -> None:
         self._builder.emit(n.Assign(self.name, self._builder.typed(value, self.dtype)))
+
+    def add(self, term: Any) -> None:
+        """Adds a term of a sum whose order is free, as of an op that sums elements."""
+        self._builder.emit(n.Assign(self.name, self.get() + self._builder.typed(term, self.dtype), sum=True))
 
 
 class KernelBuilder:

@@ -65,7 +65,7 @@ class _Nest:
                 start = k.let((a * self.channels + c) * self.inner)
                 with k.loop(self.inner) as i:
                     for acc, term in zip(accs, terms(c, start + i), strict=True):
-                        acc.set(acc.get() + term)
+                        acc.add(term)
             for out, acc in zip(outs, accs, strict=True):
                 out[c] = acc.get()
 

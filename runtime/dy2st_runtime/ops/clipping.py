@@ -50,7 +50,7 @@ def squared_norm(k: Any, x: Any) -> n.Expr:
     acc = k.var(0.0, compute)
     with k.loop(x.size) as i:
         value = k.let(n.cast(x[i], compute))
-        acc.set(acc.get() + value * value)
+        acc.add(value * value)
     return acc.get()
 
 

@@ -362,5 +362,5 @@ def _depthwise_grad_filter(
                 line = (y * shape.rows.stride + i * shape.rows.dilation) * frame.width + j * shape.cols.dilation
                 pixel = k.let((b * shape.channels + m // shape.filters) * frame.area + line)
                 with k.loop(shape.width) as x:
-                    total.set(total.get() + d[grad + x] * padded[pixel + x * shape.cols.stride])
+                    total.add(d[grad + x] * padded[pixel + x * shape.cols.stride])
             dst[t] = total.get()

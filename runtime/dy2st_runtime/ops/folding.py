@@ -118,8 +118,8 @@ def _rows(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, ele
             with k.loop(a.reduced, step=CHUNK) as start:
                 part = k.var(how.start, accumulator)
                 with k.loop(n.minimum(start + CHUNK, n.as_expr(a.reduced, n.INDEX)), start) as i:
-                    part.set(how.step(part.get(), element(at + i * a.stride, o)))
-                acc.set(acc.get() + n.cast(part.get(), "float64"))
+                    part.add(element(at + i * a.stride, o))
+                acc.add(n.cast(part.get(), "float64"))
             return
         if last and is_one(a.stride):
             fold_run(k, a.reduced, at, acc, how, lambda place: element(place, o))

@@ -93,7 +93,7 @@ class Group:
         if not self.lanes.temps:
             acc = self.k.var(0.0, dtype)
             with self.elements() as (i, lane):
-                acc.set(acc.get() + element(i, lane))
+                acc.add(element(i, lane))
             named = self.k.let(acc.get())
             return lambda lane: named
         t = self._free.pop()

@@ -246,7 +246,7 @@ class SmoothL1Loss(CheckedOp):
                     value = n.select(size < 1.0 / square, d * d * square * 0.5, size - 0.5 / square)
                     if outside is not None:
                         value = value * n.cast(by_name[outside.name][i], compute)
-                    acc.set(acc.get() + value)
+                    acc.add(value)
                     if diff is not None:
                         by_name[diff.name][i] = n.cast(d, diff.dtype)
                 if out is not None:

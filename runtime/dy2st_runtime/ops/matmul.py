@@ -153,7 +153,7 @@ def product(k: Any, x: Any, y: Any, out: Any, x_batch: Sequence[Any], y_batch: S
         with k.loop(inner) as j:
             left = x[at_x + (j * rows + row if trans_x else row * inner + j)]
             right = y[at_y + (column * inner + j if trans_y else j * columns + column)]
-            acc.set(acc.get() + n.cast(left, wide) * n.cast(right, wide))
+            acc.add(n.cast(left, wide) * n.cast(right, wide))
         out[o] = n.cast(acc.get(), out.dtype)
 
 
@@ -307,7 +307,7 @@ class Dot(OpDef):
                 acc = k.var(n.cast(0, wide), wide)
                 with k.loop(length) as j:
                     at = i * length + j
-                    acc.set(acc.get() + n.cast(x_ref[at], wide) * n.cast(y_ref[at], wide))
+                    acc.add(n.cast(x_ref[at], wide) * n.cast(y_ref[at], wide))
                 o[i] = n.cast(acc.get(), o.dtype)
 
     @staticmethod

@@ -224,7 +224,7 @@ class TileGrad(_Tiled):
                 total = k.var(0.0, _accumulator(out.dtype))
 
                 def add(place: Any) -> None:
-                    total.set(total.get() + n.cast(dout[place], total.get().dtype))
+                    total.add(n.cast(dout[place], total.dtype))
 
                 nests.walk(k, shape[0::2], [t_strides[0::2]], add, offsets=[base], parallel=False)
                 out[at] = n.cast(total.get(), out.dtype)

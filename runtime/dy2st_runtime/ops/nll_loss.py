@@ -102,8 +102,8 @@ class NLLLoss(CheckedOp):
                 share = k.let(n.select(counts, share, 0.0))
                 value = n.cast(src[(lane // inner * classes + index) * inner + lane % inner], compute)
                 loss = k.let(n.select(counts, -value * share, 0.0))
-                losses.set(losses.get() + loss)
-                weights.set(weights.get() + share)
+                losses.add(loss)
+                weights.add(share)
                 if reduction == "none" and out is not None:
                     found[out.name][lane] = n.cast(loss, x.dtype)
             if reduction != "none" and out is not None:

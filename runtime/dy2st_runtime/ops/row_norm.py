@@ -190,7 +190,7 @@ def total(k: Any, count: Any, name: str, element: Any) -> n.Expr:
     """The sum of element(i) for i below count."""
     acc = k.var(0.0, name)
     with k.loop(count) as i:
-        acc.set(acc.get() + element(i))
+        acc.add(element(i))
     return acc.get()
 
 

@@ -137,8 +137,8 @@ class _GradLoops:
                 with inner_loop(k, view) as p:
                     i = k.let(start + d * view.inner + p)
                     g = k.let(gradient(f, i))
-                    sums[0].set(sums[0].get() + g)
-                    sums[1].set(sums[1].get() + g * ((self.at(self.x, i) - mean) * inverse))
+                    sums[0].add(g)
+                    sums[1].add(g * ((self.at(self.x, i) - mean) * inverse))
             count = k.let(n.cast(view.cols, self.compute))
             a, c = k.let(sums[0].get() / count), k.let(sums[1].get() / count)
             with k.loop(view.depth) as d:
@@ -190,7 +190,7 @@ class _GradLoops:
                 mean, inverse = self.statistics(row)
                 with inner_loop(k, view) as p:
                     for total, part in zip(sums, self._parts(start + p, mean, inverse), strict=True):
-                        total.set(total.get() + part)
+                        total.add(part)
             for out, total in zip((dscale, dbias), sums, strict=True):
                 if out is not None:
                     out[channel] = n.cast(total.get(), out.dtype)

@@ -76,7 +76,8 @@ class Sign(_Piecewise):
     @staticmethod
     def scalar(k: Any, x: n.Expr) -> n.Expr:
         below = x if x.dtype == "uint8" else n.select(x < 0, -1, x)
-        # what is left of x here is 0 or NaN
+        if dtype.is_float(x.dtype):
+            below = n.select(x == 0, 0, below)  # of both zeros; what is left of x is NaN
         return n.select(x > 0, 1, below)
 
 
