@@ -146,7 +146,7 @@ STATEMENTS = {
         "<@i> = iter(<vec>)\nfor <@c:sca> in <@i>:\n    <body>\n<=num> = len(list(<@i>))",
         "<@i> = iter(<vecs>)\nfor <@c:num> in range(<1|2>):\n    <=vec> = next(<@i>, <vec0>)\n    <body>\n<=vec> = next(<@i>, <vec0>)",
         "<@i> = running(<scas>, <sca0>)\n<=sca> = next(<@i>, <sca0>)\nfor <@c:sca> in <@i>:\n    <block>",
-        "<@i> = (v * <sca0> for v in <scas>)\nfor <@c:num>, <@v:sca> in enumerate(<@i>):\n    <body>",
+        "<@i> = (v * <sca0> for v in <scas>[:3])\nfor <@c:num>, <@v:sca> in enumerate(<@i>):\n    <body>",
         "<@i> = zip(<nums>, <scas>)\nfor <@c:num>, <@v:sca> in <@i>:\n    <body>\nelse:\n    <block>",
         "<@i> = enumerate(<nums>, <0|1>)\n<=num>, <=num> = next(<@i>, (<num0>, <num0>))\n<=nums> = [p + q for p, q in <@i>]",
         "if <cond>:\n    <@i> = iter(<nums>)\n    <=num> = next(<@i>, <num0>)\n    <=num> = sum(<@i>) % 7\n    <block>",
