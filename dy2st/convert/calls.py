@@ -20,6 +20,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
+from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .containers import is_container
 from .dynamic import DynamicList
@@ -288,6 +289,8 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
+    if (f is hasattr or len(args) > 2) and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
+        return looked_up(args[0], args[1], found, lambda: f(*args))
     if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak and not hasattr(type_(args[0]), args[1]):
         return f(type_(args[0])(), *args[1:])  # a number of Python has no such attribute either
     return f(*args)

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 from ..tensor import Tensor, dispatch
+from .attributes import require_asked
 from .containers import copied, differ, put
+from .maybe_attribute import MaybeAttribute, NoAttribute
 from .names import names_of
 from .undefined import Undefined, Unread
 
@@ -137,18 +139,31 @@ class EntryCell(Cell):
     def read(self) -> Any:
         # by the methods of the built-in class: those of a subclass may do more (a Counter's `update` adds)
         cls = self._class()
-        return cls.get(self.target, self.entry, Unread(str(self.entry)))
+        nothing = Unread if self._owner() is None else NoAttribute
+        return cls.get(self.target, self.entry, nothing(str(self.entry)))
 
     def write(self, value: Any) -> None:
         cls = self._class()
         if isinstance(value, Undefined):
             cls.pop(self.target, self.entry, None)
         else:
+            if isinstance(value, MaybeAttribute):
+                require_asked(self._owner(), self.entry)
             cls.__setitem__(self.target, self.entry, value)
 
     def put_back(self, value: Any) -> None:
         """Gives the entry a value that it had; the one of a variable without a value is `Undefined`, for code to find."""
         self._class().__setitem__(self.target, self.entry, value)
+
+    def _owner(self) -> Any:
+        """The object (or class) of which the entry is an attribute; None if it is none."""
+        from .tracer import current_tracer
+
+        if isinstance(self.target, OuterVariable):
+            holder = self.target.holder
+            return None if isinstance(holder, (dict, types.CellType)) else holder
+        tracer = current_tracer()
+        return None if tracer is None else tracer.attributes.get(id(self.target))
 
     def _class(self) -> Any:
         if isinstance(self.target, dict):

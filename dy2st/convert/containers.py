@@ -17,6 +17,7 @@ import numpy as np
 from ..tensor import Tensor
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .structure import MaybeObject
 
@@ -86,11 +87,11 @@ def is_plain_object(x: Any) -> bool:
     return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
 
 
-def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[Any]:
+def containers_of(value: Any, attributes: dict[int, Any] | None = None) -> Iterable[Any]:
     """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it.
 
     Args:
-        attributes: gets the ids of those that are the attributes of an object.
+        attributes: gets the objects of which the containers are the attributes, by the ids of these.
     """
     from .calls import is_ignored
 
@@ -101,8 +102,8 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
         if type(x) is tuple:
             stack += x
             continue
-        if isinstance(x, (MaybeObject, MaybeValue)):
-            stack.append(x.value if isinstance(x, MaybeObject) else x._dy_value)
+        if isinstance(x, (MaybeObject, MaybeAttribute, MaybeValue)):
+            stack.append(x._dy_value if isinstance(x, MaybeValue) else x.value)
             continue
         if isinstance(x, StagedDict):
             stack += x.parts
@@ -121,5 +122,5 @@ def containers_of(value: Any, attributes: set[int] | None = None) -> Iterable[An
             seen[id(own)] = own
             stack += own.values()
             if attributes is not None:
-                attributes.add(id(own))
+                attributes[id(own)] = x
     return seen.values()

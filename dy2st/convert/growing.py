@@ -12,6 +12,7 @@ from .cells import Cell, EntryCell, OuterVariable, read_outside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Growth
+from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .reach import AttributeVariable
 from .records import dynamic_list
@@ -110,6 +111,9 @@ def current(tracer: Tracer | None, value: Any) -> Any:
 def _mapped(value: Any, to: Callable[[Any], Any]) -> Any:
     """What a value becomes, or a tuple by what becomes of its items; the same tuple if nothing does."""
     new = to(value)
+    if isinstance(new, MaybeAttribute):
+        inner = _mapped(new.value, to)
+        return new if inner is new.value else MaybeAttribute(inner, new.has)
     if isinstance(new, MaybeObject):
         inner = _mapped(new.value, to)
         return new if inner is new.value else MaybeObject(inner, new.token)

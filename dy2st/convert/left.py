@@ -12,6 +12,7 @@ from typing import Any
 
 from .cells import Cell, EntryCell, ListCell
 from .frames import Outcome
+from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .records import RecordList
 from .structure import MaybeObject, attributes_of, build, split
@@ -63,7 +64,7 @@ class Left:
 
     def _parts(self, x: Any, side: int) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         """The keys and the children of a container as the side left it; (), None for all that is no container."""
-        holds = isinstance(x, (list, tuple, dict, MaybeObject, MaybeValue)) or hasattr(type(x), "__dataclass_fields__")
+        holds = isinstance(x, (list, tuple, dict, MaybeAttribute, MaybeObject, MaybeValue)) or hasattr(type(x), "__dataclass_fields__")
         if not holds and attributes_of(x) is None:
             return (), None
         keys, children = split(x)

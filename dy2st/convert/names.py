@@ -26,6 +26,8 @@ _METHODS = {
 # what reads attributes that it does not name
 _SWEEPING = {"vars", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
 _TEXTS = {"str", "repr", "format", "print", "ascii"}
+# what changes attributes that it does not name
+_SETTING = {"setattr", "delattr", "__setattr__", "__delattr__"}
 # what finds out that an attribute is missing
 _ASKING = {"AttributeError", "hasattr", "getattr"}
 
@@ -101,12 +103,15 @@ def names_of(code: types.CodeType) -> Names:
             sweeping = sweeping or i.opname == "MATCH_CLASS"
             comparing = comparing or i.opname in ("COMPARE_OP", "CONTAINS_OP")
             formatting = formatting or i.opname.startswith("FORMAT_")
-    if not variables.isdisjoint(("getattr", "hasattr")):
-        asked = {c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
-        attributes |= asked
-        looked |= asked
-        handled |= asked
     seen = variables | attributes
+    texts = {c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
+    if not variables.isdisjoint(("getattr", "hasattr")):
+        attributes |= texts
+        looked |= texts
+        handled |= texts
+    if not seen.isdisjoint(_SETTING):
+        changed |= texts
+        items = True
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(rebound), frozenset(modules),
         frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),

@@ -26,6 +26,7 @@ from .growing import substituted
 from .iterables import Lazy
 from .layouts import columns_of, is_dense, stored
 from .lists import StagedList, element_type
+from .maybe_attribute import MaybeAttribute, NoAttribute, halves
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Options, Position, values_of
@@ -88,6 +89,8 @@ class Fitter:
         if same(before, new):
             return p
         try:
+            if any(isinstance(x, (NoAttribute, MaybeAttribute)) for x in (before, new)):
+                return self._attribute(p, before, new, name)
             if isinstance(p, Const):
                 return self._widen(p.value, new, name)
             if isinstance(p, Var):
@@ -145,6 +148,13 @@ class Fitter:
             raise self._mismatch(old, new, name)
         p = Node(type(old), keys, tuple(map(Const, olds)))
         return self._node(p, old, new, name)
+
+    def _attribute(self, p: Pattern, before: Any, new: Any, name: str) -> Node:
+        """The pattern of an attribute that an object does not have on some path."""
+        (old, had), (value, has) = halves(before), halves(new)
+        known = p.children if isinstance(p, Node) and p.kind is MaybeAttribute else (Const(old) if isinstance(p, Const) else p, Const(had))
+        there = known[0] if same(old, value) else self.fit(known[0], old, value, name)
+        return Node(MaybeAttribute, (), (there, self.fit(known[1], had, has, f"whether there is {name}")))
 
     def _optional(self, value: Any, flag: Var, name: str) -> Node | None:
         """The pattern of a value that is None on the other path; None if it is an object that cannot be taken apart."""
@@ -368,7 +378,7 @@ def _shown(x: Any) -> str:
 
 def steps(p: Node) -> list[str]:
     """How Python writes the way to each child."""
-    if p.kind in (MaybeNone, MaybeNumber, MaybeObject, MaybeValue, OneOf):
+    if p.kind in (MaybeAttribute, MaybeNone, MaybeNumber, MaybeObject, MaybeValue, OneOf):
         return [""] * len(p.children)
     if issubclass(p.kind, dict):
         return [f"[{k!r}]" for k in p.keys]
@@ -377,6 +387,8 @@ def steps(p: Node) -> list[str]:
 
 def in_order(p: Node, value: Any) -> list[Any]:
     """The children of a value in the order of the pattern."""
+    if p.kind is MaybeAttribute and (not isinstance(value, Undefined) or isinstance(value, NoAttribute)):
+        return list(halves(value))
     if isinstance(value, Undefined):
         return [value] * len(p.children)
     if p.kind in (MaybeNone, MaybeValue) and not isinstance(value, p.kind):

@@ -21,12 +21,12 @@ import numpy as np
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
+from .attributes import MISSING, put, remove
 from .cells import OuterVariable, place_of
 from .containers import copied, is_container
 from .dynamic import DynamicList
 from .names import names_of
 
-MISSING = object()
 LENGTH = object()
 CONTENTS = object()
 # a function's code and defaults
@@ -41,11 +41,11 @@ _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _FORMATTING = {"__repr__", "__str__", "__format__"}
 NEVER = {
-    "__setattr__", "__delattr__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
+    "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
     "__sizeof__", "__hash__", "__copy__", "__deepcopy__", "__set_name__", "__init_subclass__", "__class_getitem__",
 }  # fmt: skip
 # what wraps functions, and how to get at them
-_INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "_dy2st_function")
+_INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
 _BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
 _WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *_BUILT_IN)
 
@@ -65,10 +65,16 @@ class AttributeVariable(OuterVariable):
             raise KeyError(name) from None
 
     def __setitem__(self, name: str, value: Any) -> None:
-        setattr(self.holder, name, value)
+        put(self.holder, name, value)
 
     def __delitem__(self, name: str) -> None:
-        delattr(self.holder, name)
+        remove(self.holder, name)
+
+
+def slots_of(x: Any) -> list[AttributeVariable]:
+    """The slots of an object."""
+    names = {n: found for c in type(x).__mro__ for n, found in vars(c).items() if isinstance(found, types.MemberDescriptorType)}
+    return [AttributeVariable(n, x) for n in names]
 
 
 class Inside:
@@ -143,7 +149,7 @@ class Reach:
     Attributes:
         places: what may be read, by holder and entry.
         functions, objects: what was met, by id.
-        dicts: the attributes of the objects.
+        dicts: the attributes of the objects; `owners`: the objects, by the ids of these.
         read: the names that code reads.
         changed: the attributes that code assigns; `items`: whether it changes items of containers.
         inside: for values that are looked for in their place at each call, what is in them; by id.
@@ -160,6 +166,7 @@ class Reach:
         self.functions: dict[int, types.FunctionType] = {}
         self.objects: dict[int, Any] = {}
         self.dicts: dict[int, dict] = {}
+        self.owners: dict[int, Any] = {}
         self.read: set[str] = set()
         self.changed: set[str] = set()
         self.items = False
@@ -376,6 +383,7 @@ class Reach:
         kind = type(x).__name__
         if attributes is not None:
             self.dicts.setdefault(id(attributes), attributes)
+            self.owners.setdefault(id(attributes), x)
             if self._sweeping and not _is_own(type(x)):
                 names = names | attributes.keys()
             # sublayers and hooks, which code names by the attributes they stand for
@@ -438,6 +446,14 @@ def _defined(cls: type, name: str) -> Any:
         if name in vars(c):
             return vars(c)[name]
     return MISSING
+
+
+def place_of_attribute(owner: Any, name: str) -> Place:
+    """Where an object keeps an attribute."""
+    slot = isinstance(_defined(type(owner), name), types.MemberDescriptorType)
+    attributes = None if slot else _dict_of(owner)
+    holder = AttributeVariable(name, owner) if attributes is None else attributes
+    return Place(holder, name, f"attribute {name!r} of {type(owner).__name__}")
 
 
 def _is_object(x: Any) -> bool:

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .attributes import deleting, reading
 from .reach import NEVER
 
 # what is about the object as such, and what this package itself would run on its way
@@ -46,6 +47,18 @@ class _Replaced:
                 found.append(key)
         return found
 
+    def put(self, cls: type, name: str, make: Callable[[Any], Any]) -> tuple[type, str]:
+        """Gives a class what is made of the method that it has, or inherits."""
+        key = cls, name
+        with self.lock:
+            if key in self.entries:
+                old, users = self.entries[key]
+                self.entries[key] = old, users + 1
+            else:
+                self.entries[key] = vars(cls).get(name, _MISSING), 1
+                type.__setattr__(cls, name, make(getattr(cls, name)))
+        return key
+
     def leave(self, keys: list[tuple[type, str]]) -> None:
         with self.lock:
             for key in keys:
@@ -66,6 +79,7 @@ class SpecialMethods:
 
     def __init__(self) -> None:
         self._classes: set[type] = set()
+        self._asked: set[type] = set()
         self._keys: list[tuple[type, str]] = []
 
     def convert(self, cls: type) -> None:
@@ -79,10 +93,17 @@ class SpecialMethods:
                 if not is_foreign(c.__module__) and not issubclass(c, BaseException):
                     self._keys += _replaced.enter(c)
 
+    def ask(self, cls: type) -> None:
+        """Lets Python ask for each attribute of the objects of a class: one of them has an attribute in some runs only."""
+        if cls not in self._asked:
+            self._asked.add(cls)
+            for name, make in (("__getattribute__", reading), ("__delattr__", deleting)):
+                self._keys.append(_replaced.put(cls, name, make))
+
     def restore(self) -> None:
         """Gives the classes their own methods again."""
         _replaced.leave(self._keys)
-        self._keys, self._classes = [], set()
+        self._keys, self._classes, self._asked = [], set(), set()
 
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import with_number
+from .maybe_attribute import MaybeAttribute, NoAttribute, attribute
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf
@@ -111,6 +112,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return (), [with_number(value, None), value._kinds.number]
     if kind is MaybeObject:
         return (), [value.value, value.token]
+    if kind is MaybeAttribute:
+        return (), [value.value, value.has]
     if kind is MaybeValue:
         return (), [value._dy_value, value._dy_is_none]
     if kind is RecordList:
@@ -118,13 +121,24 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, value
     if dataclasses.is_dataclass(kind):
-        names = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-        return names, [getattr(value, n) for n in names]
+        found = {f.name: x for f in dataclasses.fields(value) if (x := _field(value, f.name)) is not _MISSING}
+        return tuple(found), list(found.values())
     attributes = None if isinstance(value, _LEAVES) else attributes_of(value)
     return ((), None) if attributes is None else (tuple(attributes), list(attributes.values()))
 
 
 _LEAVES = (Tensor, bool, int, float, str, bytes, type(None), type, types.FunctionType, types.MethodType)
+
+
+_MISSING = object()
+
+
+def _field(value: Any, name: str) -> Any:
+    """A field of a dataclass as it is kept, also one that only some runs have; `_MISSING` if there is none."""
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return _MISSING
 
 
 def attributes_of(value: Any) -> dict[str, Any] | None:
@@ -179,6 +193,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return OneOf(children[0], keys[0])
     if kind is MaybeObject:
         return MaybeObject(*children)
+    if kind is MaybeAttribute:
+        return attribute(*children)
     if kind is MaybeValue:
         return MaybeValue(*children)
     if kind is RecordList:
@@ -189,7 +205,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return kind(*children)
     new = object.__new__(kind)  # __init__ may do anything, and has run once already
     for name, child in zip(keys, children, strict=True):
-        object.__setattr__(new, name, child)
+        if not isinstance(child, NoAttribute):
+            object.__setattr__(new, name, child)
     if not dataclasses.is_dataclass(kind) and (make := getattr(dispatch.current_recorder(), "make", None)) is not None:
         make(new)
     return new

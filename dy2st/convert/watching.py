@@ -11,14 +11,15 @@ from .cells import OuterVariable, Snapshot, assigned_outside, place_of
 from .containers import containers_of, held_by, is_container, is_plain_object
 from .dicts import StagedDict
 from .frames import Frame
+from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
-from .reach import Reach
+from .reach import Reach, slots_of
 from .running import variables
 from .special import SpecialMethods
 from .structure import MaybeObject
 
 # what is no container itself, but may hold some
-_HOLDERS = (tuple, MaybeObject, MaybeValue, StagedDict)
+_HOLDERS = (tuple, MaybeObject, MaybeAttribute, MaybeValue, StagedDict)
 
 
 class Watcher:
@@ -29,7 +30,8 @@ class Watcher:
         root: the contents that what is outside of the function had at the begin.
         functions, owners: the functions that were called, and the objects of which methods were called, by id.
         made: the objects that the functions have made by calling a class of the user's, by id.
-        attributes: the ids of the dicts that are the attributes of an object.
+        attributes: the objects whose attributes a dict is, by its id.
+        uncertain_attributes: the objects that have an attribute in some runs only, by id and name.
         outer_variables: the variables outside of the functions, by place.
         partial: the dicts that have some of their keys only in some runs, by the ids of what they consist of.
         inner_variables: those of the functions that a function inside one of them assigns, by place.
@@ -41,7 +43,8 @@ class Watcher:
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
         self.made: dict[int, tuple[Any, list[Frame]]] = {}
-        self.attributes: set[int] = set()
+        self.attributes: dict[int, Any] = {}
+        self.uncertain_attributes: dict[tuple[int, str], Any] = {}
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.inner_variables: dict[tuple, OuterVariable] = {}
         self.partial: dict[int, StagedDict] = {}
@@ -80,7 +83,9 @@ class Watcher:
 
     def make(self, new: Any) -> None:
         """An object is made by what is being traced: what becomes of it is no matter of the next call."""
-        self.made.setdefault(id(new), (new, list(self.frames)))
+        if id(new) not in self.made:
+            self.made[id(new)] = new, list(self.frames)
+            self._containers.update((id(v), v) for v in slots_of(new))  # what its slots hold, to branches that begin later
 
     def enter(self, function: Any) -> None:
         """A function of the user is called: the variables outside of it that it assigns are state."""
@@ -105,7 +110,7 @@ class Watcher:
             self.special.convert(x if isinstance(x, type) else type(x))
         self._converted = len(self.reach.objects)
         containers, variables = self.reach.state()
-        self.attributes.update(self.reach.dicts)
+        self.attributes.update(self.reach.owners)
         self._add([c for c in containers if id(c) not in self._containers])
         for variable in variables:
             self.watch_variable(variable)

@@ -20,6 +20,7 @@ from ..convert.dicts import StagedDict
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.layouts import entries
+from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.maybe_value import MaybeValue
 from ..convert.optional import MaybeNone
 from ..convert.reach import Place
@@ -177,7 +178,7 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
         return python_values(recipe.contents, path)
     if not isinstance(recipe, Rebuilt):
         return []
-    if recipe.kind in (MaybeValue, MaybeNone, MaybeNumber, MaybeObject):
+    if recipe.kind in (MaybeValue, MaybeNone, MaybeNumber, MaybeObject, MaybeAttribute):
         return python_values(recipe.children[0], path)
     steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
     steps = steps or [f"[{i}]" for i in range(len(recipe.children))]

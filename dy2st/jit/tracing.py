@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
 from ..convert.activations import Kind
+from ..convert.attributes import held
 from ..convert.calls import call, convert_function
 from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OuterVariable, place_of, read_outside
 from ..convert.containers import containers_of, held_by
@@ -24,10 +25,11 @@ from ..convert.dynamic import DynamicList
 from ..convert.growing import put_back
 from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
+from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.raising import stage_last_raise
-from ..convert.reach import CONTENTS, LENGTH, Place, Reach
+from ..convert.reach import CONTENTS, LENGTH, MISSING, Place, Reach, place_of_attribute
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text
@@ -265,10 +267,18 @@ class Trace:
         own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell) and not reach.looks_at(c.target)}
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
         merged = {place_of(c.target, c.entry) for c, r in effects.cells if isinstance(c, EntryCell) and not isinstance(r, Constant)}
-        return recipe, captured, Guards(
-            self._assigned(g) for g in guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged)
-            if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted
-        )  # fmt: skip
+        guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged)
+        return recipe, captured, Guards([
+            *(self._assigned(g) for g in guards
+              if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),
+            *self._without(),
+        ])  # fmt: skip
+
+    def _without(self) -> Iterator[Guard]:
+        """Guards of the attributes that an object does not have yet, and that the run decides about: at the next call it may have them."""
+        for (key, name), owner in self.tracer.uncertain_attributes.items():
+            if key not in self.tracer.made and held(owner, name) is MISSING:
+                yield Guard(place_of_attribute(owner, name), MISSING)
 
     def _assigned(self, guard: Guard) -> Guard:
         """A guard of a variable outside that the function assigns, in the form in which its effect knows it."""
@@ -320,6 +330,8 @@ class Trace:
             return self._given(items, self._of_dict(value))
         if isinstance(value, (list, dict)) and id(value) in self.tracer.replaced:
             return self._given(value, self._recipe(self.tracer.replaced[id(value)][1]))
+        if isinstance(value, MaybeAttribute) and self.exact:
+            raise StructureError("an object has an attribute on some paths only, as only the run knows", hint=_DECIDE)
         if isinstance(value, MaybeObject):
             if self.exact:
                 raise StructureError("a variable holds an object on some paths only, as only the run knows", hint=_DECIDE)

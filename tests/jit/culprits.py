@@ -73,6 +73,19 @@ def objects_differ(x):
     return held.x
 
 
+def attribute_of_a_class_on_one_path(x):
+    if x.sum() > 0:
+        Held.late = 1  # error: a type gets or loses the attribute 'late' under a condition on tensors
+    return x
+
+
+def attributes_listed(x):
+    held = Held(x)
+    if x.sum() > 0:
+        held.y = x
+    return len(vars(held))  # error: which attributes a Held has is only known when the program runs: it has 'y' on some paths
+
+
 def one_of_two_objects_changed(x):
     held = other = Held(x)
     if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows

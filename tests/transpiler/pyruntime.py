@@ -19,6 +19,9 @@ class PyRuntime:
         self.convert = convert
         self.states = []  # (kind, names) of the statements that ran, for tests to look at
 
+    def stored(self, owner):
+        return owner
+
     def ld(self, value, name):
         if isinstance(value, Undefined):
             raise UnboundLocalError(f"cannot access local variable '{name}'")

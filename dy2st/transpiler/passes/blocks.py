@@ -22,9 +22,9 @@ class Accessors:
         getter, setter = namer.fresh("get_state"), namer.fresh("set_state")
         # Locals are always bound, if only to an Undefined; a global or an attribute may not be there.
         values = [_if_there(n, nodes.name(n)) if n in state.globals else nodes.name(n) for n in state.names]
-        values += [_if_there(text, nodes.load(node)) for text, node in state.attributes.items()]
+        values += [_if_there(text, _stored(node)) for text, node in state.attributes.items()]
         targets: list[gast.AST] = [nodes.store(n) for n in state.names]
-        targets += [nodes.with_context(nodes.load(a), gast.Store) for a in state.attributes.values()]
+        targets += [nodes.with_context(_stored(a), gast.Store) for a in state.attributes.values()]
         body: list = declare(at, state, state.names)
         if targets:
             body += statements("targets = state_", at=at, targets=nodes.tuple_of(targets))
@@ -40,6 +40,14 @@ class Accessors:
 
 def _if_there(text: str, node: gast.AST) -> gast.AST:
     return nodes.dy("ldu", nodes.thunk(node), nodes.constant(text))
+
+
+def _stored(node: gast.AST) -> gast.AST:
+    """The place in which an object keeps an attribute: what code of its class does is for the user's statements alone."""
+    node = nodes.load(node)
+    if isinstance(node, gast.Attribute):
+        node.value = nodes.dy("stored", node.value)
+    return node
 
 
 def declare(at: gast.AST, state: State, names: list[str]) -> list:

@@ -1,0 +1,250 @@
+"""Attributes: where objects keep them, and what reads those that an object has in some runs only.
+
+A branch or a loop carries the place in which an object keeps an attribute: the entry of its `__dict__`, or its slot. What properties,
+descriptors and `__setattr__` do is the user's code, which runs where the user's program says so and nowhere else.
+
+An attribute that one path sets or deletes is a `MaybeAttribute` there afterwards. While there is one, its class has a method that
+Python asks for each attribute (`special.SpecialMethods.ask`): reading it is a branch, in which Python looks for
+it in an object that has it, or in one that has not: in the class, by `__getattr__`, or in vain.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import StagedValueError, StructureError
+from ..tensor.location import user_location
+from ..transpiler import is_generated
+from .maybe_attribute import MaybeAttribute, NoAttribute
+from .undefined import Undefined, moving
+
+MISSING = object()
+# where layers keep what is not in their attributes
+_STORES = ("_parameters", "_buffers", "_sub_layers")
+_HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
+
+
+class Stored:
+    """An object as the place of its attributes: reading and writing them runs no code of its class."""
+
+    __slots__ = ("_dy_owner",)
+
+    def __init__(self, owner: Any):
+        if isinstance(owner, MaybeAttribute):
+            owner = owner.value
+        object.__setattr__(self, "_dy_owner", owner)
+
+    def __getattr__(self, name: str) -> Any:
+        owner = self._dy_owner
+        if not _keeps(owner, name):
+            return getattr(owner, name) if _place(owner, name) is None else NoAttribute(name)
+        found = held(owner, name)
+        return NoAttribute(name) if found is MISSING else found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        owner = self._dy_owner
+        if not _keeps(owner, name):
+            if _place(owner, name) is None:
+                setattr(owner, name, value)
+        elif not isinstance(value, Undefined):
+            put(owner, name, value)
+        elif held(owner, name) is not MISSING:
+            remove(owner, name)
+
+
+def stored(owner: Any) -> Stored:
+    """An object as the place of its attributes, in which a branch or a loop finds and leaves them."""
+    return Stored(owner)
+
+
+def _place(owner: Any, name: str) -> str | None:
+    """Where an object of a user's class keeps an attribute: "own", or "computed" if code of the class does.
+
+    None: it is left to Python. So it is for what stands for several objects or for none, for objects of libraries,
+    and for what a layer keeps elsewhere.
+    """
+    from .calls import is_ignored
+
+    cls = type(owner)
+    if isinstance(owner, (type, types.ModuleType, types.FunctionType)):
+        return "own"
+    layer = hasattr(cls, "sublayers")
+    foreign = is_ignored(cls) and not layer
+    found, attributes = _defined(cls, name), _dict_of(owner)
+    if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
+        if foreign:
+            return None
+        return "own" if isinstance(found, types.MemberDescriptorType) else "computed"
+    if attributes is None or (foreign and isinstance(_defined(cls, "__setattr__"), types.FunctionType)):
+        return None
+    if layer and name not in attributes and any(name in attributes.get(s, ()) for s in _STORES):
+        return None
+    return "own"
+
+
+def _keeps(owner: Any, name: str) -> bool:
+    return _place(owner, name) == "own"
+
+
+def _defined(cls: type, name: str) -> Any:
+    return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
+
+
+def _dict_of(owner: Any) -> dict | None:
+    try:
+        found = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+# ---- what an object itself keeps ----
+def held(owner: Any, name: str) -> Any:
+    """What an object keeps under a name, or `MISSING`."""
+    if isinstance(owner, type):
+        return vars(owner).get(name, MISSING)
+    slot = _defined(type(owner), name)
+    if isinstance(slot, types.MemberDescriptorType):
+        try:
+            return slot.__get__(owner)
+        except AttributeError:
+            return MISSING
+    return (_dict_of(owner) or {}).get(name, MISSING)
+
+
+def put(owner: Any, name: str, value: Any) -> None:
+    """Lets an object keep a value."""
+    if isinstance(value, MaybeAttribute):
+        require_asked(owner, name)
+    attributes = _dict_of(owner)
+    if isinstance(owner, type):
+        type.__setattr__(owner, name, value)
+    elif attributes is not None and not isinstance(_defined(type(owner), name), types.MemberDescriptorType):
+        if hasattr(type(owner), "sublayers") and name not in attributes and not isinstance(value, MaybeAttribute):
+            setattr(owner, name, value)  # a parameter or a layer has its place elsewhere
+        else:
+            attributes[name] = value
+    else:
+        object.__setattr__(owner, name, value)
+
+
+def remove(owner: Any, name: str) -> None:
+    """Takes away what an object keeps."""
+    if isinstance(owner, type):
+        type.__delattr__(owner, name)
+    elif isinstance(slot := _defined(type(owner), name), types.MemberDescriptorType):
+        slot.__delete__(owner)
+    else:
+        attributes = _dict_of(owner)
+        assert attributes is not None
+        del attributes[name]
+
+
+# ---- attributes that are there in some runs ----
+def require_asked(owner: Any, name: str) -> None:
+    """Lets Python ask for each attribute of an object, as only the run knows whether it has one.
+
+    Raises:
+        StructureError: it is an object of a class that cannot change.
+    """
+    from .tracer import need_tracer
+
+    cls = type(owner)
+    if not cls.__flags__ & _HEAP_TYPE or cls.__flags__ & _IMMUTABLE_TYPE:
+        raise StructureError(
+            f"a {cls.__name__} gets or loses the attribute {name!r} under a condition on tensors, so that only the run knows whether "
+            "it has it",
+            location=user_location(), hint="give it the attribute on all paths, with None say, or use an object of a class of your own",
+        )  # fmt: skip
+    tracer = need_tracer("an attribute")
+    tracer.watch(owner)
+    tracer.uncertain_attributes.setdefault((id(owner), name), owner)
+    tracer.special.ask(cls)
+
+
+def maybe_there(owner: Any, name: str) -> MaybeAttribute | None:
+    """The attribute of this name, if the object has it in some runs only."""
+    found = held(owner, name)
+    return found if type(found) is MaybeAttribute else None
+
+
+def looked_up(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], Any]) -> Any:
+    """What `look` gives for an object that may have the attribute: where it has it, and where it has not."""
+    from .if_stmt import if_expr
+    from .tracer import need_tracer
+
+    def there() -> Any:
+        put(owner, name, need_tracer("an attribute").defined(found.value, name))
+        return look()
+
+    def missing() -> Any:
+        remove(owner, name)
+        return look()
+
+    return if_expr(found.has, there, missing, f"attribute {name!r}")
+
+
+def _require_there(owner: Any, name: str, found: MaybeAttribute, look: Callable[[], Any]) -> None:
+    """The object has the attribute from here on: in the other runs it is raised what `look` raises without it."""
+    from .logical import not_
+    from .raising import raise_where
+    from .tracer import need_tracer
+
+    remove(owner, name)
+    try:
+        look()
+    except AttributeError as error:
+        raise_where(not_(found.has), AttributeError(*error.args))
+    put(owner, name, need_tracer("an attribute").defined(found.value, name))
+
+
+def _is_only_there(owner: Any, name: str) -> bool:
+    """Whether Python finds an attribute nowhere else."""
+    cls = type(owner)
+    nowhere = _defined(cls, name) is MISSING or isinstance(_defined(cls, name), types.MemberDescriptorType)
+    return nowhere and ("sublayers" in dir(cls) or _defined(cls, "__getattr__") is MISSING)
+
+
+def reading(raw: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """`__getattribute__` of a class with an object that has an attribute in some runs only."""
+
+    def __getattribute__(self: Any, name: str) -> Any:
+        from .tracer import current_tracer
+
+        if not moving.state and current_tracer() is not None:
+            if name == "__dict__":
+                _require_known(self)
+            elif not name.startswith("__") and (found := maybe_there(self, name)) is not None:
+                if not _is_only_there(self, name):
+                    return looked_up(self, name, found, lambda: getattr(self, name))
+                _require_there(self, name, found, lambda: raw(self, name))
+        return raw(self, name)
+
+    return __getattribute__
+
+
+def deleting(raw: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
+    """`__delattr__` of such a class."""
+
+    def __delattr__(self: Any, name: str) -> None:
+        from .tracer import current_tracer
+
+        if not moving.state and current_tracer() is not None and (found := maybe_there(self, name)) is not None:
+            _require_there(self, name, found, lambda: raw(self, name))
+        raw(self, name)
+
+    return __delattr__
+
+
+def _require_known(owner: Any) -> None:
+    """StagedValueError if the user's code wants all attributes of an object, and has some of them only in some runs."""
+    attributes = _dict_of(owner) or {}
+    names = [name for name, value in attributes.items() if type(value) is MaybeAttribute]
+    if names and is_generated(sys._getframe(2).f_code.co_filename):
+        raise StagedValueError(
+            f"which attributes a {type(owner).__name__} has is only known when the program runs: it has {names[0]!r} on some paths",
+            location=user_location(2), hint="ask for the attribute itself (hasattr, getattr), or give it a value on all paths",
+        )  # fmt: skip

@@ -1,0 +1,168 @@
+"""Attributes of objects outside that some calls set or delete: what is there after each call, and what the next one finds."""
+
+from types import SimpleNamespace
+
+import pytest
+from dy2st_runtime import config
+
+from dy2st import jit, nn, to_tensor
+from dy2st.errors import StructureError
+
+
+class Kept:
+    shared = 1
+
+    def put(self, value):
+        self.value = value
+
+
+class Slots:
+    __slots__ = ("value",)
+
+
+def calls(function, numbers=(1.0, -1.0, 2.0, -3.0)):
+    """What each call of a function gives, or raises."""
+    found = []
+    for number in numbers:
+        try:
+            found.append(function(to_tensor([number])))
+        except AttributeError as error:
+            found.append(str(error))
+    return [float(v) if hasattr(v, "numpy") else v for v in found]
+
+
+def compared(make, state):
+    """Eager and static calls of what `make` gives with an object, and the object after each."""
+    outcomes = []
+    for convert in (lambda f: f, jit.to_static):
+        it, seen = make.__defaults__[0](), []
+        function = convert(make(it))
+        with config.NO_JIT.override(True):
+            for number in (-1.0, 2.0, -3.0, 1.0):
+                seen.append((calls(function, (number,)), state(it)))
+        outcomes.append(seen)
+    assert outcomes[0] == outcomes[1]
+
+
+def attributes(it):
+    return {name: float(value) for name, value in vars(it).items()}
+
+
+def test_an_attribute_that_some_calls_set():
+    def make(it=Kept):
+        def f(x):
+            if x.sum() > 0:
+                it.put(x.sum())
+            return it.value
+
+        return f
+
+    compared(make, attributes)
+
+
+def test_an_attribute_that_some_calls_delete():
+    def make(it=Kept):
+        def f(x):
+            it.value = 1.0
+            if x.sum() > 0:
+                del it.value
+            return hasattr(it, "value")
+
+        return f
+
+    compared(make, attributes)
+
+
+def test_the_attribute_of_the_class_is_no_attribute_of_the_object():
+    def make(it=Kept):
+        def f(x):
+            if x.sum() > 1:
+                it.shared += 1
+            return it.shared
+
+        return f
+
+    compared(make, attributes)
+
+
+def test_a_slot_that_some_calls_set():
+    def make(it=Slots):
+        def f(x):
+            if x.sum() > 1:
+                it.value = x.sum()
+            return getattr(it, "value", 0.5)
+
+        return f
+
+    compared(make, lambda it: float(getattr(it, "value", -1)))
+
+
+def test_an_attribute_that_is_set_under_a_computed_name():
+    def make(it=Kept):
+        def f(x):
+            for name in ("a", "b"):
+                setattr(it, name, x.sum() if x.sum() > 0 else x.max() * 2)
+            return it.a + it.b
+
+        return f
+
+    compared(make, attributes)
+
+
+def test_a_layer_that_keeps_its_last_input():
+    class Keeping(nn.Layer):
+        def forward(self, x):
+            if x.sum() > 0:
+                self.last = x.sum()
+            return getattr(self, "last", 9.0)
+
+    outcomes = []
+    for convert in (lambda f: f, jit.to_static):
+        with config.NO_JIT.override(True):
+            outcomes.append(calls(convert(Keeping()), (-1.0, 2.0, -3.0)))
+    assert outcomes[0] == outcomes[1] == [9.0, 2.0, 2.0]
+
+
+def helper(x):
+    return x
+
+
+space = SimpleNamespace()
+
+
+def test_objects_that_python_cannot_ask_refuse():
+    def of_a_class(x):
+        if x.sum() > 0:
+            Kept.new = 1
+        return x
+
+    def of_a_function(x):
+        if x.sum() > 0:
+            helper.new = 1
+        return x
+
+    def of_a_namespace(x):
+        if x.sum() > 0:
+            space.new = x
+        return x
+
+    for function in (of_a_class, of_a_function, of_a_namespace):
+        with pytest.raises(StructureError, match="gets or loses the attribute 'new' under a condition"):
+            jit.to_static(function)(to_tensor([1.0]))
+    assert not hasattr(Kept, "new")
+    assert not hasattr(helper, "new")
+    assert not hasattr(space, "new")
+
+
+def test_the_class_is_as_before_afterwards():
+    before = dict(vars(Kept))
+
+    def f(x):
+        it = Kept()
+        if x.sum() > 0:
+            it.put(x)
+        return hasattr(it, "value")
+
+    with config.NO_JIT.override(True):
+        assert jit.to_static(f)(to_tensor([1.0]))
+    assert dict(vars(Kept)) == before
