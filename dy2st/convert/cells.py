@@ -8,7 +8,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
+from ..errors import StructureError
 from ..tensor import Tensor, dispatch
+from ..tensor.location import user_location
 from .attributes import require_asked
 from .containers import copied, differ, put
 from .maybe_attribute import MaybeAttribute, NoAttribute
@@ -139,7 +141,7 @@ class EntryCell(Cell):
     def read(self) -> Any:
         # by the methods of the built-in class: those of a subclass may do more (a Counter's `update` adds)
         cls = self._class()
-        nothing = Unread if self._owner() is None else NoAttribute
+        nothing = Unread if self._owner() is None and not self._is_global() else NoAttribute
         return cls.get(self.target, self.entry, nothing(str(self.entry)))
 
     def write(self, value: Any) -> None:
@@ -147,6 +149,12 @@ class EntryCell(Cell):
         if isinstance(value, Undefined):
             cls.pop(self.target, self.entry, None)
         else:
+            if isinstance(value, MaybeAttribute) and self._is_global():
+                raise StructureError(
+                    f"the global variable {self.entry!r} gets or loses its value under a condition on tensors, so that only the run knows "
+                    "whether it has one",
+                    location=user_location(), hint="give it a value before, None say",
+                )  # fmt: skip
             if isinstance(value, MaybeAttribute):
                 require_asked(self._owner(), self.entry)
             cls.__setitem__(self.target, self.entry, value)
@@ -154,6 +162,9 @@ class EntryCell(Cell):
     def put_back(self, value: Any) -> None:
         """Gives the entry a value that it had; the one of a variable without a value is `Undefined`, for code to find."""
         self._class().__setitem__(self.target, self.entry, value)
+
+    def _is_global(self) -> bool:
+        return isinstance(self.target, OuterVariable) and isinstance(self.target.holder, dict)
 
     def _owner(self) -> Any:
         """The object (or class) of which the entry is an attribute; None if it is none."""
@@ -225,6 +236,27 @@ class DictCell(Cell):
         dict.update(self.target, value)
 
 
+class OrderCell(Cell):
+    """The order of the keys of a dict."""
+
+    def __init__(self, target: dict):
+        self.target = target
+        self.key = ("order", id(target))
+        self.name = "the order of the keys of a dict"
+
+    def read(self) -> Any:
+        return tuple(self._class().keys(self.target))
+
+    def write(self, value: Any) -> None:
+        cls = self._class()
+        for key in value:
+            if key in dict.keys(self.target):
+                cls.__setitem__(self.target, key, cls.pop(self.target, key))
+
+    def _class(self) -> Any:
+        return OrderedDict if isinstance(self.target, OrderedDict) else dict
+
+
 class AppendCell(Cell):
     """The entries that a list has gained at its end."""
 
@@ -238,6 +270,12 @@ class AppendCell(Cell):
 
     def write(self, value: Any) -> None:
         self.target.extend(value)
+
+
+def _has_order(old: dict, now: dict) -> bool:
+    """Whether the keys of a dict are in an order of their own: two of them are new, or some have moved."""
+    new = [key for key in now if key not in old]
+    return len(new) > 1 or list(now) != [*(key for key in old if key in now), *new]
 
 
 def _as_it_was(container: Any, old: Any) -> bool:
@@ -303,6 +341,8 @@ class Snapshot:
                 for entry in dict.fromkeys([*old, *now]):
                     if old.get(entry, missing) is not now.get(entry, missing):
                         cells.append(EntryCell(container, entry))
+                if isinstance(container, dict) and _has_order(old, now):
+                    cells.append(OrderCell(container))
         return cells
 
     def restore(self) -> None:

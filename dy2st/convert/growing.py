@@ -3,12 +3,12 @@ names, and in all that holds them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
-from .cells import Cell, EntryCell, OuterVariable, read_outside
+from .cells import Cell, EntryCell, OrderCell, OuterVariable, read_outside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Growth
@@ -32,6 +32,24 @@ def gained_key(tracer: Tracer, cell: Cell, before: Any, after: Any) -> tuple[Any
     if known is not None:
         return (known, cell.entry) if cell.target is known.has else None
     return (cell.target, cell.entry) if type(cell.target) is dict and id(cell.target) not in tracer.attributes else None
+
+
+def reordered(tracer: Tracer, cell: Cell, orders: Sequence[tuple]) -> tuple[Any, list] | None:
+    """The dict whose keys are in another order on each path, with all keys; None if the cell is none of such a dict.
+
+    Raises:
+        StructureError: it is of a class that keeps an order of its own.
+    """
+    if not isinstance(cell, OrderCell) or orders[0] == orders[1]:
+        return None
+    if type(cell.target) is dict:
+        return cell.target, list(dict.fromkeys([*orders[0], *orders[1]]))
+    if set(orders[0]) == set(orders[1]):
+        raise StructureError(
+            f"the order of the keys of a {type(cell.target).__name__} depends on a condition on tensors", location=user_location(),
+            hint="give it its keys in the same order on all paths, or keep the order in a list",
+        )  # fmt: skip
+    return None
 
 
 def grown(frame: Frame) -> list[Growth]:

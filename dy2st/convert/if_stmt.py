@@ -19,12 +19,12 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Source, shared, who
-from .cells import Cell, ListCell, is_variable_of
+from .cells import Cell, ListCell, OrderCell, is_variable_of
 from .chosen import note
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Growth, Outcome, Side
-from .growing import current, gained_key, promote
+from .growing import current, gained_key, promote, reordered
 from .left import Left
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -319,7 +319,10 @@ def _growing(tracer: Tracer, outcomes: list[Outcome | None], outside: set[int]) 
     for key in {**true.changes, **false.changes}:
         cell = (true.changes.get(key) or false.changes[key])[0]
         sides = [o.changes[key][1] if key in o.changes else cell.read() for o in (true, false)]
-        if (gained := gained_key(tracer, cell, *sides)) is not None:
+        if isinstance(cell, OrderCell):
+            if (moved := reordered(tracer, cell, sides)) is not None:
+                found.setdefault(id(moved[0]), moved)
+        elif (gained := gained_key(tracer, cell, *sides)) is not None:
             items, key = gained
             keys = found.get(id(items), (items, ()))[1]
             found[id(items)] = items, [*(keys.has if isinstance(keys, StagedDict) else keys), key]

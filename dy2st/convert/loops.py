@@ -14,8 +14,8 @@ from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Carried
-from .cells import Cell, EntryCell, ListCell
-from .growing import current, gained_key, grown, promote, substituted
+from .cells import Cell, EntryCell, ListCell, OrderCell
+from .growing import current, gained_key, grown, promote, reordered, substituted
 from .if_stmt import State, if_stmt, truth
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
 from .raised import MayRaise
@@ -258,6 +258,9 @@ class Loop:
             self.outcome = self.tracer.outcome(after, frame)
             self.last = [after]
         self.leave()
+        for key, (cell, value) in list(self.outcome.changes.items()):
+            if isinstance(cell, OrderCell) and cell.read() == value:
+                del self.outcome.changes[key]
         if guess and not self._is_least(before, after):
             return False
         for items, later in self.outcome.grown:
@@ -310,6 +313,11 @@ class Loop:
     def _add_cell(self, cell: Cell, value: Any) -> None:
         if isinstance(cell, ListCell) and len(cell.target) != len(value):
             self._promote(cell.target, value)
+            return
+        if isinstance(cell, OrderCell):
+            if (moved := reordered(self.tracer, cell, (cell.read(), value))) is not None:
+                items, keys = moved
+                self.gained.setdefault(id(items), (items, []))[1].extend(keys)
             return
         if isinstance(cell, EntryCell) and self._is_variable(cell):
             self.named[cell.key] = cell

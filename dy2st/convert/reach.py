@@ -28,6 +28,8 @@ from .dynamic import DynamicList
 from .names import names_of
 
 LENGTH = object()
+# the keys of a dict, in their order
+ORDER = object()
 CONTENTS = object()
 # a function's code and defaults
 CODE = object()
@@ -117,6 +119,8 @@ class Place:
 def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
     if entry is LENGTH:
         return functools.partial(len, holder)
+    if entry is ORDER:
+        return functools.partial(_keys, holder)
     if entry is CONTENTS:
         return functools.partial(copied, holder)
     if entry is CODE:
@@ -130,6 +134,10 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
     if isinstance(holder, AttributeVariable) and isinstance(holder.holder, type):
         return functools.partial(vars(holder.holder).get, entry, MISSING)
     return functools.partial(holder.get, entry, MISSING)
+
+
+def _keys(holder: dict | Inside) -> tuple:
+    return tuple(holder.contents() if isinstance(holder, Inside) else holder)
 
 
 def _of_cell(cell: types.CellType) -> Any:
@@ -182,6 +190,7 @@ class Reach:
         self._foreign_classes: dict[type, bool] = {}
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
+        self._stores: set[int] = set()  # where layers keep their parameters, sublayers and hooks
 
     # ---- adding ----
     def add(self, *values: Any) -> None:
@@ -222,7 +231,7 @@ class Reach:
         return any(p.item for p in ways) or not names.isdisjoint(self._handled) or not taken.isdisjoint(self._items_seen)
 
     def _ways(self, value: Any) -> list[Place]:
-        return [p for p in self.places.values() if not any(p.entry is x for x in (LENGTH, CONTENTS, CODE)) and p.now() is value]
+        return [p for p in self.places.values() if not any(p.entry is x for x in (LENGTH, ORDER, CONTENTS, CODE)) and p.now() is value]
 
     def _called(self, place: Place) -> Any:
         """The name by which code reads a place that is no item."""
@@ -274,7 +283,7 @@ class Reach:
         if place is None:
             place = self.places[key] = Place(holder, entry, name, item)
         value = place.now()
-        if value is not MISSING and entry is not LENGTH and entry is not CONTENTS and entry is not CODE:
+        if value is not MISSING and all(entry is not x for x in (LENGTH, ORDER, CONTENTS, CODE)):
             replaced = key in self._replaced or (isinstance(holder, Inside) and holder.replaced)
             if (isinstance(value, tuple) or (replaced and _is_object(value))) and id(value) not in self.objects:
                 self.inside[id(value)] = Inside(place, replaced)
@@ -309,6 +318,8 @@ class Reach:
                         self._meet(x, f"an item of {name}")
                     return
             self._place(holder, LENGTH, f"length of {name}")
+            if isinstance(value, dict) and len(value) > 1 and id(value) not in self._stores:
+                self._place(holder, ORDER, f"the keys of {name}")
             for entry in list(value) if isinstance(value, dict) else range(len(value)):
                 self._place(holder, entry, f"item {entry!r} of {name}", item=True)
         elif isinstance(value, (set, np.ndarray, bytearray)):
@@ -387,7 +398,10 @@ class Reach:
             if self._sweeping and not _is_own(type(x)):
                 names = names | attributes.keys()
             # sublayers and hooks, which code names by the attributes they stand for
-            names = names | {n for n, v in attributes.items() if isinstance(v, OrderedDict)}
+            stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}
+            names = names | stores.keys()
+            if hasattr(type(x), "sublayers"):
+                self._stores.update(stores.values())
         looks_in_class = not isinstance(x, types.FunctionType) and not self._is_foreign(type(x))
         if not looks_in_class:
             names = names & attributes.keys() if attributes is not None else set()

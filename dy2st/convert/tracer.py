@@ -23,7 +23,7 @@ from ..tensor.random import STATE_NAME
 from .activations import Activation
 from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases
-from .cells import Cell, EntryCell, Snapshot, TensorCell
+from .cells import Cell, EntryCell, OrderCell, Snapshot, TensorCell
 from .chosen import Chosen
 from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
@@ -409,6 +409,8 @@ class Tracer(Watcher, ProgramRecorder):
             if cell.target._value is not old:
                 found[key] = (cell, cell.read())
         for cell in frame.containers.changed():
+            if isinstance(cell, OrderCell) and (id(cell.target) in self.attributes or id(cell.target) in self.partial):
+                continue
             found[cell.key] = (cell, cell.read())
         return found
 

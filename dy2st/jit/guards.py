@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..convert.reach import CODE, CONTENTS, MISSING, Place, Reach
+from ..convert.reach import CODE, CONTENTS, MISSING, ORDER, Place, Reach
 from ..tensor import Tensor
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, frozenset)
@@ -114,7 +114,7 @@ class Guards:
         self._read: list[Callable[[], Any]] = []
         self._values: list[Any] = []
         for guard in self._all:
-            if guard.entry is CONTENTS or isinstance(guard.value, (Look, Kind, SameAs)):
+            if guard.entry is CONTENTS or guard.entry is ORDER or isinstance(guard.value, (Look, Kind, SameAs)):
                 self._others.append(guard)
             elif guard.entry is CODE:
                 for name, value in zip(("__code__", "__defaults__", "__kwdefaults__"), guard.value, strict=True):

@@ -18,7 +18,17 @@ from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, me
 from ..convert.activations import Kind
 from ..convert.attributes import held
 from ..convert.calls import call, convert_function
-from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OuterVariable, place_of, read_outside
+from ..convert.cells import (
+    AppendCell,
+    Cell,
+    DictCell,
+    EntryCell,
+    ListCell,
+    OrderCell,
+    OuterVariable,
+    place_of,
+    read_outside,
+)
 from ..convert.containers import containers_of, held_by
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
@@ -448,6 +458,10 @@ class Trace:
                 assert isinstance(t._value, Variable)
                 effects.captures.append((t, self._fetch(t._value).position))
         for cell in self.tracer.root.changed():
+            if isinstance(cell, OrderCell):
+                if id(cell.target) not in self.tracer.attributes and id(cell.target) not in self.tracer.replaced:
+                    effects.cells.append((_outer(cell, self.paths), Constant(cell.read())))
+                continue
             start = self.tracer.root.gained(cell.target) if isinstance(cell, ListCell) else None
             if start is not None:
                 cell = AppendCell(cell.target, start)
@@ -534,4 +548,4 @@ def _outer(cell: Cell, paths: dict[int, tuple]) -> Cell | ArgumentCell:
         return ArgumentCell(path, lambda target: EntryCell(target if isinstance(target, dict) else vars(target), entry))
     if isinstance(cell, AppendCell):
         return ArgumentCell(path, lambda target: AppendCell(target, len(target)))
-    return ArgumentCell(path, DictCell if isinstance(cell, DictCell) else ListCell)
+    return ArgumentCell(path, type(cell) if isinstance(cell, (DictCell, OrderCell)) else ListCell)

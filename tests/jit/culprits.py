@@ -73,10 +73,20 @@ def objects_differ(x):
     return held.x
 
 
-def attribute_of_a_class_on_one_path(x):
+def ordered_dict_in_an_order_of_the_run(x):
+    d = collections.OrderedDict(a=x, b=x * 2)
+    if x.sum() > 0:  # error: the order of the keys of a OrderedDict depends on a condition on tensors
+        d.move_to_end("a")
+    return next(iter(d.values()))
+
+
+def attribute_of_a_function_on_one_path(x):
+    def helper():
+        return x
+
     if x.sum() > 0:
-        Held.late = 1  # error: a type gets or loses the attribute 'late' under a condition on tensors
-    return x
+        helper.late = 1  # error: a function gets or loses the attribute 'late' under a condition on tensors
+    return helper()
 
 
 def attributes_listed(x):

@@ -154,6 +154,22 @@ def test_objects_that_python_cannot_ask_refuse():
     assert not hasattr(space, "new")
 
 
+def give_a_value():
+    global given
+    given = 1
+
+
+def test_a_global_that_some_calls_would_give_its_value():
+    def f(x):
+        if x.sum() > 0:
+            give_a_value()
+        return x
+
+    with pytest.raises(StructureError, match="the global variable 'given' gets or loses its value under a condition"):
+        jit.to_static(f)(to_tensor([1.0]))
+    assert "given" not in globals()
+
+
 def test_the_class_is_as_before_afterwards():
     before = dict(vars(Kept))
 

@@ -217,6 +217,39 @@ def matched(x):
 
 P, N, M = [3.0, 1.0], [-3.0, 1.0], [1.0, -4.0]
 
+
+def order_on_each_path(x):
+    d = {"a": 1, "b": x}
+    if x.sum() > 0:
+        d["p"] = x
+        d["q"] = 2
+    else:
+        d["q"] = 3
+        d["p"] = x * 2
+    return d
+
+
+def moved_to_the_end(x):
+    d = {"a": 1, "b": x, "c": 3}
+    for v in x:
+        if v > 0:
+            d["a"] = d.pop("a")
+        else:
+            d["b"] = d.pop("b")
+    return d
+
+
+def one_order_on_both_paths(x):
+    d = {}
+    if x.sum() > 0:
+        d["p"] = x
+        d["q"] = 2
+    else:
+        d["p"] = x * 2
+        d["q"] = 3
+    return list(d), {**d}
+
+
 CASES = [
     *((f, [(P,), (N,), (M,)], 1) for f in (
         key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped,
@@ -224,4 +257,7 @@ CASES = [
         added_under_a_text,
     )),
     *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (exit_from_a_loop, set_in_a_while, carried)),
+    (order_on_each_path, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
+    (moved_to_the_end, [([1.0, 2.0],), ([-1.0, 0.5],), ([1.0, -0.5],)], 1),
+    (one_order_on_both_paths, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
 ]  # fmt: skip
