@@ -6,6 +6,7 @@ Nothing is imported here before it is asked for: a measurement runs in the virtu
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,21 @@ from .workloads.common import Refused
 # peer -> what is installed for it from the package index
 PEERS = {"paddle": ["paddlepaddle", "setuptools"], "torch": ["torch"], "jax": ["jax"],
          "onnxruntime": ["torch", "onnx", "onnxscript", "onnxruntime"]}  # fmt: skip
+
+
+def _as_it_is(model: Any) -> Any:
+    return model
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How dy2st or PaddlePaddle stages a model, and a training step as a whole."""
+
+    model: Callable[[Any], Any]
+    step: Callable[[Any], Any] = _as_it_is
+
+    def __call__(self, model: Any) -> Any:
+        return self.model(model)
 
 
 @dataclass(frozen=True)
@@ -37,6 +53,7 @@ class Framework:
 
 FRAMEWORKS = {f.name: f for f in (
     Framework("dy2st", "", "paddle"),
+    Framework("dy2st step", "", "paddle", ("train",)),
     Framework("dy2st eager", "", "paddle"),
     Framework("paddle eager", "paddle", "paddle"),
     Framework("paddle to_static", "paddle", "paddle"),
@@ -65,11 +82,9 @@ def opened(framework: Framework, threads: int) -> tuple[Any, ...]:
         import paddle
     else:
         import dy2st as paddle
-    return paddle, _as_it_is if framework.name.endswith("eager") else paddle.jit.to_static
-
-
-def _as_it_is(model: Any) -> Any:
-    return model
+    if framework.name == "dy2st step":
+        return paddle, Stage(_as_it_is, paddle.jit.to_static)
+    return paddle, Stage(_as_it_is if framework.name.endswith("eager") else paddle.jit.to_static)
 
 
 class _OnnxModel:

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from .frameworks import Stage
+
 
 def rates(threads: int) -> dict[str, float]:
     """GFLOP/s of products and GB/s of copies (read and written), with so many threads; the best of several tries."""
@@ -115,7 +117,7 @@ def work(workload: str, case: str) -> list[list[Any]]:
 
     module = importlib.import_module(f"benchmarks.workloads.{workload}")
     with config.NO_JIT.override(True):
-        step = module.on_paddle(dy2st, dy2st.jit.to_static, case)
+        step = module.on_paddle(dy2st, Stage(dy2st.jit.to_static), case)
         step()
         with Counting() as counting:
             step()

@@ -48,7 +48,7 @@ class Settings:
     def frameworks(self, case: str) -> list[Framework]:
         """Those that can do a case."""
         kind = case.rstrip("0123456789")
-        asked = {"dy2st", *([] if self.quick else ["dy2st eager"]), *self.peers}
+        asked = {"dy2st", "dy2st step", *([] if self.quick else ["dy2st eager"]), *self.peers}
         return [f for f in FRAMEWORKS.values() if not asked.isdisjoint((f.name, f.peer)) and kind in f.only]
 
 
@@ -90,6 +90,7 @@ def measurements(names: Sequence[tuple[str, str]], settings: Settings, rates: di
     """The record of each case by each framework."""
     for workload, case in names:
         reference: list[Any] | None = None
+        bound: dict[str, float] = {}
         for framework in settings.frameworks(case):
             record = {"workload": workload, "case": case, "framework": framework.name, **_measured(workload, case, framework, settings)}
             results = record.pop("results", None)
@@ -97,9 +98,11 @@ def measurements(names: Sequence[tuple[str, str]], settings: Settings, rates: di
                 reference = results
             elif results is not None:
                 record["difference"] = difference(results, reference)
-            if framework.name == "dy2st" and not settings.quick:
-                ops = _process(["benchmarks.roofline", workload, case], sys.executable, settings, "")
-                record |= roofline.least(ops, rates["gemm"], rates["copy"])
+            if framework.name in ("dy2st", "dy2st step") and not settings.quick:
+                if not bound:
+                    ops = _process(["benchmarks.roofline", workload, case], sys.executable, settings, "")
+                    bound = roofline.least(ops, rates["gemm"], rates["copy"])
+                record |= bound
             yield record
 
 

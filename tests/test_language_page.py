@@ -34,6 +34,8 @@ def test_row(row):
         if file == "culprits":
             assert function in functions(ROOT / "tests" / "jit" / "culprits.py"), function
             assert "refused" in what or "error" in what.lower(), what
+        elif file.startswith("test_"):
+            assert function in functions(ROOT / "tests" / "jit" / f"{file}.py"), function
         else:
             path = ROOT / "tests" / "programs" / f"{file}.py"
             assert function in run(path), f"{file}.{function}"

@@ -21,7 +21,7 @@ def on_paddle(paddle, stage, case):
     model = fill_paddle(paddle, Model())
     optimizer = paddle.optimizer.Adam(RATE, parameters=model.parameters())
     model, x, mse = stage(model), paddle.to_tensor(X), nn.MSELoss()
-    return paddle_step(lambda: mse(model(x), x), optimizer)
+    return paddle_step(stage, lambda: mse(model(x), x), optimizer)
 
 
 def on_torch(torch, stage, case):

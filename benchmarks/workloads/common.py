@@ -76,8 +76,8 @@ def fill_torch(torch: Any, model: Any) -> Any:
     return model
 
 
-def paddle_step(model: Callable[[], Any], optimizer: Any) -> Callable[[], Any]:
-    """A training step; `model` computes the loss."""
+def paddle_step(stage: Any, model: Callable[[], Any], optimizer: Any) -> Callable[[], Any]:
+    """A training step; `model` computes the loss. `stage` may have a way to stage the step as a whole."""
 
     def step() -> Any:
         loss = model()
@@ -86,7 +86,7 @@ def paddle_step(model: Callable[[], Any], optimizer: Any) -> Callable[[], Any]:
         optimizer.clear_grad()
         return loss
 
-    return step
+    return stage.step(step)
 
 
 def torch_step(model: Callable[[], Any], optimizer: Any) -> Callable[[], Any]:

@@ -30,7 +30,7 @@ def on_paddle(paddle, stage, case):
     model = fill_paddle(paddle, Model())
     optimizer = paddle.optimizer.SGD(RATE, parameters=model.parameters())
     model, x, y, loss = stage(model), paddle.to_tensor(X), paddle.to_tensor(Y), nn.CrossEntropyLoss()
-    return paddle_step(lambda: loss(model(x), y), optimizer)
+    return paddle_step(stage, lambda: loss(model(x), y), optimizer)
 
 
 def on_torch(torch, stage, case):

@@ -24,7 +24,7 @@ def on_paddle(paddle, stage, case):
     model = fill_paddle(paddle, Model())
     optimizer = paddle.optimizer.SGD(RATE, parameters=model.parameters())
     model, x, y, mse = stage(model), paddle.to_tensor(X), paddle.to_tensor(Y), nn.MSELoss()
-    return paddle_step(lambda: mse(model(x), y), optimizer)
+    return paddle_step(stage, lambda: mse(model(x), y), optimizer)
 
 
 def on_torch(torch, stage, case):

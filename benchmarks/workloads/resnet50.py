@@ -33,7 +33,7 @@ def on_paddle(paddle, stage, case):
     if case == "train":
         optimizer = paddle.optimizer.SGD(RATE, parameters=model.parameters())
         model, loss = stage(model), paddle.nn.CrossEntropyLoss()
-        return paddle_step(lambda: loss(model(x), labels), optimizer)
+        return paddle_step(stage, lambda: loss(model(x), labels), optimizer)
     model.eval()
     model = stage(model)
     return paddle.no_grad()(lambda: model(x))

@@ -14,7 +14,7 @@ def on_paddle(paddle, stage, case):
     if case == "train":
         optimizer = paddle.optimizer.SGD(RATE, parameters=model.parameters())
         model, loss = stage(model), nn.MSELoss()
-        return paddle_step(lambda: loss(model(x), y), optimizer)
+        return paddle_step(stage, lambda: loss(model(x), y), optimizer)
     model.eval()
     model = stage(model)
     return paddle.no_grad()(lambda: model(x))

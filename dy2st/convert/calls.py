@@ -20,10 +20,12 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor
 from ..transpiler import ConversionError, Converted, convert, is_generated
+from . import foreign
 from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .containers import is_container
 from .dynamic import DynamicList
+from .foreign import is_foreign
 from .iterators import with_fresh
 from .optional import MaybeNone
 from .options import OneOf
@@ -33,14 +35,9 @@ from .texts import text
 from .tracer import Tracer, current_tracer, is_staged
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
-_IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
 _CONVERTED = {*(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "attention", "transformer", "ctc", "functional.ctc")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
-# whose objects are state, as those of a user's class are
-_STATEFUL = {*(f"dy2st.optimizer.{name}" for name in ("lr", "scheduler", "plateau", "optimizer", "optimizers")), "dy2st.metric"}
-
-_ignored_modules: set[str] = set()
 # with the code that was converted: a reloaded function gets another one
 _converted: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, Converted | None]]
 _converted = weakref.WeakKeyDictionary()
@@ -55,7 +52,7 @@ def ignore_module(modules: list[Any]) -> None:
     Args:
         modules: modules or their names.
     """
-    _ignored_modules.update(m if isinstance(m, str) else m.__name__ for m in modules)
+    foreign.ignored_modules.update(m if isinstance(m, str) else m.__name__ for m in modules)
 
 
 def not_to_static(function: Callable | None = None) -> Any:
@@ -152,17 +149,6 @@ def is_ignored(f: Any) -> bool:
         return True
     module = getattr(f, "__module__", None) or ""
     return module not in _CONVERTED and is_foreign(module)
-
-
-@functools.lru_cache(4096)
-def _is_library(module: str) -> bool:
-    top = module.partition(".")[0]
-    return (top in _IGNORED and module not in _STATEFUL) or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
-
-
-def is_foreign(module: str) -> bool:
-    """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
-    return _is_library(module) or any(module == m or module.startswith(m + ".") for m in _ignored_modules)
 
 
 def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:

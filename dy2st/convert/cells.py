@@ -304,6 +304,10 @@ class Snapshot:
         """Remembers the contents of further containers."""
         self._saved += [(c, copied(c)) for c in containers]
 
+    def renew(self, container: Any) -> None:
+        """What a container has now counts as what it had then."""
+        self._saved = [(c, copied(c) if c is container else old) for c, old in self._saved]
+
     def gained(self, items: list) -> int | None:
         """The old length of a list that has only got more entries; None for another one."""
         for container, old in self._saved:

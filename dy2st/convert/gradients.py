@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.errors import Dy2stError
+from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.absent import maybe_absent
 
 from ..errors import StagedValueError
@@ -26,9 +27,30 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
         StagedValueError: it is asked for within a branch or a loop that depends on a tensor.
         GradientError: no gradient flows to an output.
     """
+    found = raw_gradients(tracer, outputs, inputs, grad_outputs, no_grad_vars, "grad()")
+    absent = maybe_absent(tracer.program)
+    results: list[Tensor | None] = [None] * len(inputs)
+    for i, v in enumerate(found):
+        if v is None:
+            continue
+        g = Tensor.wrap(v, v.stop_gradient)
+        if v.name in absent:
+            g = dispatch.ops.op(
+                "ensure_defined",
+                X=g,
+                name=f"the gradient of input {i}",
+                why=f"no op that leads from input {i} of grad() to its outputs has run",
+            )
+        results[i] = g if create_graph else g.detach()
+    return results
+
+
+def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
+                  no_grad_vars: Sequence[Tensor], what: str) -> list[Variable | None]:  # fmt: skip
+    """The variables of the gradients, which may be absent in some runs; `what` is called. See `gradients`."""
     if tracer.block is not tracer.program.global_block():
         raise StagedValueError(
-            "grad() cannot be called in a branch or a loop that depends on a tensor", location=user_location(2),
+            f"{what} cannot be called in a branch or a loop that depends on a tensor", location=user_location(3),
             hint="call it before or after, or let the condition (the range of the loop) be of Python's numbers",
         )  # fmt: skip
     for t in outputs:
@@ -42,19 +64,8 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     try:
         found = append_backward(tracer.program, targets, [wrt[i] for i in reached], seeds, blocked)
     except Dy2stError as error:
-        raise error.at(user_location(2)) from error.__cause__
-    absent = maybe_absent(tracer.program)
-    results: list[Tensor | None] = [None] * len(inputs)
+        raise error.at(user_location(3)) from error.__cause__
+    results: list[Variable | None] = [None] * len(inputs)
     for i, v in zip(reached, found, strict=True):
-        if v is None:
-            continue
-        g = Tensor.wrap(v, v.stop_gradient)
-        if v.name in absent:
-            g = dispatch.ops.op(
-                "ensure_defined",
-                X=g,
-                name=f"the gradient of input {i}",
-                why=f"no op that leads from input {i} of grad() to its outputs has run",
-            )
-        results[i] = g if create_graph else g.detach()
+        results[i] = v
     return results

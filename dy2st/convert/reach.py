@@ -25,6 +25,7 @@ from .attributes import MISSING, put, remove
 from .cells import OuterVariable, place_of
 from .containers import copied, is_container
 from .dynamic import DynamicList
+from .foreign import is_foreign, is_stateful
 from .names import names_of
 
 LENGTH = object()
@@ -182,12 +183,16 @@ class Reach:
         self._assigned: set[str] = set()
         self._seen: set[Any] = set()
         self._looked: set[str] = set()
+        # those that code of this package names, which are looked for in its own objects only
+        self._own_names: set[str] = set()
+        self._own_looked: set[str] = set()
         self._sweeping = self._asking = self._comparing = self._formatting = False
         self._pending: list[tuple[Any, str]] = []
         self._handled: set[str] = set()
         self._items_seen: set[tuple[str, Any]] = set()
         self._variables: dict[int, str] = {}  # of cells
         self._foreign_classes: dict[type, bool] = {}
+        self._stateful_classes: dict[type, bool] = {}
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
         self._stores: set[int] = set()  # where layers keep their parameters, sublayers and hooks
@@ -269,13 +274,16 @@ class Reach:
 
     # ---- walking ----
     def _settle(self) -> None:
-        while self._pending or self._names != self._looked:
+        while self._pending or self._names != self._looked or self._own_names != self._own_looked:
             while self._pending:
                 self._enter(*self._pending.pop())
-            new = self._names - self._looked
+            new, own = self._names - self._looked, self._own_names - self._own_looked
             self._looked |= new
+            self._own_looked |= own
             for x in list(self.objects.values()) if new else ():
                 self._attributes(x, new)
+            for x in [x for x in self.objects.values() if self._is_stateful(type(x))] if own else ():
+                self._attributes(x, own)
 
     def _place(self, holder: Any, entry: Any, name: str, item: bool = False) -> Any:
         key = place_of(holder, entry)
@@ -337,14 +345,20 @@ class Reach:
                 self._meet(getattr(value, way, None), name)
         elif not isinstance(value, (type, types.FunctionType)):
             self._special_methods(type(value))
-        self._attributes(value, self._looked)
+        self._attributes(value, self._looked | self._own_looked if self._is_stateful(type(value)) else self._looked)
 
     def _function(self, f: types.FunctionType, known: bool = False) -> None:
-        if id(f) in self.functions or (not known and _is_foreign_module(f.__module__)):
+        if id(f) in self.functions or (not known and is_foreign(f.__module__ or "")):
             return
         self.functions[id(f)] = f
         self.objects[id(f)] = f
         names = names_of(f.__code__)
+        if is_stateful(f.__module__):  # what is there besides its objects stays as it is
+            self._own_names |= names.attributes | names.changed
+            self.read |= names.attributes
+            self.changed |= names.changed
+            self.items |= names.items
+            return
         # where a condition on tensors decides whether something is assigned, its old value is read too
         self._names |= names.attributes | names.changed
         self.read |= names.attributes | names.globals
@@ -352,7 +366,7 @@ class Reach:
         self._handled |= names.handled
         self._items_seen |= names.items_looked
         self._assigned |= names.changed | names.assigned
-        if _is_foreign_module(f.__module__):
+        if is_foreign(f.__module__ or ""):
             return  # of one of our own layers: its module stays as it is
         self.changed |= names.changed
         self.items |= names.items
@@ -422,13 +436,23 @@ class Reach:
             found = self._foreign_classes[cls] = _foreign(cls)
         return found
 
+    def _is_stateful(self, cls: type) -> bool:
+        """Whether it is a class of this package whose objects are state, or made of one."""
+        found = self._stateful_classes.get(cls)
+        if found is None:
+            found = self._stateful_classes[cls] = any(is_stateful(c.__module__) for c in cls.__mro__)
+        return found
+
     def _of_class(self, cls: type, name: str, asking: bool) -> Any:
         """What a class has under a name; the places are those of the classes in which Python looks for it."""
         found = _defined(cls, name)
         if found is MISSING and not asking:
             return found
         for c in cls.__mro__:
-            if not _is_foreign_module(c.__module__) or name in vars(c):
+            if is_stateful(c.__module__):
+                if name in vars(c):
+                    self._meet(vars(c)[name], name, named=True)
+            elif not is_foreign(c.__module__) or name in vars(c):
                 self._place(AttributeVariable(name, c), name, f"attribute {name!r} of class {c.__name__}")
             if name in vars(c):
                 break
@@ -486,12 +510,6 @@ def _dict_of(x: Any) -> dict | None:
     return found if isinstance(found, dict) else None
 
 
-def _is_foreign_module(name: str | None) -> bool:
-    from .calls import is_foreign
-
-    return is_foreign(name or "")
-
-
 def _is_own(cls: type) -> bool:
     """Whether a class is one of this package."""
     return cls.__module__.partition(".")[0] == "dy2st"
@@ -500,7 +518,7 @@ def _is_own(cls: type) -> bool:
 def _foreign(x: Any) -> bool:
     """Whether a function, class or module is one of those whose code runs as it is, and is taken not to change."""
     if isinstance(x, types.ModuleType):
-        return _is_foreign_module(x.__name__)
+        return is_foreign(x.__name__)
     if isinstance(x, types.FunctionType):
-        return _is_foreign_module(x.__module__) and "_dy2st_function" not in vars(x)
-    return isinstance(x, type) and _is_foreign_module(x.__module__) and not hasattr(x, "sublayers")
+        return is_foreign(x.__module__ or "") and "_dy2st_function" not in vars(x)
+    return isinstance(x, type) and is_foreign(x.__module__ or "") and not hasattr(x, "sublayers")

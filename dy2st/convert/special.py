@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .attributes import deleting, reading
+from .foreign import is_foreign
 from .reach import NEVER
 
 # what is about the object as such, and what this package itself would run on its way
@@ -84,7 +85,6 @@ class SpecialMethods:
 
     def convert(self, cls: type) -> None:
         """Lets the special methods and properties of a class, and of its bases, be the converted ones."""
-        from .calls import is_foreign
 
         for c in cls.__mro__:
             if c not in self._classes:

@@ -89,6 +89,7 @@ class Tracer(Watcher, ProgramRecorder):
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = ()):
         from .alternatives import Alternatives
         from .entries import Entries
+        from .training import Gradients
 
         ProgramRecorder.__init__(self, program.global_block)
         Watcher.__init__(self)
@@ -112,6 +113,8 @@ class Tracer(Watcher, ProgramRecorder):
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)
+        self.gradients = Gradients(self)
+        self.placeholders: Sequence[Tensor] = ()
         self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
@@ -145,6 +148,13 @@ class Tracer(Watcher, ProgramRecorder):
             for o, i in op.inplace.items()
             if isinstance(v := inputs[i][1], Variable) and v.name == STATE_NAME
         }
+        if self.gradients.stepping:
+            for o, i in op.inplace.items():
+                t, v = inputs[i]
+                if v is not None:  # what an optimizer does not keep
+                    assert isinstance(v, Variable)
+                    self.gradients.note_written(t, v)
+                    drawn[o] = [v.name]
         outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
         flat = [v for x in values for v in (x if isinstance(x, list) else [x]) if v is not None]
         # what is put into a list or taken out of it in `no_grad()` stays what it was
@@ -334,11 +344,25 @@ class Tracer(Watcher, ProgramRecorder):
 
         return gradients(self, outputs, inputs, grad_outputs, no_grad_vars, create_graph)
 
-    def on_gradient(self, use: str) -> None:
-        raise StagedValueError(
-            f"the gradient of a tensor cannot be {use} in a static function: it comes from backward(), outside, and each call has another",
-            location=user_location(2), hint="do it outside, or compute gradients in the function with paddle.grad()",
-        )  # fmt: skip
+    trains = True
+
+    def gradient(self, tensor: Tensor) -> Tensor | None:
+        return self.gradients.get(tensor)
+
+    def set_gradient(self, tensor: Tensor, value: Tensor | None) -> None:
+        self.gradients.set(tensor, value)
+
+    def gradients_of(self, params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+        return self.gradients.pairs(params)
+
+    def step(self, state: dict[Any, Tensor], required: Sequence[Tensor]) -> contextlib.AbstractContextManager[None]:
+        return self.gradients.step(state, required)
+
+    def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None], retain_graph: bool, create_graph: bool) -> None:
+        if create_graph:
+            raise StagedValueError("backward(create_graph=True) in a static function", location=user_location(3),
+                                   hint="use paddle.grad(..., create_graph=True) there")  # fmt: skip
+        self.gradients.backward(tensors, grads, retain_graph)
 
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))

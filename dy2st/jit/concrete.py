@@ -210,11 +210,22 @@ class Effects:
         arguments: position of a fed tensor that is modified → position of the fetch with its value.
         captures: captured tensors that are modified, likewise.
         cells: attributes, items and lists, with what they become.
+        written: captured tensors that the run itself updates, as the step of an optimizer does.
+        gradients: what gets a `.grad` (a tensor, or the position of one that is fed) → position of the fetch with it; None: it is cleared.
+        clean: what must have no `.grad` when a call begins.
     """
 
     arguments: list[tuple[int, int]] = field(default_factory=list)
     captures: list[tuple[Tensor, int]] = field(default_factory=list)
     cells: list[tuple[Cell | ArgumentCell, Recipe]] = field(default_factory=list)
+    written: list[Tensor] = field(default_factory=list)
+    gradients: list[tuple[Tensor | int, int | None]] = field(default_factory=list)
+    clean: list[Tensor | int] = field(default_factory=list)
+
+    @property
+    def trains(self) -> bool:
+        """Whether `backward()` is called."""
+        return any(position is not None for _, position in self.gradients) or bool(self.clean) or bool(self.written)
 
 
 @dataclass
@@ -332,6 +343,11 @@ class ConcreteProgram:
 
         walk(self.recipe)
         return found
+
+    @functools.cached_property
+    def names(self) -> dict[int, str]:
+        """The names of the captured tensors' variables, by the tensors' ids."""
+        return {id(c.tensor): c.variable.name for c in self.captured}
 
     @functools.cached_property
     def draws(self) -> bool:

@@ -12,7 +12,7 @@ from dy2st_runtime.formats import load_inference_model, save_inference_model
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_ops, clone_program
 
 from ..convert.tracer import current_tracer
-from ..errors import DTypeError, FeedError, FetchError, GradientError, ModeError
+from ..errors import DTypeError, FeedError, FetchError, GradientError, ModeError, StagedValueError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd, dispatch
 from ..tensor.location import user_location, warn
@@ -81,6 +81,11 @@ def for_inference(
     Args:
         feed, fetch: positions of the inputs and outputs to keep; default: all.
     """
+    if concrete.effects.trains:
+        raise StagedValueError(
+            f"{concrete.name!r} is a training step (it calls backward()), which no model file can hold",
+            hint="save the model that it trains",
+        )
     program = clone_program(concrete.program)
     block = program.global_block()
     outputs = [v.name for v in concrete.outputs]

@@ -13,8 +13,9 @@ from dy2st_runtime.ops.control import ABSENT
 
 from ..convert.cells import Cell
 from ..convert.structure import split
-from ..errors import StructureError
+from ..errors import GradientError, StructureError
 from ..tensor import Tensor, dispatch, tape, twins
+from ..tensor.ownership import make_alone
 from ..tensor.random import STATE_NAME
 from .concrete import Argument, ArgumentCell, ConcreteProgram, Fetched, Training, cook
 from .signature import Arguments
@@ -29,6 +30,13 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     inputs = arguments.tensors()
     captured = [c.now() for c in concrete.captured]
     _require_apart(concrete, arguments, inputs, captured)
+    effects = concrete.effects
+    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)}
+    for t in (inputs[t] if isinstance(t, int) else now.get(id(t), t) for t in effects.clean):
+        _require_clean(concrete, t)
+    written = [now[id(t)] for t in effects.written]
+    for t in written:
+        make_alone(t)
     feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
     for n in concrete.numbers:
         feeds[n.variable.name] = np.asarray(n.holder[n.entry], n.variable.dtype)
@@ -37,7 +45,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         # a run updates it, and the array of a tensor that others may have is not written to
         state[STATE_NAME] = np.array(state[STATE_NAME])
     sources: list[Tensor] = []
-    if dispatch.is_grad_enabled() and concrete.differentiable:
+    if dispatch.is_grad_enabled() and not effects.trains and concrete.differentiable:
         known = [*inputs, *captured]
         sources = [known[i] for i in concrete.sources]
     try:
@@ -50,18 +58,48 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         for note in getattr(error, "__notes__", ()):
             new = with_note(new, note)
         raise new from new.__cause__
+    for t, old in zip(written, effects.written, strict=True):
+        t._value = state[concrete.names[id(old)]]
     results: list[Any] = [_tensors(v) for v in values]
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
+    elif effects.trains and dispatch.is_grad_enabled():
+        _attach_freed(concrete, results)
     # what is handed on is what is there before the outside changes
     follow = partial(_follow, arguments)
     made: dict[int, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
-    cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in concrete.effects.cells]
+    cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
     _note_twins(concrete, inputs, captured, results)
     # the run has succeeded: now, and only now, it changes
     _commit(concrete, arguments, inputs, captured, results, cells)
+    for target, position in effects.gradients:
+        t = inputs[target] if isinstance(target, int) else now.get(id(target), target)
+        t._grad = None if position is None else results[position]
     return result
+
+
+def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
+    """GradientError if a tensor has a gradient from before the call, to which `backward()` would add."""
+    if t._grad is not None:
+        raise GradientError(
+            f"{t.name!r} has a gradient from before the call, and the static function {concrete.name!r} calls backward() or makes a step",
+            hint="call optimizer.clear_grad() before, or at its begin",
+        )
+
+
+def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
+    """The results of a call that has computed gradients itself: their graph is freed, as by the `backward()` of eager mode."""
+    block = concrete.program.global_block()
+    active = [a and not block.var(name).stop_gradient for a, name in zip(concrete.active(), concrete.fetches, strict=True)]
+    outputs = [t for a, r in zip(active, results, strict=True) if a and r is not None for t in (r if isinstance(r, list) else [r])]
+    for t in outputs:
+        t._stop = False
+    tape.FunctionNode([], outputs, _never, label=f"the static function {concrete.name!r}").release()
+
+
+def _never(grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:
+    raise AssertionError("its node has been released")
 
 
 def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Any]) -> None:

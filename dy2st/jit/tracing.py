@@ -104,6 +104,7 @@ class Trace:
         self._marks: dict[int, tuple[int, Any]] = {}
         self._uncertain: dict[int, Tensor] = {}
         self.arguments = self._arguments(leaves, shapes, names)
+        self.tracer.placeholders = self.placeholders
         self.paths = _paths(self.arguments)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
 
@@ -444,6 +445,10 @@ class Trace:
                 hint="return the tensors themselves, in a tuple, list, dict or dataclass",
             )
 
+    def _outside(self, t: Tensor) -> Tensor | int:
+        """A tensor of the outside, or the position of an argument."""
+        return next((i for i, p in enumerate(self.placeholders) if p is t), t)
+
     def _effects(self) -> Effects:
         put_back(self.tracer)
         effects = Effects()
@@ -457,6 +462,12 @@ class Trace:
             if t._value is not self.tracer.captures[id(t)][1]:
                 assert isinstance(t._value, Variable)
                 effects.captures.append((t, self._fetch(t._value).position))
+        gradients = self.tracer.gradients
+        effects.written += gradients.written.values()
+        effects.clean += map(self._outside, gradients.clean.values())
+        for t, g in gradients.found.values():
+            position = None if g is None else self._fetch(self.tracer.lift(g)).position
+            effects.gradients.append((self._outside(t), position))
         for cell in self.tracer.root.changed():
             if isinstance(cell, OrderCell):
                 if id(cell.target) not in self.tracer.attributes and id(cell.target) not in self.tracer.replaced:

@@ -7,7 +7,6 @@ eager step runs one by one, so there is one definition of each optimizer. Where 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ from dy2st_runtime.ops.control import ABSENT
 from .. import unique_name
 from ..static.recorder import ProgramRecorder
 from ..tensor import Tensor, dispatch
+from ..tensor.ownership import make_alone
 
 Pairs = list[tuple[Tensor, Tensor]]
 
@@ -117,22 +117,8 @@ class CompiledStep:
         """
         self._rate[0] = rate
         for t in self._written:
-            if not _is_alone(t):
-                t._value = np.array(t._value, order="C")
+            make_alone(t)
         state: dict[str, Any] = {name: t._value for name, t in self._state}
         self._executable.run([ABSENT if g is None else g._value for g in grads], state)
         for name, t in self._replaced:
             t._value = state[name]
-
-
-def _references(t: Tensor) -> int:
-    return sys.getrefcount(t._value)
-
-
-_ALONE = _references(Tensor.wrap(np.zeros(1)))
-
-
-def _is_alone(t: Tensor) -> bool:
-    """Whether nobody but the tensor has its array, so that it may be written to: no other tensor, no node of the tape, no call that
-    waits for gradients, no view."""
-    return _references(t) == _ALONE and t._value.base is None and t._value.flags.carray  # type: ignore[union-attr]

@@ -20,7 +20,8 @@ from ..nn.clip import ClipGradBase, ClipGradByGlobalNorm, ClipGradByNorm, ClipGr
 from ..nn.parameter import make_buffer
 from ..nn.state import fit
 from ..regularizer import L1Decay, L2Decay, WeightDecay
-from ..tensor import Tensor, autograd, dispatch, math
+from ..tensor import Tensor, autograd, dispatch, manipulation, math
+from ..tensor.promotion import as_tensor
 from .compiled import CompiledSteps
 from .lr import LRScheduler
 
@@ -127,7 +128,23 @@ class Optimizer:
         """
         if not self._groups:
             raise AttributeValueError("the optimizer has no parameters", hint="pass parameters=layer.parameters()")
-        self.apply_gradients([(p, p.grad) for p in self._parameter_list if p.grad is not None and not p.stop_gradient])
+        self._apply(dispatch.gradients_of(self._parameter_list))
+
+    def _apply(self, params_grads: ParamsGrads) -> None:
+        if dispatch.trains():
+            self._record(params_grads, self.get_lr())
+        else:
+            self.apply_gradients(params_grads)
+
+    def _record(self, params_grads: ParamsGrads, rate: Any) -> None:
+        """A step as a part of what a static function does; the learning rate may be what only the run knows."""
+        recorder = dispatch.current_recorder()
+        assert recorder is not None
+        shared = manipulation.reshape(manipulation.cast(as_tensor(rate), "float32"), [1])
+        with recorder.step(self._state, () if self.skips_absent else [g for _, g in params_grads]):
+            self.updates(params_grads, shared)
+
+    _record._dy2st_not_to_static = True  # type: ignore[attr-defined]
 
     def apply_gradients(self, params_grads: Sequence[tuple[Tensor, Tensor]]) -> None:
         """Clips and regularizes the gradients and updates the parameters; as ops of the program while one is built."""
@@ -270,13 +287,13 @@ class Optimizer:
                  callbacks: Any = None) -> ParamsGrads:  # fmt: skip
         """The parameters with their gradients: eager, those that `loss.backward()` computed before; for the loss of a
         program, gradient ops are appended to it."""
-        if loss.is_symbolic:
+        if loss.is_symbolic and not dispatch.trains():
             from ..static.gradient import append_backward
 
             wrt = parameters if parameters is not None else (self._parameter_list or None)
             return append_backward(loss, wrt, no_grad_set)
         params = self._parameter_list if parameters is None else list(parameters)
-        return [(p, p.grad) for p in params if p.grad is not None and not p.stop_gradient]
+        return dispatch.gradients_of(params)
 
     def minimize(self, loss: Tensor, startup_program: Any = None, parameters: Any = None,
                  no_grad_set: Any = None) -> tuple[list, ParamsGrads]:  # fmt: skip
@@ -286,13 +303,13 @@ class Optimizer:
             an empty list (the ops of Paddle's API), and the parameters with their gradients.
         """
         where: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-        if loss.is_symbolic:
+        if loss.is_symbolic and not dispatch.trains():
             from ..static.program import building
 
             where = building(loss, startup_program)
         with where:
             params_grads = self.backward(loss, startup_program, parameters, no_grad_set)
-            self.apply_gradients(params_grads)
+            self._apply(params_grads)
         return [], params_grads
 
     # ---- state ----
@@ -330,8 +347,8 @@ class Optimizer:
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
         for name, value in values.items():
             made[name].set_value(value)
-        # accumulators that are not made yet get theirs when they are
-        self._loaded = {k: v for k, v in given.items() if k not in made}
+        # accumulators that are not made yet get theirs when they are; what is given may go on changing until then
+        self._loaded = {k: v.detach().clone() if isinstance(v, Tensor) else v for k, v in given.items() if k not in made}
         lacking = [n for n in made if n not in given]
         if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" not in state_dict:
             lacking.append("LR_Scheduler")

@@ -43,7 +43,7 @@ def backward(tensors: Tensor | Sequence[Tensor], grad_tensors: Tensor | Sequence
     roots, grads = _roots(tensors, grad_tensors)
     recorder = dispatch.current_recorder()
     if recorder is not None:
-        recorder.backward(roots, grads)
+        recorder.backward(roots, grads, retain_graph, create_graph)
         return
     _run(roots, grads, None, retain_graph or create_graph, create_graph, ())
 

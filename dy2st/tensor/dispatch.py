@@ -92,14 +92,35 @@ class Recorder:
             hint="register it on a tensor outside the static function",
         )  # fmt: skip
 
-    def on_gradient(self, use: str) -> None:
-        """`.grad` of a tensor is used while recording, as `use` says."""
+    trains = False
+    """Whether optimizers make their steps as part of what is recorded, with the gradients that this knows."""
+
+    def gradient(self, tensor: Tensor) -> Tensor | None:
+        """`tensor.grad` while recording."""
+        return tensor._grad
+
+    def set_gradient(self, tensor: Tensor, value: Tensor | None) -> None:
+        """`tensor.grad = value` while recording."""
+        tensor._grad = value
+
+    def gradients_of(self, params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+        """The parameters that have a gradient, with it."""
+        return _with_gradients(params)
+
+    def step(self, state: dict[Any, Tensor], required: Sequence[Tensor]) -> contextlib.AbstractContextManager[None]:
+        """The ops of an optimizer's step are recorded in this `with`.
+
+        Args:
+            state: its tensors, to which some may be added.
+            required: the gradients that must be there in all runs.
+        """
+        return contextlib.nullcontext()
 
     def text(self, tensor: Tensor, spec: str) -> str | None:
         """What stands for a tensor in a text that is made now (`str(x)`, `f"{x:.2f}"`); None: what is known of it."""
         return None
 
-    def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None]) -> None:
+    def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None], retain_graph: bool, create_graph: bool) -> None:
         """`backward()` while recording."""
         raise StagedValueError(
             "backward() cannot be called while a program is built",
@@ -112,6 +133,22 @@ class Recorder:
         raise StagedValueError(
             "grad() cannot be called while a program is built", location=user_location(), hint="use static.gradients"
         )
+
+
+def trains() -> bool:
+    """Whether the step of an optimizer becomes a part of what is being recorded."""
+    recorder = current_recorder()
+    return recorder is not None and recorder.trains
+
+
+def gradients_of(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """The parameters that have a gradient, with it."""
+    recorder = current_recorder()
+    return _with_gradients(params) if recorder is None else recorder.gradients_of(params)
+
+
+def _with_gradients(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    return [(p, p._grad) for p in params if p._grad is not None and not p.stop_gradient]
 
 
 class _State(threading.local):

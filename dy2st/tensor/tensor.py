@@ -157,25 +157,26 @@ class Tensor(TensorMethods):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that `backward` accumulated here; None if there is none."""
-        self._note_gradient("read")
-        return self._grad
+        from .dispatch import current_recorder
+
+        recorder = current_recorder()
+        return self._grad if recorder is None else recorder.gradient(self)
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        self._note_gradient("set")
         if value is not None and not isinstance(value, Tensor):
             raise DTypeError(f"a gradient must be a Tensor or None, got {type(value).__name__}")
         if value is not None and value._value.shape != self._value.shape:
             raise ShapeError(
                 f"a tensor of shape {list(self._value.shape)} cannot have a gradient of shape {list(value._value.shape)}"
             )
-        self._grad = value
-
-    def _note_gradient(self, use: str) -> None:
         from .dispatch import current_recorder
 
-        if (recorder := current_recorder()) is not None:
-            recorder.on_gradient(use)
+        recorder = current_recorder()
+        if recorder is None:
+            self._grad = value
+        else:
+            recorder.set_gradient(self, value)
 
 
 class Parameter(Tensor):

@@ -7,6 +7,8 @@ import statistics
 
 import numpy as np
 
+import dy2st as paddle
+from dy2st.optimizer import SGD, Adamax
 from dy2st.tensor.manipulation import concat
 from dy2st.tensor.search import one_hot
 from dy2st.tensor.tensor import Parameter
@@ -690,7 +692,8 @@ def object_that_may_be_the_other(x, n):
     return first.h
 
 
-WEIGHT = Parameter([1.0, 2.0])
+WEIGHT, OTHER = Parameter([1.0, 2.0]), Parameter([1.0, 2.0])
+OPTIMIZER, ADAMAX = SGD(0.1, [WEIGHT, OTHER]), Adamax(0.1, parameters=[WEIGHT, OTHER])
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": []}
 
 
@@ -887,9 +890,76 @@ def gradient_read(x):
     return x if WEIGHT.grad is None else WEIGHT.grad  # error: the gradient of a tensor cannot be read in a static function
 
 
-def gradient_cleared(x):
-    WEIGHT.clear_grad()  # error: the gradient of a tensor cannot be set in a static function
+def gradient_cleared_in_a_branch(x):
+    if x.sum() > 0:
+        WEIGHT.clear_grad()  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
     return x * WEIGHT
+
+
+def gradient_set(x):
+    WEIGHT.grad = x  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
+    return x * WEIGHT
+
+
+def gradient_that_may_be_absent(x):
+    y = (x * WEIGHT).sum() if x.sum() > 0 else (x * OTHER).sum()
+    y.backward()
+    return x if WEIGHT.grad is None else WEIGHT.grad  # error: only the run knows whether there is a gradient
+
+
+def gradient_of_no_leaf(x):
+    y = x * WEIGHT
+    y.sum().backward()
+    return y.grad  # error: only leaves keep the gradients of a backward() in a static function
+
+
+def backward_in_a_branch(x):
+    y = (x * WEIGHT).sum()
+    if y > 0:
+        y.backward()  # error: backward() cannot be called in a branch or a loop that depends on a tensor
+    return y
+
+
+def backward_once_more(x):
+    y = (x * WEIGHT).sum()
+    y.backward()
+    y.backward()  # error: the graph was freed by an earlier backward()
+    return y
+
+
+def backward_to_be_differentiated(x):
+    y = (x * WEIGHT).sum()
+    paddle.autograd.backward([y], create_graph=True)  # error: backward(create_graph=True) in a static function
+    return y
+
+
+def backward_behind_a_step(x):
+    (x * WEIGHT).sum().backward()
+    OPTIMIZER.step()
+    (x * OTHER).sum().backward()  # error: backward() behind the step of an optimizer, in one static function
+    return x
+
+
+def step_in_a_branch(x):
+    (x * WEIGHT).sum().backward()
+    if x.sum() > 0:
+        OPTIMIZER.step()  # error: the step of an optimizer under a condition on tensors
+    return x
+
+
+def step_of_what_is_modified(x):
+    with paddle.no_grad():
+        WEIGHT.scale_(0.5)
+    (x * WEIGHT).sum().backward()
+    OPTIMIZER.step()  # error: an optimizer updates a parameter that the static function has modified before
+    return x
+
+
+def step_that_asks_for_all_gradients(x):
+    y = (x * WEIGHT).sum() if x.sum() > 0 else (x * OTHER).sum()
+    y.backward()
+    ADAMAX.step()  # error: only the run knows whether there is a gradient, and this optimizer does more than nothing without one
+    return y
 
 
 def lists_in_order(x, n):

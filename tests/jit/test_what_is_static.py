@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dy2st import jit
-from dy2st.convert import calls
+from dy2st.convert import calls, foreign
 from dy2st.errors import DTypeError, StagedValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
@@ -66,7 +66,7 @@ def module(tmp_path, monkeypatch):
         "def sign(x):\n    return x if x.sum() > 0 else -x\n\n\ndef double(x):\n    return x * 2\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(calls, "_ignored_modules", set())
+    monkeypatch.setattr(foreign, "ignored_modules", set())
     import left_alone
 
     yield left_alone
@@ -93,10 +93,10 @@ def test_functions_of_ignored_modules_run_as_they_are(module, by_name):
 
 
 def test_ignoring_a_package_ignores_what_is_in_it(monkeypatch):
-    monkeypatch.setattr(calls, "_ignored_modules", set())
+    monkeypatch.setattr(foreign, "ignored_modules", set())
     jit.ignore_module(["some_package"])
-    assert calls.is_foreign("some_package.models.parts")
-    assert not calls.is_foreign("some_package_of_another_name")
+    assert foreign.is_foreign("some_package.models.parts")
+    assert not foreign.is_foreign("some_package_of_another_name")
 
 
 def python_values(x):

@@ -1,0 +1,29 @@
+"""Whose code runs as it is: modules of Python, of this package, and of libraries."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+_IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
+# whose objects are state, as those of a user's class are
+_STATEFUL = {*(f"dy2st.optimizer.{name}" for name in ("lr", "scheduler", "plateau", "optimizer", "optimizers")), "dy2st.metric"}
+
+ignored_modules: set[str] = set()
+"""What the user has told to leave as it is."""
+
+
+@functools.lru_cache(4096)
+def _is_library(module: str) -> bool:
+    top = module.partition(".")[0]
+    return (top in _IGNORED and module not in _STATEFUL) or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
+
+
+def is_foreign(module: str) -> bool:
+    """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
+    return _is_library(module) or any(module == m or module.startswith(m + ".") for m in ignored_modules)
+
+
+def is_stateful(module: str) -> bool:
+    """Whether a module is one of this package whose objects are state."""
+    return module in _STATEFUL

@@ -1,0 +1,297 @@
+"""A whole training step in a static function: as eagerly, one call of one Program."""
+
+import numpy as np
+import pytest
+from dy2st_runtime import config
+
+import dy2st as paddle
+from dy2st import jit, nn
+from dy2st import optimizer as opt
+from dy2st.errors import GradientError, StagedValueError
+from dy2st.jit import InputSpec
+from dy2st.nn import functional as F
+from dy2st.tensor import Tensor
+
+OPTIMIZERS = {
+    "sgd": lambda rate, p: opt.SGD(rate, p),
+    "momentum": lambda rate, p: opt.Momentum(rate, parameters=p, use_nesterov=True),
+    "adam": lambda rate, p: opt.Adam(rate, parameters=p),
+    "adamw": lambda rate, p: opt.AdamW(rate, parameters=p, weight_decay=0.1),
+    "rmsprop": lambda rate, p: opt.RMSProp(rate, parameters=p),
+    "adagrad": lambda rate, p: opt.Adagrad(rate, parameters=p),
+    "clipped and decayed": lambda rate, p: opt.Adam(rate, parameters=p, weight_decay=0.01, grad_clip=nn.ClipGradByGlobalNorm(0.1)),
+    "in groups": lambda rate, p: opt.SGD(rate, [{"params": p[:2], "learning_rate": 0.5}, {"params": p[2:]}]),
+}
+
+
+class Net(nn.Layer):
+    """The layer in the middle is used on one path only."""
+
+    def __init__(self):
+        super().__init__()
+        paddle.seed(5)
+        self.first, self.second, self.third = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = F.relu(self.first(x))
+        if x.mean() > 0.3:
+            x = F.relu(self.second(x))
+        return self.third(x)
+
+
+class Training:
+    """A model with its optimizer, and a step of both."""
+
+    def __init__(self, make, stage):
+        self.model, self.schedule = Net(), opt.lr.StepDecay(0.1, 2)
+        self.optimizer = make(self.schedule, self.model.parameters())
+        self.step = stage(self.step)
+
+    def step(self, x, y):
+        loss = F.mse_loss(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.clear_grad()
+        return loss
+
+    def state(self):
+        of_optimizer = [v for v in self.optimizer.state_dict().values() if isinstance(v, Tensor)]
+        return [t.numpy() for t in (*self.model.parameters(), *of_optimizer)]
+
+
+def batches(count=5):
+    rng = np.random.default_rng(3)
+    for i in range(count):
+        x = rng.normal(size=(4 + i % 2, 3)) * (0.1 if i % 2 else 1)
+        yield Tensor(x.astype(np.float32)), Tensor(rng.normal(size=(4 + i % 2, 1)).astype(np.float32))
+
+
+def same_training(make, tolerance):
+    eager, static = Training(make, lambda f: f), Training(make, jit.to_static)
+    for x, y in batches():
+        a, b = eager.step(x, y), static.step(x, y)
+        np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=tolerance)
+        for p, q in zip(eager.state(), static.state(), strict=True):
+            np.testing.assert_allclose(q, p, rtol=tolerance, atol=tolerance)
+        assert all(p.grad is None for p in static.model.parameters())
+        for training in (eager, static):
+            training.schedule.step()
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_step_is_that_of_eager_mode(name):
+    with config.NO_JIT.override(True):
+        same_training(OPTIMIZERS[name], 1e-6)
+
+
+@pytest.mark.parametrize("name", ["sgd", "clipped and decayed"])
+def test_a_native_step_is_that_of_eager_mode(name):
+    same_training(OPTIMIZERS[name], 1e-5)
+
+
+def two_models():
+    for stage in (lambda f: f, jit.to_static):
+        yield Net(), stage
+
+
+def gradients(model):
+    return [None if p.grad is None else p.grad.numpy() for p in model.parameters()]
+
+
+def agree(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+def test_gradients_that_are_not_cleared_stay():
+    found = []
+    for model, stage in two_models():
+
+        def backward(x, model=model):
+            y = model(x).sum()
+            y.backward()
+            return y
+
+        static = stage(backward)
+        each = []
+        for x, _ in batches(2):  # in the second one a layer is not used
+            static(x)
+            each += gradients(model)
+            for p in model.parameters():
+                p.clear_grad()
+        found.append(each)
+    agree(*found)
+    assert any(g is None for g in found[0])
+
+
+def test_a_gradient_from_before_the_call_is_an_error():
+    model = Net()
+
+    @jit.to_static
+    def backward(x):
+        model(x).sum().backward()
+
+    (x, _), *_ = batches()
+    backward(x)
+    before = gradients(model)
+    with pytest.raises(GradientError, match="has a gradient from before the call"):
+        backward(x)
+    agree(gradients(model), before)
+
+
+def test_gradients_are_cleared_at_the_begin():
+    model = Net()
+    sgd = opt.SGD(0.1, model.parameters())
+
+    @jit.to_static
+    def step(x):
+        sgd.clear_grad()
+        y = model(x).sum()
+        y.backward()
+        sgd.step()
+        return y
+
+    wanted = Net()
+    other = opt.SGD(0.1, wanted.parameters())
+    for x, _ in batches():
+        step(x)
+        other.clear_grad()
+        wanted(x).sum().backward()
+        other.step()
+        agree(gradients(model), gradients(wanted))
+        agree([p.numpy() for p in model.parameters()], [p.numpy() for p in wanted.parameters()])
+
+
+def test_minimize_takes_the_gradients_that_are_there():
+    found = []
+    for model, stage in two_models():
+        sgd = opt.SGD(0.1, model.parameters())
+
+        @stage
+        def step(x, model=model, sgd=sgd):
+            loss = model(x).sum()
+            loss.backward()
+            sgd.minimize(loss)
+            model.clear_gradients()
+            return loss
+
+        found.append([*(step(x).numpy() for x, _ in batches(3)), *(p.numpy() for p in model.parameters())])
+    agree(*found)
+
+
+def test_two_optimizers_and_what_follows_a_step():
+    found = []
+    for model, stage in two_models():
+        one, other = opt.SGD(0.1, model.parameters()[:2]), opt.Adam(0.1, parameters=model.parameters()[2:])
+
+        @stage
+        def step(x, model=model, one=one, other=other):
+            loss = model(x).sum()
+            loss.backward()
+            norm = sum([(p.grad**2).sum() for p in model.third.parameters()])
+            one.step()
+            other.step()
+            model.clear_gradients()
+            return loss, norm, model(x).sum()  # by the new parameters
+
+        found.append([v.numpy() for x, _ in batches(3) for v in step(x)] + [p.numpy() for p in model.parameters()])
+    agree(*found)
+
+
+def test_two_losses_add_up():
+    found = []
+    for stage in (lambda f: f, jit.to_static):
+        w = paddle.create_parameter([3], "float32", default_initializer=nn.initializer.Constant(0.5))
+
+        @stage
+        def both(x, w=w):
+            a, b = (x * w).sum(), (w * w).sum()
+            a.backward()
+            b.backward()
+            return w.grad * 2
+
+        x = Tensor([1.0, 2.0, 3.0], stop_gradient=False)
+        found.append([both(x).numpy(), w.grad.numpy(), x.grad.numpy()])
+    agree(*found)
+
+
+def test_the_graph_of_the_results_is_freed():
+    training = Training(OPTIMIZERS["sgd"], jit.to_static)
+    (x, y), *_ = batches()
+    loss = training.step(x, y)
+    assert not loss.stop_gradient
+    with pytest.raises(GradientError, match="was freed by an earlier backward"):
+        loss.backward()
+
+
+def test_what_others_hold_of_a_parameter_is_not_written_to():
+    training = Training(OPTIMIZERS["sgd"], jit.to_static)
+    weight = training.model.third.weight
+    held, array = weight.detach(), weight.numpy().copy()
+    for x, y in batches(3):
+        training.step(x, y)
+    assert not np.allclose(weight.numpy(), array)
+    np.testing.assert_array_equal(held.numpy(), array)
+
+
+def test_a_state_that_was_loaded_goes_on():
+    first = Training(OPTIMIZERS["adam"], jit.to_static)
+    for x, y in batches(2):
+        first.step(x, y)
+    second = Training(OPTIMIZERS["adam"], jit.to_static)
+    second.model.set_state_dict(first.model.state_dict())
+    names = dict(zip([p.name for p in first.model.parameters()], [p.name for p in second.model.parameters()], strict=True))
+    renamed = {}
+    for key, value in first.optimizer.state_dict().items():
+        owner = next((p for p in names if key.startswith(f"{p}_")), None)
+        renamed[key if owner is None else names[owner] + key.removeprefix(owner)] = value
+    second.optimizer.set_state_dict(renamed)
+    for x, y in batches():
+        assert float(first.step(x, y)) == float(second.step(x, y))
+
+
+def test_state_of_layers_and_random_numbers():
+    found = []
+    for stage in (lambda f: f, jit.to_static):
+        paddle.seed(1)
+        model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1D(4), nn.Dropout(0.5), nn.Linear(4, 1))
+        sgd = opt.SGD(0.1, model.parameters())
+
+        @stage
+        def step(x, model=model, sgd=sgd):
+            loss = model(x).sum()
+            loss.backward()
+            sgd.step()
+            sgd.clear_grad()
+            return loss
+
+        paddle.seed(7)
+        losses = [step(x).numpy() for x, _ in batches(3)]
+        found.append([*losses, *(t.numpy() for t in model.state_dict().values())])
+    agree(*found)
+
+
+def test_a_frozen_parameter():
+    training, wanted = (Training(OPTIMIZERS["sgd"], stage) for stage in (jit.to_static, lambda f: f))
+    for i, (x, y) in enumerate(batches()):
+        for t in (training, wanted):
+            t.model.first.weight.stop_gradient = i > 1
+            t.step(x, y)
+        agree(training.state(), wanted.state())
+
+
+def test_hooks_of_leaves_are_refused():
+    training = Training(OPTIMIZERS["sgd"], jit.to_static)
+    training.model.first.weight.register_hook(lambda g: g * 2)
+    (x, y), *_ = batches()
+    with pytest.raises(StagedValueError, match="cannot call the hook of a leaf"):
+        training.step(x, y)
+
+
+def test_a_training_step_cannot_be_saved(tmp_path):
+    training = Training(OPTIMIZERS["sgd"], jit.to_static)
+    spec = [InputSpec([None, 3], "float32", "x"), InputSpec([None, 1], "float32", "y")]
+    with pytest.raises(StagedValueError, match="is a training step"):
+        jit.save(training.step, tmp_path / "m", spec)
