@@ -39,6 +39,8 @@ CODE = object()
 _MANY = 64
 # the end of every way
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList, np.generic, np.dtype, range, slice)
+# what a tensor itself is made of; other attributes are of whoever has set them
+_OF_TENSORS = {n for n in vars(Tensor) if n.startswith("_")} | Tensor.__annotations__.keys()
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
@@ -251,6 +253,8 @@ class Reach:
             if isinstance(x, types.ModuleType):
                 lists = {n for n in self._names & vars(x).keys() if self.items and type(vars(x)[n]) is list}
                 variables += [OuterVariable(n, vars(x)) for n in (self.changed & vars(x).keys()) | lists]
+            elif isinstance(x, Tensor):
+                variables += [OuterVariable(n, vars(x)) for n in (self.changed & vars(x).keys()) - _OF_TENSORS]
             elif is_container(x):
                 containers += [x] if self.items else []
             else:
@@ -271,6 +275,16 @@ class Reach:
                 for name, value in vars(base).items():
                     if type(value) is list and name in self._names:
                         yield AttributeVariable(name, base)
+
+    def left_on_tensors(self) -> str | None:
+        """The name of an attribute of a tensor outside that is new and a value of the trace; all such are deleted."""
+        found = None
+        for place in self.places.values():
+            if isinstance(t := place.now(), Tensor) and _has_attributes(t):
+                for name in [n for n, v in vars(t).items() if n not in _OF_TENSORS and isinstance(v, Tensor) and v.is_symbolic]:
+                    found = name
+                    del vars(t)[name]
+        return found
 
     # ---- walking ----
     def _settle(self) -> None:
@@ -301,7 +315,7 @@ class Reach:
     def _meet(self, value: Any, name: str, named: bool = False) -> None:
         if not named:
             self._nameless.add(id(value))
-        if isinstance(value, _PLAIN) or id(value) in self.objects:
+        if id(value) in self.objects or (isinstance(value, _PLAIN) and not _has_attributes(value)):
             return
         if _foreign(value):
             return
@@ -400,6 +414,10 @@ class Reach:
             for name in names if asking else names & vars(x).keys():
                 self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
             return
+        if isinstance(x, Tensor):
+            for name in (names & vars(x).keys()) - _OF_TENSORS:
+                self._place(vars(x), name, f"attribute {name!r} of a tensor")
+            return
         if isinstance(x, type):
             for name in names:
                 self._of_class(x, name, asking or self._asking)
@@ -492,6 +510,11 @@ def place_of_attribute(owner: Any, name: str) -> Place:
     attributes = None if slot else _dict_of(owner)
     holder = AttributeVariable(name, owner) if attributes is None else attributes
     return Place(holder, name, f"attribute {name!r} of {type(owner).__name__}")
+
+
+def _has_attributes(x: Any) -> bool:
+    """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
+    return isinstance(x, Tensor) and not vars(x).keys() <= _OF_TENSORS
 
 
 def _is_object(x: Any) -> bool:

@@ -264,6 +264,12 @@ class Trace:
         reach.add(*tracer.given)
         for owner, name in tracer.asked:
             reach.ask(owner, name)
+        if (left := reach.left_on_tensors()) is not None:
+            raise StagedValueError(
+                f"the attribute {left!r}, which a tensor outside does not have yet, gets a value that only the run knows",
+                location=place_of_result(getattr(self.function, "__func__", self.function)),
+                hint=f"set it outside first (t.{left} = None), or keep the value in an attribute of the layer",
+            )  # fmt: skip
         places: dict[int, Place] = {}
         for place in reach.places.values():
             if isinstance(value := place.now(), Tensor) or id(value) in self.tracer.before:

@@ -69,8 +69,12 @@ def is_floating_point(x: Tensor) -> bool:
     return _dtype.is_float(x.dtype)
 
 
-def is_integer(x: Tensor) -> bool:
-    """Whether the dtype is an integer one."""
+def is_integer(x: Tensor) -> bool | Tensor:
+    """Whether the dtype is an integer one. Of a Python float that only the run knows: what its method of this name says, whether the value
+    is whole."""
+    if x._weak and _dtype.is_float(x.dtype):
+        whole = ops.op("equal", X=x, Y=ops.op("floor", X=x))
+        return as_number(ops.op("logical_and", X=whole, Y=ops.op("isfinite_v2", X=x)))
     return _dtype.is_int(x.dtype)
 
 

@@ -73,7 +73,7 @@ def _samples(entry: Any) -> Any:
 
 def _stacked(data: Any, dtype: str) -> Tensor:
     if not isinstance(data, (list, tuple)):
-        return as_tensor(data, dtype)
+        return cast(data, dtype) if isinstance(data, Tensor) else as_tensor(data, dtype)
     from .manipulation import stack
 
     return stack([_stacked(d, dtype) for d in data], 0)
@@ -104,7 +104,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     if isinstance(fill_value, Tensor):
         from .manipulation import expand
 
-        return expand(cast(fill_value, get_default_dtype() if dtype is None else convert_dtype(dtype)), shape)
+        return expand(as_tensor(fill_value, get_default_dtype() if dtype is None else convert_dtype(dtype)), shape)
     if not isinstance(fill_value, (bool, int, float, np.generic)):
         raise DTypeError(f"fill_value must be a number, got {fill_value!r}")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
@@ -156,7 +156,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
     wanted = x.dtype if dtype is None else convert_dtype(dtype)
     if isinstance(fill_value, Tensor):
         # of x only the shape counts, where a gradient can come from is the number
-        return cast(ops.op("expand_as_v2", X=cast(fill_value, wanted), Y=x.detach()), wanted)
+        return cast(ops.op("expand_as_v2", X=as_tensor(fill_value, wanted), Y=x.detach()), wanted)
     exact = checked_number(fill_value, wanted)
     if exact is not None:
         return ops.op("expand_as_v2", X=dispatch.constant(exact, wanted), Y=x)

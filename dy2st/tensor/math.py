@@ -21,9 +21,16 @@ from .tensor import Tensor
 def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     x, y, kind = operands(x, y)
+    if op_type in _CHECKED or op_type == "bitwise_right_shift":
+        x, y = _counted(x, y, kind)
     if kind is True and op_type in _CHECKED and (x.dtype == "int64" or op_type == "elementwise_pow"):
         return mark(ops.op(op_type, X=x, Y=y, checked=True), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
+
+
+def _counted(x: Tensor, y: Tensor, kind: bool | Kinds) -> tuple[Tensor, Tensor]:
+    """Two operands of arithmetic: bools of Python count as ints in it."""
+    return (cast(x, "int64"), cast(y, "int64")) if kind is True and x.dtype == "bool" else (x, y)
 
 
 # what can take Python's ints out of the range of 64 bits, or make another kind of number of them
@@ -77,6 +84,7 @@ def _number_like(x: Tensor, kind: bool | Kinds) -> int | float:
 def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> Tensor:
     number = y
     x, y, kind = operands(x, y)
+    x, y = _counted(x, y, kind)
     if kind:  # of tensors the op itself checks integers, with a message of its own
         _require_divisor(number, y, divide, _number_like(x, kind), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
@@ -330,9 +338,9 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> T
     x = as_tensor(x)
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if min is not None:
-            x = maximum(x, cast(min, x.dtype) if isinstance(min, Tensor) and min.size == 1 else min)
+            x = maximum(x, as_tensor(min, x.dtype) if isinstance(min, Tensor) and min.size == 1 else min)
         if max is not None:
-            x = minimum(x, cast(max, x.dtype) if isinstance(max, Tensor) and max.size == 1 else max)
+            x = minimum(x, as_tensor(max, x.dtype) if isinstance(max, Tensor) and max.size == 1 else max)
         return x
     if not _dtype.is_float(x.dtype):
         x = x if min is None else maximum(x, int(number(min, "min")))

@@ -49,9 +49,14 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
 
     Raises:
         DTypeError: it is nothing that a tensor can be made of.
+        IntegerRangeError: it is an int for which `dtype` has no room; where only the run knows the int, in the run.
     """
     if isinstance(x, Tensor):
-        return x if dtype is None else cast(x, dtype)
+        if dtype is None:
+            return x
+        if x._weak and x._kinds is None and x.dtype == "int64" and _dtype.is_int(dtype) and dtype != "int64":
+            return ops.op("fitted_int", X=x, out_dtype=dtype)
+        return cast(x, dtype)
     if isinstance(x, Variable):
         return as_tensor(Tensor.wrap(x, x.stop_gradient), dtype)
     if isinstance(x, NUMBERS):

@@ -121,6 +121,31 @@ def compensated_sum(x):
     return total, rest
 
 
+def beside_small_ints(x, n):
+    bytes_, words = x.astype("uint8"), x.astype("int32")
+    k = int(n)
+    if k < 1000:
+        bytes_[0] = k
+    words[:1] = k
+    return bytes_, words + k, k < words, words.clip(0, k)
+
+
+def whole_float(x):
+    v = float(x[0])
+    return v.is_integer(), (v * 2).is_integer(), 1 if not (v / 2).is_integer() else 2
+
+
+def bools_are_counted(x, n):
+    a, b = n > 0, bool(n > 1)
+    a = bool(a)
+    found = 0
+    for v in x:
+        found += v.item() > 0
+    sums = a + b, a - b, a * b, a**b, a << b, a >> b, a + True, sum([a, b]), sum(bool(v > 0) for v in x)
+    quotients = (a // True, a % True, divmod(b, True), a / True)
+    return sums, quotients, a & b, a | b, a ^ b, -a, x * (a + b), found
+
+
 def signs_of_zeros(x):
     return 1 / x.sign(), 1 / (0.0 - x), 1 / (x + 0.0)
 
@@ -142,6 +167,9 @@ CASES = [
     (determinant, [([1.1, 1.1, 1.1, 1.1],), ([3.3, 1.7, 3.3, 1.7],), ([*P, 4.0],)], 1),
     (smallest_step, [(P,), ([1e10],)], 1),
     (compensated_sum, [([1e16, 1.0, -1e16],), ([1.0, 1e-8] * 20,)], 1),
+    (beside_small_ints, [(P, 3), (P, 300), (P, -1), (P, 2**20), (P, 2**31)], 1),
+    (whole_float, [(P,), ([2.5],), (NAN,), (INF,), ([-4.0],)], 1),
+    (bools_are_counted, [(P, 0), (P, 1), (N, 2)], 1),
     (signs_of_zeros, [([0.0, -0.0, 1.0],)], 1),
     (attributes_by_name, [(P,), (N,)], 1),
     (no_such_attribute, [(P,)], 0),

@@ -17,7 +17,7 @@ from .. import dtype
 from ..errors import DTypeError, IntegerRangeError
 from ..loopir import nodes as n
 from .elementwise import Binary, Unary
-from .registry import Bool, Int, TensorType, register
+from .registry import Bool, DType, Int, TensorType, register
 
 # a product is checked as a float64, whose last digit here is 1024: the limit keeps that distance from 2 ** 63
 LIMIT = 2.0**63 - 2.0**13
@@ -74,6 +74,41 @@ class PythonInt(Unary):
     def scalar(k: Any, x: n.Expr) -> n.Expr:
         k.fail_if(~in_range(n.cast(x, "float64")))
         return n.cast(x, "int64")
+
+
+@register
+class FittedInt(Unary):
+    """A Python int in the dtype `out_dtype` of the tensor that it meets, which must have room for it."""
+
+    type = "fitted_int"
+    attrs = {"out_dtype": DType("int32")}
+    accepts = ("int64",)
+    differentiable = False
+    may_raise = True
+
+    @classmethod
+    def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
+        return attrs["out_dtype"]
+
+    @staticmethod
+    def array(x: np.ndarray, *, out_dtype: str) -> np.ndarray:
+        low, high = _limits(out_dtype)
+        for value in x.flat:
+            if not low <= value <= high:
+                raise IntegerRangeError(f"{value} is out of range for {out_dtype}", hint="cast the tensor it meets to a wider dtype")
+        return x
+
+    @staticmethod
+    def scalar(k: Any, x: n.Expr, *, out_dtype: str) -> n.Expr:
+        low, high = _limits(out_dtype)
+        k.fail_if((x < k.attr(low)) | (x > k.attr(high)))
+        return n.cast(x, out_dtype)
+
+
+def _limits(name: str) -> tuple[int, int]:
+    """The least and the greatest number of an integer dtype."""
+    info = np.iinfo(name)
+    return int(info.min), int(info.max)
 
 
 def in_range(x: n.Expr) -> n.Expr:

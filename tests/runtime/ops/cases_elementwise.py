@@ -126,6 +126,10 @@ CASES: list[Case] = [
     *unary("python_int", lambda x: np.asarray(int(x)), arr(2.75), arr(-2.75), arr(0.0), arr(1e15, "float64"), arr(-0.5, "float16")),
     *[Case("python_int", {"X": arr(x)}, raises=error, match=match)
       for x, error, match in ((NAN, ValueError, "NaN"), (INF, OverflowError, "infinity"), (-1e30, IntegerRangeError, "64 bits"))],
+    *[Case("fitted_int", {"X": arr(x, "int64")}, {"out_dtype": name}, expect=lambda x, name=name: x.astype(name))
+      for x, name in ((255, "uint8"), (0, "uint8"), (-128, "int8"), (2**31 - 1, "int32"), (-(2**31), "int32"))],
+    *[Case("fitted_int", {"X": arr(x, "int64")}, {"out_dtype": name}, raises=IntegerRangeError, match=f"{x} is out of range for {name}")
+      for x, name in ((256, "uint8"), (-1, "uint8"), (-129, "int8"), (2**31, "int32"), (-TOP, "int32"))],
     *binary("elementwise_floordiv", np.floor_divide, (arr([-TOP - 1, 7], "int64"), arr([-1, -1], "int64"))),
     *binary("elementwise_mod", np.mod, (arr([-TOP - 1, 7], "int64"), arr([-1, -1], "int64"))),
     Case("elementwise_add", {"X": f32(2, 3), "Y": f32(2)}, raises=ShapeError, match=r"\[2, 3\] and \[2\]"),
