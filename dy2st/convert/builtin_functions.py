@@ -40,6 +40,7 @@ from .maybe_value import MaybeValue
 from .options import OneOf, choose
 from .printing import print_
 from .reductions import combined, extreme, quantifier, sum_
+from .rounding import rounded
 from .special import bound
 from .tracer import current_tracer, is_staged
 
@@ -261,12 +262,10 @@ def pow_(a: Any, b: Any, mod: Any = None) -> Any:
 def round_(x: Any, digits: int | None = None) -> Any:
     if not is_staged(x) or not x._weak:  # a tensor has no rounding of Python's, and says so
         return round(x, digits)
-    if digits is None:
-        x = resolved(x)  # an int, whatever the number is
-    scale = 10.0 ** (digits or 0)
-    rounded = ops.op("round", X=x) if scale == 1 else ops.op("round", X=x * scale) / scale
-    # a number stays one; only round(x) makes it an int
-    return _number(rounded, "int64" if digits is None else x.dtype, "round()")
+    if digits is not None:
+        return as_number(rounded(x, digits))
+    x = resolved(x)  # an int, whatever the number is
+    return _number(ops.op("round", X=x) if x.dtype == "float64" else x, "int64", "round()")
 
 
 def tensor_(*args: Any, **kwargs: Any) -> Tensor:

@@ -264,6 +264,11 @@ def _nothing() -> None:
     return None
 
 
+def can_be_fed(value: Any) -> bool:
+    """Whether a value is a number that a Program can hold: a float, or an int of 64 bits."""
+    return type(value) is float or (type(value) is int and -(2**63) <= value < 2**63)
+
+
 @dataclass(frozen=True)
 class Number:
     """A Python number among the attributes that is an input."""
@@ -274,7 +279,8 @@ class Number:
 
     def fits(self) -> bool:
         """Whether it still is a number of that kind."""
-        return type(self.holder.get(self.entry)) is (int if self.variable.dtype == "int64" else float)
+        now = self.holder.get(self.entry)
+        return type(now) is (int if self.variable.dtype == "int64" else float) and can_be_fed(now)
 
 
 class ConcreteProgram:

@@ -6,7 +6,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 from ..convert.cells import EntryCell, place_of
-from .concrete import ConcreteProgram, Constant
+from .concrete import ConcreteProgram, Constant, can_be_fed
 from .guards import same
 
 Entry = tuple[MutableMapping, Any]
@@ -28,7 +28,7 @@ class Numbers:
             for guard in concrete.guards:
                 if type(guard.value) in (int, float) and not guard.holds():
                     self._add(guard.holder, guard.entry)
-        while entries := [(h, e) for h, e in self._found.values() if type(h.get(e)) in (int, float)]:
+        while entries := [(h, e) for h, e in self._found.values() if can_be_fed(h.get(e))]:
             try:
                 made = trace(entries)
             except Exception:  # Python needs a number itself; or it is another error, which the trace without them raises again

@@ -28,6 +28,11 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
+def is_python_int(x: Any) -> bool:
+    """Whether a tensor stands for an int of Python, of which there is none that has no negative."""
+    return isinstance(x, Tensor) and x._weak and x._kinds is None and x.dtype == "int64"
+
+
 def _counted(x: Tensor, y: Tensor, kind: bool | Kinds) -> tuple[Tensor, Tensor]:
     """Two operands of arithmetic: bools of Python count as ints in it."""
     return (cast(x, "int64"), cast(y, "int64")) if kind is True and x.dtype == "bool" else (x, y)
@@ -164,6 +169,8 @@ def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> floor_divide(Tensor([7, -7]), 2).numpy()
     array([ 3, -4])
     """
+    if is_python_int(x) and isinstance(y, int) and y == -1:
+        return neg(x)
     return _floor("elementwise_floordiv", x, y, operator.floordiv)
 
 
@@ -300,7 +307,7 @@ def neg(x: Any, name: str | None = None) -> Tensor:
     x = as_tensor(x)
     if x.dtype == "bool":
         raise DTypeError("a bool tensor has no negative", hint="use logical_not, or cast it")
-    return unary("scale", x, scale=-1.0)
+    return subtract(0, x) if is_python_int(x) else unary("scale", x, scale=-1.0)
 
 
 def scale(x: Any, scale: float | Tensor = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None,

@@ -70,6 +70,10 @@ def _sign(function: Callable[[Any], Tensor]) -> Callable[[Tensor], Tensor]:
     return operator
 
 
+def _absolute(x: Tensor) -> Tensor:
+    return math.maximum(x, math.neg(x)) if math.is_python_int(x) else math.abs(x)
+
+
 _BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "add": math.add,
     "sub": math.subtract,
@@ -369,7 +373,7 @@ def install(functions: dict[str, Any]) -> None:
     for name, function in INPLACE.items():
         setattr(Tensor, name, _inplace(function))
     methods: dict[str, Any] = {
-        "__neg__": _sign(math.neg), "__pos__": _sign(lambda self: self), "__abs__": _sign(math.abs),
+        "__neg__": _sign(math.neg), "__pos__": _sign(lambda self: self), "__abs__": _sign(_absolute),
         "__invert__": _sign(logic.bitwise_not),
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,

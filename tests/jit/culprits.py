@@ -18,6 +18,13 @@ def sliced_to_a_tensor(x, n):
     return sum(itertools.islice([x, x, x], int(n)))  # error: itertools.islice() needs numbers of Python, and is given what is only
 
 
+def int_or_float_rounded(x):
+    k = 2
+    if x.sum() > 0:
+        k = 2.25
+    return x * round(k, 1)  # error: 'k' is a Python float on one path and a Python int on the other
+
+
 def mean_of_statistics(x):
     return x * statistics.mean([float(x[0]), float(x[1])])  # error: statistics.mean() needs numbers of Python, and is given what is
 

@@ -146,6 +146,13 @@ def bools_are_counted(x, n):
     return sums, quotients, a & b, a | b, a ^ b, -a, x * (a + b), found
 
 
+def rounded(x, n):
+    ints = [round(int(n) + k, d) for k in (0, 5, -15, 25, 149) for d in (2, -1, -2)]
+    # a half as it is written, which as a float64 lies below it or above
+    halves = [round(float(x[0]) * 0.001 + k, d) for k in (1.115, 2.675, 0.285, 0.125, 0.375, 25.0, 35.0) for d in (0, 1, 2, -1)]
+    return ints, halves, round(float(x[1]), 2), round(float(x[2]), -1), round(float(x[1]), int(n) % 3), round(int(n), int(n) % 3 - 2)
+
+
 def signs_of_zeros(x):
     return 1 / x.sign(), 1 / (0.0 - x), 1 / (x + 0.0)
 
@@ -170,6 +177,7 @@ CASES = [
     (beside_small_ints, [(P, 3), (P, 300), (P, -1), (P, 2**20), (P, 2**31)], 1),
     (whole_float, [(P,), ([2.5],), (NAN,), (INF,), ([-4.0],)], 1),
     (bools_are_counted, [(P, 0), (P, 1), (N, 2)], 1),
+    (rounded, [([0.0, 1e30, 45.0], 0), ([0.0, float("inf"), -45.0], 2**60), ([1.0, float("nan"), 1e30], -(2**61) - 5)], 1),
     (signs_of_zeros, [([0.0, -0.0, 1.0],)], 1),
     (attributes_by_name, [(P,), (N,)], 1),
     (no_such_attribute, [(P,)], 0),

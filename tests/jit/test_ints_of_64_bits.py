@@ -1,0 +1,55 @@
+"""Ints at the end of 64 bits: those that depend on tensors are an error beyond, those of the outside are constants."""
+
+import types
+
+import numpy as np
+import pytest
+
+from dy2st import jit
+from dy2st.errors import IntegerRangeError
+from dy2st.tensor import Tensor
+
+LEAST = -(2**63)
+SPACE = types.SimpleNamespace(k=1)
+
+
+def negative(n):
+    return -int(n)
+
+
+def absolute(n):
+    return abs(int(n))
+
+
+def quotient(n):
+    return int(n) // -1
+
+
+def in_bytes(n):
+    return Tensor(np.ones(2, np.uint8)) + int(n)
+
+
+@pytest.mark.parametrize("function", [negative, absolute, quotient])
+def test_the_least_int_has_no_negative(function):
+    static = jit.to_static(function)
+    for n in (5, -7, 0, LEAST + 1):
+        assert static(Tensor(n)) == function(Tensor(n))
+    with pytest.raises(IntegerRangeError, match="64 bits") as caught:
+        static(Tensor(LEAST))
+    assert caught.value.location.line == function.__code__.co_firstlineno + 1
+
+
+def test_an_int_beside_a_tensor_that_has_no_room_for_it():
+    static = jit.to_static(in_bytes)
+    assert static(Tensor(254)).numpy().tolist() == [255, 255]
+    for function in (in_bytes, static):
+        with pytest.raises(IntegerRangeError, match="300 is out of range for uint8") as caught:
+            function(Tensor(300))
+    assert caught.value.location.line == in_bytes.__code__.co_firstlineno + 1
+
+
+def test_a_number_outside_that_changes_to_one_of_more_bits():
+    static = jit.to_static(lambda x: x * SPACE.k)
+    for k in (1, 2, 3, 2**70, 5, 2**63, LEAST):
+        SPACE.k = k
+        assert static(Tensor([1.0])).numpy() == np.float32(k)
