@@ -364,6 +364,14 @@ class Tracer(Watcher, ProgramRecorder):
                                    hint="use paddle.grad(..., create_graph=True) there")  # fmt: skip
         self.gradients.backward(tensors, grads, retain_graph)
 
+    def start_random(self, state: Tensor, value: np.ndarray) -> bool:
+        dispatch.ops.op("rng_restore", State=state, X=dispatch.constant(value))
+        return True
+
+    def on_random_state(self) -> None:
+        raise StagedValueError("the state of the random generator is only known when the program runs", location=user_location(2),
+                               hint="call get_rng_state() outside of the static function")  # fmt: skip
+
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 

@@ -116,6 +116,13 @@ class Recorder:
         """
         return contextlib.nullcontext()
 
+    def start_random(self, state: Tensor, value: np.ndarray) -> bool:
+        """The generator is given a state while recording. Whether that is recorded; else it happens now."""
+        return False
+
+    def on_random_state(self) -> None:
+        """Python asks for the state of the generator while recording."""
+
     def text(self, tensor: Tensor, spec: str) -> str | None:
         """What stands for a tensor in a text that is made now (`str(x)`, `f"{x:.2f}"`); None: what is known of it."""
         return None

@@ -25,6 +25,7 @@ from . import dispatch
 from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, Kinds, combine, is_number, meet, require_exact, resolved
+from .location import user_location
 from .tensor import Tensor, to_array
 
 NUMBERS = (bool, int, float, np.generic)
@@ -80,7 +81,8 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
     """Two operands as Tensors, weak ones in the dtype of the other; and the kind of the result, for `mark`.
 
     Raises:
-        DTypeError: an operand is of several kinds, and it depends on them what dtype the result has.
+        DTypeError: an operand is of several kinds, and it depends on them what dtype the result has; or it is a number that only the run
+            knows, beside a narrow float of NumPy.
     """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
         return x, y, False
@@ -91,6 +93,7 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
         number = _number(x, y)
         return cast(x, dtype), cast(y, dtype), replace(kinds, number=number) if kinds is not None else weak
     if weak_x and weak_y:
+        _require_float64(x, y)
         common = _dtype.promote(weak_dtype(x), weak_dtype(y))
         return as_tensor(x, common), as_tensor(y, common), True
     if weak_x:
@@ -100,6 +103,16 @@ def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:
         x = as_tensor(x)
         return x, as_tensor(y, meet(weak_dtype(y), x.dtype)), False
     return as_tensor(x), as_tensor(y), False
+
+
+def _require_float64(x: Any, y: Any) -> None:
+    """DTypeError if a Python number that only the run knows meets a narrower float of NumPy, which would make the result one too."""
+    narrow = next((v for v in (x, y) if isinstance(v, (np.float16, np.float32))), None)
+    if narrow is not None and (isinstance(x, Tensor) or isinstance(y, Tensor)):
+        raise DTypeError(
+            f"a Python number that only the run knows beside a {type(narrow).__name__} of NumPy, in whose precision NumPy computes",
+            location=user_location(3), hint="make it a number of Python's: float(...)",
+        )  # fmt: skip
 
 
 def _number(x: Tensor, y: Tensor) -> Tensor | None:

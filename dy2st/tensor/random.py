@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import AttributeValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
+from . import dispatch
 from .arguments import integer, ints, number
 from .attribute import sizes
 from .dispatch import ops
@@ -41,18 +42,31 @@ def seed(seed: int) -> Tensor:
     >>> _ = seed(7); bool((rand([2]).numpy() == a).all())
     True
     """
-    state._value = np.array([integer(seed, "a seed"), 0], np.int64)
+    _start(np.array([integer(seed, "a seed"), 0], np.int64))
     return state
 
 
 def get_rng_state() -> list[np.ndarray]:
-    """The state of the generator, for `set_rng_state`."""
+    """The state of the generator, for `set_rng_state`.
+
+    Raises:
+        StagedValueError: in a static function only the run knows it.
+    """
+    recorder = dispatch.current_recorder()
+    if recorder is not None:
+        recorder.on_random_state()
     return [state.numpy()]
 
 
 def set_rng_state(saved: list[np.ndarray]) -> None:
     """Restores a state that `get_rng_state` gave."""
-    state._value = np.array(saved[0], np.int64)
+    _start(np.array(saved[0], np.int64))
+
+
+def _start(value: np.ndarray) -> None:
+    recorder = dispatch.current_recorder()
+    if recorder is None or not recorder.start_random(state, value):
+        state._value = value
 
 
 def _draw(op_type: str, **arguments: Any) -> Tensor:

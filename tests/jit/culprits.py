@@ -10,12 +10,24 @@ import numpy as np
 import dy2st as paddle
 from dy2st.optimizer import SGD, Adamax
 from dy2st.tensor.manipulation import concat
+from dy2st.tensor.random import get_rng_state, rand, set_rng_state
 from dy2st.tensor.search import one_hot
 from dy2st.tensor.tensor import Parameter
 
 
 def sliced_to_a_tensor(x, n):
     return sum(itertools.islice([x, x, x], int(n)))  # error: itertools.islice() needs numbers of Python, and is given what is only
+
+
+def state_of_the_generator(x):
+    state = get_rng_state()  # error: the state of the random generator is only known when the program runs
+    y = rand([2])
+    set_rng_state(state)
+    return x + y
+
+
+def narrow_float_of_numpy(x):
+    return x * (float(x[0]) * np.float32(0.1))  # error: a Python number that only the run knows beside a float32 of NumPy
 
 
 def int_or_float_rounded(x):

@@ -77,7 +77,8 @@ class _Pruner:
         block.ops[:] = reversed(kept)
 
     def checks(self, op: Operator) -> bool:
-        """Whether an op, or one in its blocks or in the functions that it calls, checks or prints something."""
+        """Whether an op, or one in its blocks or in the functions that it calls, checks or prints something, or starts the random numbers
+        anew."""
         blocks = [*op.blocks, *(f.block for f in called([op]))]
         return any(_checks(inner) for inner in [op, *(inner for sub in blocks for inner in all_ops(sub))])
 
@@ -139,6 +140,8 @@ class _Pruner:
 
 
 def _checks(op: Operator) -> bool:
+    if op.type == "rng_restore":  # nobody names the state that later draws begin from
+        return True
     return op.record.effect and not op.record.inplace and op.function is None and not is_tape_op(op)
 
 
