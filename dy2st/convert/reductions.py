@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 import operator
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -22,8 +24,12 @@ from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, staged
 from .iterators import fresh
 from .logical import and_, not_, or_, python_bool
+from .rounding import number_where
 from .tracer import is_staged, need_tracer
 from .undefined import Undefined
+
+# whether this Python's sum() of floats makes up for what rounding loses
+COMPENSATED = sys.version_info >= (3, 12)
 
 
 def _value(x: Any) -> Any:
@@ -185,11 +191,59 @@ def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
 def sum_(values: Any, start: Any = 0) -> Any:
     """`sum`."""
     values = fresh(values)
-    if isinstance(values, (Lazy, Staged)):
-        return combined(operator.add, values, start)
+    if isinstance(values, (Lazy, Staged)) or (isinstance(values, DynamicList) and values.of_numbers() and values.dtype == "float64"):
+        return _sum_in_turn(values, start)
     if isinstance(values, DynamicList):
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)
-    return _total(values) + start if is_staged(values) else sum(values, start)
+    if is_staged(values):
+        return _total(values) + start
+    values = list(values)
+    if not (COMPENSATED and any(map(is_staged, values)) and any(map(_is_float, values))):
+        return sum(values, start)
+    total: tuple[Any, Any] = (start, 0.0)
+    for x in values:
+        total = _compensated(*total, x)
+    return _with_rest(*total)
+
+
+def _sum_in_turn(items: Any, start: Any) -> Any:
+    """The sum of what a `for` loop can run over, one item after the other."""
+    from .for_stmt import for_stmt
+
+    if not COMPENSATED:
+        return combined(operator.add, items, start)
+    total: tuple[Any, Any] = (start, 0.0)
+
+    def body(x: Any) -> None:
+        nonlocal total
+        total = _compensated(*total, x)
+
+    def set_state(values: tuple) -> None:
+        nonlocal total
+        total = values
+
+    for_stmt(items, body, None, lambda: total, set_state, ("the sum", "what its rounding has lost"))
+    return _with_rest(*total)
+
+
+def _is_float(x: Any) -> bool:
+    return (x._weak and x.dtype == "float64") if isinstance(x, Tensor) else isinstance(x, float)
+
+
+def _compensated(total: Any, rest: Any, x: Any) -> tuple[Any, Any]:
+    """The next total, and the sum of what the roundings have lost so far (Neumaier's sum, as in Python 3.12)."""
+    new = total + x
+    begun = _is_float(total) or (type(total) is int and total == 0)
+    if not (begun and _is_float(x)):
+        # with a tensor the sum of floats is at its end
+        return (_with_rest(total, rest) + x, 0.0) if isinstance(x, Tensor) and not x._weak else (new, rest)
+    return new, rest + number_where(abs(total) >= abs(x), (total - new) + x, (x - new) + total)
+
+
+def _with_rest(total: Any, rest: Any) -> Any:
+    if not isinstance(rest, Tensor):
+        return total + rest if rest and math.isfinite(rest) else total
+    return if_expr((rest != 0) & (rest - rest == 0), lambda: total + rest, lambda: total)
 
 
 def _number_or_tensor(values: DynamicList) -> Tensor:

@@ -55,8 +55,8 @@ def _float(x: Tensor, power: Any, whole: bool) -> Tensor:
     beyond = -_error(units, power, x) if whole else _error(x, power, units)
     low = _plain("floor", units)
     half = (units - low == 0.5) & (beyond != 0)
-    count = _where(half, low + (beyond > 0), _plain("round", units))
-    return _where(abs(units) < _WHOLE, count * power if whole else count / power, x)
+    count = number_where(half, low + (beyond > 0), _plain("round", units))
+    return number_where(abs(units) < _WHOLE, count * power if whole else count / power, x)
 
 
 def _error(a: Tensor, b: Any, product: Tensor) -> Tensor:
@@ -72,7 +72,10 @@ def _plain(op_type: str, x: Tensor) -> Tensor:
     return out
 
 
-def _where(condition: Any, x: Any, y: Any) -> Tensor:
+def number_where(condition: Any, x: Any, y: Any) -> Any:
+    """One of two floats; no branch, as both are computed."""
+    if not isinstance(condition, Tensor):
+        return x if condition else y
     out = ops.op("where", Condition=as_tensor(condition), X=cast(as_tensor(x), "float64"), Y=cast(as_tensor(y), "float64"))
     out._weak = True
     return out

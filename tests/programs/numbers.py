@@ -153,6 +153,16 @@ def rounded(x, n):
     return ints, halves, round(float(x[1]), 2), round(float(x[2]), -1), round(float(x[1]), int(n) % 3), round(int(n), int(n) % 3 - 2)
 
 
+def sums_of_floats(x, n):
+    """Python 3.12 makes up for what rounding loses."""
+    floats, found = [float(v) * 0.1 for v in x], []
+    for v in x:
+        if v > -1e30:
+            found.append(v.item() * 0.1)
+    mixed = [floats[0], 0.1, int(n), 2, 0.7, floats[1]]
+    return sum(floats, 0.0), sum((float(v) * 0.1 for v in x), 0.5), sum(found, 0.0), sum(mixed), sum(mixed, 3), sum([0.1, floats[1], 0.3])
+
+
 def signs_of_zeros(x):
     return 1 / x.sign(), 1 / (0.0 - x), 1 / (x + 0.0)
 
@@ -178,6 +188,7 @@ CASES = [
     (whole_float, [(P,), ([2.5],), (NAN,), (INF,), ([-4.0],)], 1),
     (bools_are_counted, [(P, 0), (P, 1), (N, 2)], 1),
     (rounded, [([0.0, 1e30, 45.0], 0), ([0.0, float("inf"), -45.0], 2**60), ([1.0, float("nan"), 1e30], -(2**61) - 5)], 1),
+    (sums_of_floats, [([1e17, 10.0, -1e17], 3), ([1.0] * 10, 0), ([1.0, 2.0, 3.0, float("inf")], 1), ([1.0, float("nan")], 1)], 1),
     (signs_of_zeros, [([0.0, -0.0, 1.0],)], 1),
     (attributes_by_name, [(P,), (N,)], 1),
     (no_such_attribute, [(P,)], 0),
