@@ -95,7 +95,9 @@ def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
     outputs = [t for a, r in zip(active, results, strict=True) if a and r is not None for t in (r if isinstance(r, list) else [r])]
     for t in outputs:
         t._stop = False
-    tape.FunctionNode([], outputs, _never, label=f"the static function {concrete.name!r}").release()
+    node = tape.FunctionNode([], outputs, _never, label=f"the static function {concrete.name!r}")
+    node.keeps_gradients = False
+    node.release()
 
 
 def _never(grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:

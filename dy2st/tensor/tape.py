@@ -33,6 +33,8 @@ class Node:
 
     _seq = itertools.count()
     is_leaf = False
+    keeps_gradients = True
+    """Whether `.grad` of its outputs says what gradients came to them."""
 
     def __init__(self, edges: Sequence[Edge | None]):
         self.seq = next(Node._seq)

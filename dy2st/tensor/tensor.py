@@ -9,7 +9,7 @@ from dy2st_runtime.dtype import name_of
 from dy2st_runtime.ir import Variable
 
 from .. import unique_name
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, GradientError, ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import CPUPlace, Place
 
@@ -160,7 +160,14 @@ class Tensor(TensorMethods):
         from .dispatch import current_recorder
 
         recorder = current_recorder()
-        return self._grad if recorder is None else recorder.gradient(self)
+        if recorder is not None:
+            return recorder.gradient(self)
+        if self._grad is None and self._node is not None and not self._node.keeps_gradients:
+            raise GradientError(
+                f"{self._node.label} calls backward() itself, and keeps the gradients of leaves only",
+                hint="compute what is wanted in the function, with paddle.grad(), and return it",
+            )
+        return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:

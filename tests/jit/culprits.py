@@ -711,8 +711,14 @@ def object_that_may_be_the_other(x, n):
     return first.h
 
 
-WEIGHT, OTHER = Parameter([1.0, 2.0]), Parameter([1.0, 2.0])
-OPTIMIZER, ADAMAX = SGD(0.1, [WEIGHT, OTHER]), Adamax(0.1, parameters=[WEIGHT, OTHER])
+class Trained:
+    def __init__(self):
+        self.weight, self.other = Parameter([1.0, 2.0]), Parameter([1.0, 2.0])
+        self.optimizer = SGD(0.1, [self.weight, self.other])
+        self.adamax = Adamax(0.1, parameters=[self.weight, self.other])
+
+
+TRAINED = Trained()
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": []}
 
 
@@ -906,79 +912,72 @@ def objects_that_may_be_one(x):
 
 
 def gradient_read(x):
-    return x if WEIGHT.grad is None else WEIGHT.grad  # error: the gradient of a tensor cannot be read in a static function
+    return x if TRAINED.weight.grad is None else TRAINED.weight.grad  # error: the gradient of a tensor cannot be read in a static function
 
 
 def gradient_cleared_in_a_branch(x):
     if x.sum() > 0:
-        WEIGHT.clear_grad()  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
-    return x * WEIGHT
+        TRAINED.weight.clear_grad()  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
+    return x * TRAINED.weight
 
 
 def gradient_set(x):
-    WEIGHT.grad = x  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
-    return x * WEIGHT
+    TRAINED.weight.grad = x  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
+    return x * TRAINED.weight
 
 
 def gradient_that_may_be_absent(x):
-    y = (x * WEIGHT).sum() if x.sum() > 0 else (x * OTHER).sum()
+    y = (x * TRAINED.weight).sum() if x.sum() > 0 else (x * TRAINED.other).sum()
     y.backward()
-    return x if WEIGHT.grad is None else WEIGHT.grad  # error: only the run knows whether there is a gradient
-
-
-def gradient_of_no_leaf(x):
-    y = x * WEIGHT
-    y.sum().backward()
-    return y.grad  # error: only leaves keep the gradients of a backward() in a static function
+    return x if TRAINED.weight.grad is None else TRAINED.weight.grad  # error: only the run knows whether there is a gradient
 
 
 def backward_in_a_branch(x):
-    y = (x * WEIGHT).sum()
+    y = (x * TRAINED.weight).sum()
     if y > 0:
         y.backward()  # error: backward() cannot be called in a branch or a loop that depends on a tensor
-    return y
+    return x * 2
 
 
 def backward_once_more(x):
-    y = (x * WEIGHT).sum()
+    y = (x * TRAINED.weight).sum()
     y.backward()
     y.backward()  # error: the graph was freed by an earlier backward()
-    return y
+    return x * 2
 
 
 def backward_to_be_differentiated(x):
-    y = (x * WEIGHT).sum()
-    paddle.autograd.backward([y], create_graph=True)  # error: backward(create_graph=True) in a static function
-    return y
+    paddle.autograd.backward([(x * TRAINED.weight).sum()], create_graph=True)  # error: backward(create_graph=True) in a static function
+    return x * 2
 
 
 def backward_behind_a_step(x):
-    (x * WEIGHT).sum().backward()
-    OPTIMIZER.step()
-    (x * OTHER).sum().backward()  # error: backward() behind the step of an optimizer, in one static function
+    (x * TRAINED.weight).sum().backward()
+    TRAINED.optimizer.step()
+    (x * TRAINED.other).sum().backward()  # error: backward() behind the step of an optimizer, in one static function
     return x
 
 
 def step_in_a_branch(x):
-    (x * WEIGHT).sum().backward()
+    (x * TRAINED.weight).sum().backward()
     if x.sum() > 0:
-        OPTIMIZER.step()  # error: the step of an optimizer under a condition on tensors
+        TRAINED.optimizer.step()  # error: the step of an optimizer under a condition on tensors
     return x
 
 
 def step_of_what_is_modified(x):
     with paddle.no_grad():
-        WEIGHT.scale_(0.5)
-    (x * WEIGHT).sum().backward()
-    OPTIMIZER.step()  # error: an optimizer updates a parameter that the static function has modified before
+        TRAINED.weight.scale_(0.5)
+    (x * TRAINED.weight).sum().backward()
+    TRAINED.optimizer.step()  # error: an optimizer updates a parameter that the static function has modified before
     return x
 
 
 def step_that_asks_for_all_gradients(x):
-    y = (x * WEIGHT).sum() if x.sum() > 0 else (x * OTHER).sum()
+    y = (x * TRAINED.weight).sum() if x.sum() > 0 else (x * TRAINED.other).sum()
     y.backward()
-    ADAMAX.step()  # error: only the run knows whether there is a gradient, and this optimizer does more than nothing without one
-    return y
+    TRAINED.adamax.step()  # error: only the run knows whether there is a gradient, and this optimizer does more than nothing without one
+    return x * 2
 
 
 def lists_in_order(x, n):

@@ -222,6 +222,8 @@ def test_the_graph_of_the_results_is_freed():
     (x, y), *_ = batches()
     loss = training.step(x, y)
     assert not loss.stop_gradient
+    with pytest.raises(GradientError, match="keeps the gradients of leaves only"):
+        _ = loss.grad
     with pytest.raises(GradientError, match="was freed by an earlier backward"):
         loss.backward()
 
@@ -280,6 +282,19 @@ def test_a_frozen_parameter():
             t.model.first.weight.stop_gradient = i > 1
             t.step(x, y)
         agree(training.state(), wanted.state())
+
+
+def test_only_leaves_keep_gradients():
+    model = Net()
+
+    @jit.to_static
+    def of_a_result(x):
+        y = model(x)
+        y.sum().backward()
+        return y.grad
+
+    with pytest.raises(StagedValueError, match="only leaves keep the gradients"):
+        of_a_result(next(batches())[0])
 
 
 def test_hooks_of_leaves_are_refused():
