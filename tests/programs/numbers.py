@@ -153,14 +153,15 @@ def rounded(x, n):
     return ints, halves, round(float(x[1]), 2), round(float(x[2]), -1), round(float(x[1]), int(n) % 3), round(int(n), int(n) % 3 - 2)
 
 
+def tenths(x):
+    return [float(v) * 0.1 for v in x]
+
+
 def sums_of_floats(x, n):
     """Python 3.12 makes up for what rounding loses."""
-    floats, found = [float(v) * 0.1 for v in x], []
-    for v in x:
-        if v > -1e30:
-            found.append(v.item() * 0.1)
-    mixed = [floats[0], 0.1, int(n), 2, 0.7, floats[1]]
-    return sum(floats, 0.0), sum((float(v) * 0.1 for v in x), 0.5), sum(found, 0.0), sum(mixed), sum(mixed, 3), sum([0.1, floats[1], 0.3])
+    mixed = [float(x[0]) * 0.1, 0.1, int(n), 2, 0.7, float(x[1]) * 0.1]
+    listed = sum(tenths(x), 0.0), sum([v.item() * 0.1 for v in x if v > -1e30], 0.0)
+    return listed, sum((float(v) * 0.1 for v in x), 0.5), sum(mixed), sum(mixed, 3), sum([0.1, mixed[-1], 0.3])
 
 
 def signs_of_zeros(x):
