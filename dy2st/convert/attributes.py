@@ -73,12 +73,12 @@ def _place(owner: Any, name: str) -> str | None:
         return "own"
     layer = hasattr(cls, "sublayers")
     foreign = is_ignored(cls) and not layer
-    found, attributes = _defined(cls, name), _dict_of(owner)
+    found, attributes = defined(cls, name), dict_of(owner)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         if foreign:
             return None
         return "own" if isinstance(found, types.MemberDescriptorType) else "computed"
-    if attributes is None or (foreign and isinstance(_defined(cls, "__setattr__"), types.FunctionType)):
+    if attributes is None or (foreign and isinstance(defined(cls, "__setattr__"), types.FunctionType)):
         return None
     if layer and name not in attributes and any(name in attributes.get(s, ()) for s in _STORES):
         return None
@@ -89,11 +89,13 @@ def _keeps(owner: Any, name: str) -> bool:
     return _place(owner, name) == "own"
 
 
-def _defined(cls: type, name: str) -> Any:
+def defined(cls: type, name: str) -> Any:
+    """What a class or one of its bases has under a name, as it stands there, or `MISSING`."""
     return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
 
 
-def _dict_of(owner: Any) -> dict | None:
+def dict_of(owner: Any) -> dict | None:
+    """The attributes of an object, without running code of its class."""
     try:
         found = object.__getattribute__(owner, "__dict__")
     except AttributeError:
@@ -106,23 +108,23 @@ def held(owner: Any, name: str) -> Any:
     """What an object keeps under a name, or `MISSING`."""
     if isinstance(owner, type):
         return vars(owner).get(name, MISSING)
-    slot = _defined(type(owner), name)
+    slot = defined(type(owner), name)
     if isinstance(slot, types.MemberDescriptorType):
         try:
             return slot.__get__(owner)
         except AttributeError:
             return MISSING
-    return (_dict_of(owner) or {}).get(name, MISSING)
+    return (dict_of(owner) or {}).get(name, MISSING)
 
 
 def put(owner: Any, name: str, value: Any) -> None:
     """Lets an object keep a value."""
     if isinstance(value, MaybeAttribute):
         require_asked(owner, name)
-    attributes = _dict_of(owner)
+    attributes = dict_of(owner)
     if isinstance(owner, type):
         type.__setattr__(owner, name, value)
-    elif attributes is not None and not isinstance(_defined(type(owner), name), types.MemberDescriptorType):
+    elif attributes is not None and not isinstance(defined(type(owner), name), types.MemberDescriptorType):
         if hasattr(type(owner), "sublayers") and name not in attributes and not isinstance(value, MaybeAttribute):
             setattr(owner, name, value)  # a parameter or a layer has its place elsewhere
         else:
@@ -135,10 +137,10 @@ def remove(owner: Any, name: str) -> None:
     """Takes away what an object keeps."""
     if isinstance(owner, type):
         type.__delattr__(owner, name)
-    elif isinstance(slot := _defined(type(owner), name), types.MemberDescriptorType):
+    elif isinstance(slot := defined(type(owner), name), types.MemberDescriptorType):
         slot.__delete__(owner)
     else:
-        attributes = _dict_of(owner)
+        attributes = dict_of(owner)
         assert attributes is not None
         del attributes[name]
 
@@ -204,8 +206,8 @@ def _require_there(owner: Any, name: str, found: MaybeAttribute, look: Callable[
 def _is_only_there(owner: Any, name: str) -> bool:
     """Whether Python finds an attribute nowhere else."""
     cls = type(owner)
-    nowhere = _defined(cls, name) is MISSING or isinstance(_defined(cls, name), types.MemberDescriptorType)
-    return nowhere and ("sublayers" in dir(cls) or _defined(cls, "__getattr__") is MISSING)
+    nowhere = defined(cls, name) is MISSING or isinstance(defined(cls, name), types.MemberDescriptorType)
+    return nowhere and ("sublayers" in dir(cls) or defined(cls, "__getattr__") is MISSING)
 
 
 def reading(raw: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
@@ -241,7 +243,7 @@ def deleting(raw: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
 
 def _require_known(owner: Any) -> None:
     """StagedValueError if the user's code wants all attributes of an object, and has some of them only in some runs."""
-    attributes = _dict_of(owner) or {}
+    attributes = dict_of(owner) or {}
     names = [name for name, value in attributes.items() if type(value) is MaybeAttribute]
     if names and is_generated(sys._getframe(2).f_code.co_filename):
         raise StagedValueError(

@@ -19,11 +19,13 @@ def _is_library(module: str) -> bool:
     return (top in _IGNORED and module not in _STATEFUL) or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
 
 
-def is_foreign(module: str) -> bool:
+def is_foreign(module: str | None) -> bool:
     """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
+    if not module:
+        return False
     return _is_library(module) or any(module == m or module.startswith(m + ".") for m in ignored_modules)
 
 
-def is_stateful(module: str) -> bool:
+def is_stateful(module: str | None) -> bool:
     """Whether a module is one of this package whose objects are state."""
     return module in _STATEFUL

@@ -14,7 +14,7 @@ from .dynamic import DynamicList
 from .frames import Frame, Growth
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
-from .reach import AttributeVariable
+from .places import AttributeVariable
 from .records import dynamic_list
 from .running import assign, frames, named_variables, variables
 from .structure import MaybeObject

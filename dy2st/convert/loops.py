@@ -19,8 +19,8 @@ from .growing import current, gained_key, grown, promote, reordered, substituted
 from .if_stmt import State, if_stmt, truth
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
 from .raised import MayRaise
-from .raising_loops import TRIALS, Raises, end_by_raising
-from .settled import Settled, is_least, kinds_of
+from .raising_loops import Raises, end_by_raising
+from .settled import TRIALS, Settled, is_least, kinds_of
 from .tracer import Tracer, current_tracer
 from .types import same
 from .undefined import Undefined, quiet
@@ -153,7 +153,7 @@ class Loop:
         if known is None or known.kinds != kinds_of(values):
             return False
         self.cells, self.named = dict(known.cells), dict(known.named)
-        self.slots += [Slot(cell.name, cell.read(), Const(cell.read())) for cell in self.cells.values()]
+        self.slots += [Slot(cell.name, found := cell.read(), Const(found)) for cell in self.cells.values()]
         for slot, pattern in zip(self.slots, known.patterns, strict=True):
             if not isinstance(pattern, Const):
                 slot.pattern = pattern

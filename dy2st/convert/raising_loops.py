@@ -12,13 +12,11 @@ from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from .if_stmt import if_expr, truth
 from .raised import Raised, scalar
+from .settled import TRIALS
 from .undefined import Unread
 
 if TYPE_CHECKING:
     from .loops import Loop
-
-TRIALS = 20
-
 
 class Raises(BaseException):
     """The run may raise something in an iteration, which ends the loop."""

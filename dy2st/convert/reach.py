@@ -10,30 +10,23 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 import sys
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
-from .attributes import MISSING, put, remove
+from .attributes import MISSING, defined, dict_of
 from .cells import OuterVariable, place_of
-from .containers import copied, is_container
+from .containers import is_container
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
 from .names import names_of
-
-LENGTH = object()
-# the keys of a dict, in their order
-ORDER = object()
-CONTENTS = object()
-# a function's code and defaults
-CODE = object()
+from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
 
 # a container with more than this is compared as a whole, unless there are tensors in it
 _MANY = 64
@@ -53,105 +46,6 @@ NEVER = {
 _INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
 _BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
 _WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *_BUILT_IN)
-
-
-class AttributeVariable(OuterVariable):
-    """An attribute that a class itself has, or one in a slot of an object: like a dict with this one entry."""
-
-    def __init__(self, name: str, holder: Any):
-        self.name, self.holder, self.entry = name, holder, name
-
-    def __getitem__(self, name: str) -> Any:
-        if name == self.name and isinstance(self.holder, type):
-            return vars(self.holder)[name]
-        try:
-            return _defined(type(self.holder), name).__get__(self.holder)
-        except AttributeError:
-            raise KeyError(name) from None
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        put(self.holder, name, value)
-
-    def __delitem__(self, name: str) -> None:
-        remove(self.holder, name)
-
-
-def slots_of(x: Any) -> list[AttributeVariable]:
-    """The slots of an object."""
-    names = {n: found for c in type(x).__mro__ for n, found in vars(c).items() if isinstance(found, types.MemberDescriptorType)}
-    return [AttributeVariable(n, x) for n in names]
-
-
-class Inside:
-    """What is in whatever container or object a place holds at the moment: like a dict.
-
-    `replaced`: another one is put there by each call.
-    """
-
-    def __init__(self, place: Place, replaced: bool):
-        self.place, self.replaced = place, replaced
-
-    def contents(self) -> Any:
-        """The container; of an object its attributes."""
-        value = self.place.now()
-        return value if isinstance(value, (tuple, list, dict, deque)) else _dict_of(value) or {}
-
-    def __len__(self) -> int:
-        return len(self.contents())
-
-    def get(self, entry: Any, default: Any = None) -> Any:
-        contents = self.contents()
-        if isinstance(contents, dict):
-            return dict.get(contents, entry, default)
-        return contents[entry] if isinstance(entry, int) and entry < len(contents) else default
-
-
-class Place:
-    """Where a value is read: `holder[entry]`; the contents of a cell; the length or all contents of a container; the
-    code of a function.
-
-    `item`: it is an item of a container, whose entries are no names in code.
-    """
-
-    def __init__(self, holder: Any, entry: Any, name: str, item: bool = False):
-        self.holder, self.entry, self.name, self.item = holder, entry, name, item
-        # the value that is there now, or MISSING; called at each call of a static function
-        self.now: Callable[[], Any] = _reader(holder, entry)
-
-
-def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
-    if entry is LENGTH:
-        return functools.partial(len, holder)
-    if entry is ORDER:
-        return functools.partial(_keys, holder)
-    if entry is CONTENTS:
-        return functools.partial(copied, holder)
-    if entry is CODE:
-        return functools.partial(operator.attrgetter("__code__", "__defaults__", "__kwdefaults__"), holder)
-    if isinstance(holder, types.CellType):
-        return functools.partial(_of_cell, holder)
-    if isinstance(holder, (list, deque)):
-        return functools.partial(_of_list, holder, entry)
-    if isinstance(holder, dict):  # a subclass may have another `get`
-        return functools.partial(dict.get.__get__(holder), entry, MISSING)
-    if isinstance(holder, AttributeVariable) and isinstance(holder.holder, type):
-        return functools.partial(vars(holder.holder).get, entry, MISSING)
-    return functools.partial(holder.get, entry, MISSING)
-
-
-def _keys(holder: dict | Inside) -> tuple:
-    return tuple(holder.contents() if isinstance(holder, Inside) else holder)
-
-
-def _of_cell(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
-def _of_list(items: list | deque, i: int) -> Any:
-    return items[i] if i < len(items) else MISSING
 
 
 class Reach:
@@ -238,7 +132,7 @@ class Reach:
         return any(p.item for p in ways) or not names.isdisjoint(self._handled) or not taken.isdisjoint(self._items_seen)
 
     def _ways(self, value: Any) -> list[Place]:
-        return [p for p in self.places.values() if not any(p.entry is x for x in (LENGTH, ORDER, CONTENTS, CODE)) and p.now() is value]
+        return [p for p in self.places.values() if not p.is_computed and p.now() is value]
 
     def _called(self, place: Place) -> Any:
         """The name by which code reads a place that is no item."""
@@ -264,7 +158,7 @@ class Reach:
     def _class_state(self, x: Any) -> Iterable[OuterVariable]:
         cls = x if isinstance(x, type) else type(x)
         for name in self.changed:
-            found = _defined(cls, name)
+            found = defined(cls, name)
             if isinstance(found, types.MemberDescriptorType):
                 if cls is not x:
                     yield AttributeVariable(name, x)
@@ -305,7 +199,7 @@ class Reach:
         if place is None:
             place = self.places[key] = Place(holder, entry, name, item)
         value = place.now()
-        if value is not MISSING and all(entry is not x for x in (LENGTH, ORDER, CONTENTS, CODE)):
+        if value is not MISSING and not place.is_computed:
             replaced = key in self._replaced or (isinstance(holder, Inside) and holder.replaced)
             if (isinstance(value, tuple) or (replaced and _is_object(value))) and id(value) not in self.objects:
                 self.inside[id(value)] = Inside(place, replaced)
@@ -352,7 +246,7 @@ class Reach:
         if isinstance(value, _BUILT_IN) and is_container(value.__self__):
             self.items = True  # `put = items.append`: the method has no name in code
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
-            _dict_of(value) or ()
+            dict_of(value) or ()
         )
         if isinstance(value, _WRAPPERS) or wraps:
             for way in _INSIDE:
@@ -362,7 +256,7 @@ class Reach:
         self._attributes(value, self._looked | self._own_looked if self._is_stateful(type(value)) else self._looked)
 
     def _function(self, f: types.FunctionType, known: bool = False) -> None:
-        if id(f) in self.functions or (not known and is_foreign(f.__module__ or "")):
+        if id(f) in self.functions or (not known and is_foreign(f.__module__)):
             return
         self.functions[id(f)] = f
         self.objects[id(f)] = f
@@ -380,7 +274,7 @@ class Reach:
         self._handled |= names.handled
         self._items_seen |= names.items_looked
         self._assigned |= names.changed | names.assigned
-        if is_foreign(f.__module__ or ""):
+        if is_foreign(f.__module__):
             return  # of one of our own layers: its module stays as it is
         self.changed |= names.changed
         self.items |= names.items
@@ -422,7 +316,7 @@ class Reach:
             for name in names:
                 self._of_class(x, name, asking or self._asking)
             return
-        attributes = _dict_of(x)
+        attributes = dict_of(x)
         kind = type(x).__name__
         if attributes is not None:
             self.dicts.setdefault(id(attributes), attributes)
@@ -463,7 +357,7 @@ class Reach:
 
     def _of_class(self, cls: type, name: str, asking: bool) -> Any:
         """What a class has under a name; the places are those of the classes in which Python looks for it."""
-        found = _defined(cls, name)
+        found = defined(cls, name)
         if found is MISSING and not asking:
             return found
         for c in cls.__mro__:
@@ -496,22 +390,6 @@ class Reach:
                     self._place(AttributeVariable(name, c), name, f"{name} of class {c.__name__}")
 
 
-def _defined(cls: type, name: str) -> Any:
-    """What a class or one of its bases has under a name, as it stands there."""
-    for c in cls.__mro__:
-        if name in vars(c):
-            return vars(c)[name]
-    return MISSING
-
-
-def place_of_attribute(owner: Any, name: str) -> Place:
-    """Where an object keeps an attribute."""
-    slot = isinstance(_defined(type(owner), name), types.MemberDescriptorType)
-    attributes = None if slot else _dict_of(owner)
-    holder = AttributeVariable(name, owner) if attributes is None else attributes
-    return Place(holder, name, f"attribute {name!r} of {type(owner).__name__}")
-
-
 def _has_attributes(x: Any) -> bool:
     """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
     return isinstance(x, Tensor) and not vars(x).keys() <= _OF_TENSORS
@@ -521,16 +399,7 @@ def _is_object(x: Any) -> bool:
     """Whether a value is what it has in it: a list, a dict, an object with attributes."""
     if isinstance(x, (*_PLAIN, *_WRAPPERS, type, types.ModuleType, types.FunctionType)):
         return False
-    return isinstance(x, (list, dict, deque)) or _dict_of(x) is not None
-
-
-def _dict_of(x: Any) -> dict | None:
-    """The attributes of an object, without running code of its class."""
-    try:
-        found = object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
+    return isinstance(x, (list, dict, deque)) or dict_of(x) is not None
 
 
 def _is_own(cls: type) -> bool:
@@ -543,5 +412,5 @@ def _foreign(x: Any) -> bool:
     if isinstance(x, types.ModuleType):
         return is_foreign(x.__name__)
     if isinstance(x, types.FunctionType):
-        return is_foreign(x.__module__ or "") and "_dy2st_function" not in vars(x)
-    return isinstance(x, type) and is_foreign(x.__module__ or "") and not hasattr(x, "sublayers")
+        return is_foreign(x.__module__) and "_dy2st_function" not in vars(x)
+    return isinstance(x, type) and is_foreign(x.__module__) and not hasattr(x, "sublayers")

@@ -14,6 +14,9 @@ from .cells import Cell
 from .patterns import Const, Fitter, Node, Pattern, Var, extract
 from .types import LeafType, same, type_of
 
+TRIALS = 20
+"""How often a loop is traced before it is an error that it does not settle."""
+
 
 @dataclass(frozen=True)
 class Settled:

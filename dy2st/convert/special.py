@@ -85,7 +85,6 @@ class SpecialMethods:
 
     def convert(self, cls: type) -> None:
         """Lets the special methods and properties of a class, and of its bases, be the converted ones."""
-
         for c in cls.__mro__:
             if c not in self._classes:
                 self._classes.add(c)

@@ -15,6 +15,7 @@ from dy2st_runtime.ir.absent import maybe_absent
 
 from ..errors import GradientError, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
+from ..tensor.autograd import no_grad
 from ..tensor.location import user_location
 from .gradients import raw_gradients
 
@@ -40,6 +41,7 @@ class Gradients:
         self.stepping = False
         self._called = False
         self._freed: set[str] = set()
+        self._absent: set[str] = set()  # the gradients that some runs do not have
 
     # ---- `.grad` ----
     def get(self, t: Tensor) -> Tensor | None:
@@ -57,7 +59,7 @@ class Gradients:
         return g
 
     def _may_be_absent(self, g: Tensor) -> bool:
-        return self._tracer.lift(g).name in maybe_absent(self._tracer.program)
+        return self._tracer.lift(g).name in self._absent
 
     def set(self, t: Tensor, value: Tensor | None) -> None:
         """`t.grad = value`, of which only None is possible.
@@ -110,17 +112,17 @@ class Gradients:
                                        hint="call backward() outside of the static function")  # fmt: skip
         found = raw_gradients(tracer, tensors, leaves, grads, (), "backward()")
         self._called = True
-        absent = maybe_absent(tracer.program)
+        self._absent |= {v.name for v in found if v is not None} & maybe_absent(tracer.program)
         for leaf, v in zip(leaves, found, strict=True):
             if v is None:
                 continue
             v.stop_gradient = True
             before, new = self._now(leaf, "read"), Tensor.wrap(v, True)
             if before is not None:
-                if {v.name, before._value.name} & absent:  # type: ignore[union-attr]
+                if self._may_be_absent(before) or self._may_be_absent(new):
                     raise StructureError("a second backward() adds to a gradient that only some runs have", location=user_location(3),
                                          hint="add the losses, and call backward() once")  # fmt: skip
-                with _without_graph():
+                with no_grad():
                     new = dispatch.ops.op("elementwise_add", X=before, Y=new)
             self.found[id(leaf)] = leaf, new
 
@@ -162,12 +164,3 @@ class Gradients:
                                  hint="make it two static functions")  # fmt: skip
         self.written[id(t)] = t
         self._tracer.aliases.mutated(t, self._tracer.block)
-
-
-@contextlib.contextmanager
-def _without_graph() -> Iterator[None]:
-    before = dispatch.set_grad(False)
-    try:
-        yield
-    finally:
-        dispatch.set_grad(before)

@@ -13,7 +13,8 @@ from .dicts import StagedDict
 from .frames import Frame
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
-from .reach import Reach, slots_of
+from .places import slots_of
+from .reach import Reach
 from .running import variables
 from .special import SpecialMethods
 from .structure import MaybeObject

@@ -23,7 +23,7 @@ from ..convert.layouts import entries
 from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.maybe_value import MaybeValue
 from ..convert.optional import MaybeNone
-from ..convert.reach import Place
+from ..convert.places import Place
 from ..convert.records import RecordList
 from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..errors import Dy2stError
@@ -222,7 +222,7 @@ class Effects:
     gradients: list[tuple[Tensor | int, int | None]] = field(default_factory=list)
     clean: list[Tensor | int] = field(default_factory=list)
 
-    @property
+    @functools.cached_property
     def trains(self) -> bool:
         """Whether `backward()` is called."""
         return any(position is not None for _, position in self.gradients) or bool(self.clean) or bool(self.written)
@@ -354,6 +354,18 @@ class ConcreteProgram:
     def names(self) -> dict[int, str]:
         """The names of the captured tensors' variables, by the tensors' ids."""
         return {id(c.tensor): c.variable.name for c in self.captured}
+
+    @functools.cached_property
+    def follows(self) -> bool:
+        """Whether a call does something with captured tensors themselves, besides reading them."""
+        e = self.effects
+        return bool(e.captures or e.written or e.gradients or e.clean or self.twins)
+
+    @functools.cached_property
+    def freed(self) -> list[bool]:
+        """For each fetch, whether it has a graph that is freed, as `backward()` was called in it."""
+        block = self.program.global_block()
+        return [a and not block.var(name).stop_gradient for a, name in zip(self.active(), self.fetches, strict=True)]
 
     @functools.cached_property
     def draws(self) -> bool:

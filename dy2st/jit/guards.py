@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..convert.reach import CODE, CONTENTS, MISSING, ORDER, Place, Reach
+from ..convert.attributes import MISSING
+from ..convert.places import CODE, CONTENTS, ORDER, Place
+from ..convert.reach import Reach
 from ..tensor import Tensor
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, frozenset)

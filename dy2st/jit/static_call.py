@@ -31,7 +31,8 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     captured = [c.now() for c in concrete.captured]
     _require_apart(concrete, arguments, inputs, captured)
     effects = concrete.effects
-    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)}
+    # a tensor that has taken the place of the traced one is the one that changes
+    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if concrete.follows else {}
     for t in (inputs[t] if isinstance(t, int) else now.get(id(t), t) for t in effects.clean):
         _require_clean(concrete, t)
     written = [now[id(t)] for t in effects.written]
@@ -70,9 +71,9 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     made: dict[int, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
     cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
-    _note_twins(concrete, inputs, captured, results)
+    _note_twins(concrete, inputs, now, results)
     # the run has succeeded: now, and only now, it changes
-    _commit(concrete, arguments, inputs, captured, results, cells)
+    _commit(concrete, arguments, inputs, now, results, cells)
     for target, position in effects.gradients:
         t = inputs[target] if isinstance(target, int) else now.get(id(target), target)
         t._grad = None if position is None else results[position]
@@ -90,9 +91,7 @@ def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
 
 def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
     """The results of a call that has computed gradients itself: their graph is freed, as by the `backward()` of eager mode."""
-    block = concrete.program.global_block()
-    active = [a and not block.var(name).stop_gradient for a, name in zip(concrete.active(), concrete.fetches, strict=True)]
-    outputs = [t for a, r in zip(active, results, strict=True) if a and r is not None for t in (r if isinstance(r, list) else [r])]
+    outputs = [t for a, r in zip(concrete.freed, results, strict=True) if a and r is not None for t in (r if isinstance(r, list) else [r])]
     for t in outputs:
         t._stop = False
     node = tape.FunctionNode([], outputs, _never, label=f"the static function {concrete.name!r}")
@@ -150,10 +149,7 @@ def _tensors(value: Any) -> Any:
     return Tensor.wrap(value)
 
 
-def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], captured: Sequence[Tensor], results: Sequence[Any]) -> None:
-    if not concrete.twins:
-        return
-    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)}
+def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: dict[int, Any], results: Sequence[Any]) -> None:
     for group in concrete.twins:
         found = [
             inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now[id(x)] for x in group
@@ -161,11 +157,9 @@ def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], captured: S
         twins.note([t for t in found if isinstance(t, Tensor)])
 
 
-def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Tensor],
+def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: dict[int, Any],
             results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
     effects = concrete.effects
-    # a tensor that has taken the place of the traced one is the one that changes
-    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if effects.captures else {}
     changed = [*((inputs[i], p) for i, p in effects.arguments), *((now[id(t)], p) for t, p in effects.captures)]
     for target, position in changed:
         new = results[position]

@@ -16,7 +16,7 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
 from ..convert.activations import Kind
-from ..convert.attributes import held
+from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function
 from ..convert.cells import (
     AppendCell,
@@ -38,8 +38,9 @@ from ..convert.lists import StagedList
 from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
+from ..convert.places import CONTENTS, LENGTH, Place, place_of_attribute
 from ..convert.raising import stage_last_raise
-from ..convert.reach import CONTENTS, LENGTH, MISSING, Place, Reach, place_of_attribute
+from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import MaybeObject, flatten, split, unflatten
 from ..convert.texts import StagedText, text

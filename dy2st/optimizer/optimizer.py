@@ -128,13 +128,7 @@ class Optimizer:
         """
         if not self._groups:
             raise AttributeValueError("the optimizer has no parameters", hint="pass parameters=layer.parameters()")
-        self._apply(dispatch.gradients_of(self._parameter_list))
-
-    def _apply(self, params_grads: ParamsGrads) -> None:
-        if dispatch.trains():
-            self._record(params_grads, self.get_lr())
-        else:
-            self.apply_gradients(params_grads)
+        self.apply_gradients(dispatch.gradients_of(self._parameter_list))
 
     def _record(self, params_grads: ParamsGrads, rate: Any) -> None:
         """A step as a part of what a static function does; the learning rate may be what only the run knows."""
@@ -149,6 +143,9 @@ class Optimizer:
     def apply_gradients(self, params_grads: Sequence[tuple[Tensor, Tensor]]) -> None:
         """Clips and regularizes the gradients and updates the parameters; as ops of the program while one is built."""
         pairs = list(params_grads)
+        if dispatch.trains():
+            self._record(pairs, self.get_lr())
+            return
         if dispatch.in_dynamic_mode() and self._compiled.run(self, pairs):
             return
         self.updates(pairs)
@@ -309,7 +306,7 @@ class Optimizer:
             where = building(loss, startup_program)
         with where:
             params_grads = self.backward(loss, startup_program, parameters, no_grad_set)
-            self._apply(params_grads)
+            self.apply_gradients(params_grads)
         return [], params_grads
 
     # ---- state ----

@@ -181,6 +181,27 @@ def test_minimize_takes_the_gradients_that_are_there():
     agree(*found)
 
 
+def test_gradients_that_are_applied_by_hand_have_the_rate_of_the_call():
+    found = []
+    for stage in (lambda f: f, jit.to_static):
+        paddle.seed(3)
+        model = nn.Linear(3, 1)
+        schedule = opt.lr.ExponentialDecay(0.1, 0.5)
+        sgd = opt.SGD(schedule, model.parameters())
+
+        @stage
+        def step(x, model=model, sgd=sgd):
+            model(x).sum().backward()
+            sgd.apply_gradients([(p, p.grad) for p in model.parameters()])
+            model.clear_gradients()
+
+        for x, _ in batches(3):
+            step(x)
+            schedule.step()
+        found.append([p.numpy() for p in model.parameters()])
+    agree(*found)
+
+
 def test_two_optimizers_and_what_follows_a_step():
     found = []
     for model, stage in two_models():

@@ -1,0 +1,127 @@
+"""Places outside of functions from which they read: entries of namespaces, attributes, items, what is said of a whole container."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from .attributes import MISSING, defined, dict_of, held, put, remove
+from .cells import OuterVariable
+from .containers import copied
+
+LENGTH = object()
+# the keys of a dict, in their order
+ORDER = object()
+CONTENTS = object()
+# a function's code and defaults
+CODE = object()
+
+
+class AttributeVariable(OuterVariable):
+    """An attribute that a class itself has, or one in a slot of an object: like a dict with this one entry."""
+
+    def __init__(self, name: str, holder: Any):
+        self.name, self.holder, self.entry = name, holder, name
+
+    def __getitem__(self, name: str) -> Any:
+        found = held(self.holder, name)
+        if found is MISSING:
+            raise KeyError(name)
+        return found
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        put(self.holder, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        remove(self.holder, name)
+
+
+def slots_of(x: Any) -> list[AttributeVariable]:
+    """The slots of an object."""
+    names = {n: found for c in type(x).__mro__ for n, found in vars(c).items() if isinstance(found, types.MemberDescriptorType)}
+    return [AttributeVariable(n, x) for n in names]
+
+
+class Inside:
+    """What is in whatever container or object a place holds at the moment: like a dict.
+
+    `replaced`: another one is put there by each call.
+    """
+
+    def __init__(self, place: Place, replaced: bool):
+        self.place, self.replaced = place, replaced
+
+    def contents(self) -> Any:
+        """The container; of an object its attributes."""
+        value = self.place.now()
+        return value if isinstance(value, (tuple, list, dict, deque)) else dict_of(value) or {}
+
+    def __len__(self) -> int:
+        return len(self.contents())
+
+    def get(self, entry: Any, default: Any = None) -> Any:
+        contents = self.contents()
+        if isinstance(contents, dict):
+            return dict.get(contents, entry, default)
+        return contents[entry] if isinstance(entry, int) and entry < len(contents) else default
+
+
+class Place:
+    """Where a value is read: `holder[entry]`; the contents of a cell; the length or all contents of a container; the
+    code of a function.
+
+    `item`: it is an item of a container, whose entries are no names in code. `is_computed`: what is read is made at each reading.
+    """
+
+    def __init__(self, holder: Any, entry: Any, name: str, item: bool = False):
+        self.holder, self.entry, self.name, self.item = holder, entry, name, item
+        self.is_computed = any(entry is x for x in (LENGTH, ORDER, CONTENTS, CODE))
+        # the value that is there now, or MISSING; called at each call of a static function
+        self.now: Callable[[], Any] = _reader(holder, entry)
+
+
+def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
+    if entry is LENGTH:
+        return functools.partial(len, holder)
+    if entry is ORDER:
+        return functools.partial(_keys, holder)
+    if entry is CONTENTS:
+        return functools.partial(copied, holder)
+    if entry is CODE:
+        return functools.partial(operator.attrgetter("__code__", "__defaults__", "__kwdefaults__"), holder)
+    if isinstance(holder, types.CellType):
+        return functools.partial(_of_cell, holder)
+    if isinstance(holder, (list, deque)):
+        return functools.partial(_of_list, holder, entry)
+    if isinstance(holder, dict):  # a subclass may have another `get`
+        return functools.partial(dict.get.__get__(holder), entry, MISSING)
+    if isinstance(holder, AttributeVariable) and isinstance(holder.holder, type):
+        return functools.partial(vars(holder.holder).get, entry, MISSING)
+    return functools.partial(holder.get, entry, MISSING)
+
+
+def _keys(holder: dict | Inside) -> tuple:
+    return tuple(holder.contents() if isinstance(holder, Inside) else holder)
+
+
+def _of_cell(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def _of_list(items: list | deque, i: int) -> Any:
+    return items[i] if i < len(items) else MISSING
+
+
+def place_of_attribute(owner: Any, name: str) -> Place:
+    """Where an object keeps an attribute."""
+    slot = isinstance(defined(type(owner), name), types.MemberDescriptorType)
+    attributes = None if slot else dict_of(owner)
+    holder = AttributeVariable(name, owner) if attributes is None else attributes
+    return Place(holder, name, f"attribute {name!r} of {type(owner).__name__}")
