@@ -43,7 +43,6 @@ RUNTIME_PACKAGES = {
     "llvmlite": {"executor"},
     "scipy": {"executor", "ops"},
     "google": {"formats"},
-    "threadpoolctl": {"executor"},
     "numpy": set(RUNTIME),
 }
 

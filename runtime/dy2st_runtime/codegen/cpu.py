@@ -16,12 +16,14 @@ from typing import Any
 
 from .. import dtype as dt
 from ..loopir import nodes as n
-from ..loopir.parallel import ARITHMETIC, along_memory, batch_of_products, cost, divisible, nest
+from ..loopir.parallel import PRODUCT, along_memory, batch_of_products, cost, divisible, nest
 from . import layout
 from .renderer import Language, Renderer
 
 CHUNKS_OF_LOOP, CHUNKS_OF_PRODUCT = 4, 1
-"""Chunks for each thread: with more, a thread that loses its core holds up the others less; a product loses speed with each panel."""
+"""Chunks for each thread: with more, a thread that loses its core holds up the others less; a product loses speed with each part."""
+WHOLE = 1 << 19
+"""A product of fewer multiplications, 10 microseconds, is not divided (a batch of them is)."""
 
 
 class CpuLanguage(Language):
@@ -105,17 +107,18 @@ class CpuLanguage(Language):
         return [f"call_{fn}({', '.join([*(f'{t}_p' for t in tensors), *scalars])})"]
 
     def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
-        return [f"gemm_{dtype}({', '.join(self._product(g, expr, dtype))})"]
+        return [f"{self._product(g, expr, dtype)}, 1, 0, 1)"]
 
     @staticmethod
-    def _product(g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
+    def _product(g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> str:
+        """The call of the routine, up to the parts of the product that it does."""
         if dtype not in ("float32", "float64"):
             raise TypeError(f"gemm of {dtype}: the lowering casts to float32")
         size = dt.size(dtype)
         address = lambda t, off: f"{t}_p + ({expr(off)}) * {size}"  # noqa: E731
-        return [repr(int(g.trans_a)), repr(int(g.trans_b)), expr(g.m), expr(g.n), expr(g.k), expr(g.alpha),
-                address(g.a, g.a_offset), expr(g.lda), address(g.b, g.b_offset), expr(g.ldb), expr(g.beta),
-                address(g.c, g.c_offset), expr(g.ldc)]  # fmt: skip
+        arguments = (repr(int(g.trans_a)), repr(int(g.trans_b)), expr(g.m), expr(g.n), expr(g.k), address(g.a, g.a_offset), expr(g.lda),
+                     address(g.b, g.b_offset), expr(g.ldb), repr(int(g.add)), address(g.c, g.c_offset), expr(g.ldc))  # fmt: skip
+        return f"call_product_{dtype}({', '.join(arguments)}"
 
     # ---- parts of the work ----
     def divided(self, renderer: Renderer) -> list[str] | None:
@@ -152,25 +155,25 @@ class CpuLanguage(Language):
         return [*lines, f"    {s.name} = rest", *renderer.body(body, 1)]
 
     def _products(self, s: Any, renderer: Renderer) -> list[str]:
-        """Matrix products; an iteration is a number of rows, or columns, of one of them."""
+        """Matrix products; an iteration is a part of one of them: a number of its columns, or rows if these are more."""
         g = s if isinstance(s, n.Gemm) else s.body[-1]
         expr, dtype = renderer.expr, renderer.tensors[g.c].dtype
         m, columns, inner = expr(g.m), expr(g.n), expr(g.k)
-        lines = [f"panels = panels_of({m}, {columns}, {inner})"]
-        count = "panels" if s is g else f"({expr(s.stop)}) * panels"
-        # two operations for each of m * n * k at 100 GFLOP/s
-        work = f"max(1, {m} * {columns} * {inner} * {ARITHMETIC} // panels)"
+        lines = [f"size = {m} * {columns} * {inner}",
+                 f"parts = 1 if size < {WHOLE} else (max({m}, {columns}) - 1) // {layout.PRODUCT_PART} + 1"]  # fmt: skip
+        count = "parts" if s is g else f"({expr(s.stop)}) * parts"
+        work = f"max(1, size * {PRODUCT} // parts)"
         lines += self._ask(count, f"int64({work})", False, CHUNKS_OF_PRODUCT)
-        call = f"gemm_panels_{dtype}({', '.join(self._product(g, expr, dtype))}, "
+        call = self._product(g, expr, dtype)
         if s is g:
-            return [*lines, f"{call}panels, start, stop)"]
+            return [*lines, f"{call}, parts, start, stop)"]
         return [*lines,
                 "while start < stop:",
-                f"    {s.name} = start // panels",
-                f"    last = min(panels, start - {s.name} * panels + stop - start)",
+                f"    {s.name} = start // parts",
+                f"    last = min(parts, start - {s.name} * parts + stop - start)",
                 *(renderer.body(s.body[:-1], 1) if s.body[:-1] else []),
-                f"    {call}panels, start - {s.name} * panels, last)",
-                f"    start = {s.name} * panels + last"]  # fmt: skip
+                f"    {call}, parts, start - {s.name} * parts, last)",
+                f"    start = {s.name} * parts + last"]  # fmt: skip
 
 
 def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False, views: dict[str, str] | None = None) -> str:

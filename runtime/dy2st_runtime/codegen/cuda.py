@@ -94,10 +94,7 @@ class CudaLanguage(Language):
                 f"    total = {dtype}(0.0)",
                 f"    for p in range({expr(g.k)}):",
                 f"        total += {g.a}[{a_at}] * {g.b}[{b_at}]",
-                f"    if {expr(g.beta)} == 0.0:",
-                f"        {g.c}[{at}] = {expr(g.alpha)} * total",
-                "    else:",
-                f"        {g.c}[{at}] = {expr(g.alpha)} * total + {expr(g.beta)} * {g.c}[{at}]"]  # fmt: skip
+                f"    {g.c}[{at}] {'+=' if g.add else '='} total"]  # fmt: skip
 
 
 def render(kernel: n.Kernel, name: str = "kernel") -> str:

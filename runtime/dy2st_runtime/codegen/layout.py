@@ -32,6 +32,9 @@ BUFFER_ADDRESS = 0
 BUFFER_CAPACITY = 1
 BUFFER_WORDS = 2
 
+# rows or columns of a part of a matrix product
+PRODUCT_PART = 32
+
 # what a kernel returns; DIVIDE: nothing is done yet but the shapes, call it again for parts of its iterations
 OK = 0
 FAILED = 1

@@ -23,7 +23,6 @@ from llvmlite import binding as llvm
 from numba import types
 from numba.core import compiler, registry
 from numba.core.compiler_lock import global_compiler_lock
-from threadpoolctl import ThreadpoolController
 
 from .. import config, threads
 from ..codegen import layout
@@ -38,7 +37,7 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctype
 
 def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
-    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **native.GEMM, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
+    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
                              **array_entries.FUNCTIONS, **calls.FUNCTIONS, **clock.FUNCTIONS}  # fmt: skip
     names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
                  call_kernel=native.call_kernel, share=sharing.share, serve=sharing.serve)  # fmt: skip
@@ -79,14 +78,6 @@ def _new_machine() -> llvm.TargetMachine:
         codemodel="jitdefault",
         jit=True,
     )
-
-
-def limit_blas() -> None:
-    """Keeps the BLAS that kernels call on the thread that calls it: SciPy's, or NumPy's where both share one."""
-    libraries = ThreadpoolController().select(user_api="blas")
-    # the wheels of both carry a library named libscipy_openblas, in folders of their own
-    own = [lib["filepath"] for lib in libraries.info() if "numpy.libs" not in lib["filepath"]]
-    (libraries.select(filepath=own) if own else libraries).limit(limits=1)
 
 
 @functools.cache
@@ -143,7 +134,6 @@ class KernelCompiler:
         """The entry points of kernels given as source text with the function name `kernel`."""
         with self._lock:
             if self._linker is None:
-                limit_blas()
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}

@@ -31,7 +31,7 @@ def routines(dtype: str) -> dict[str, Any]:
     clear_one, copy = (elements := Elements(dtype)).clear, elements.copy
     cells = stack(MAX_ROWS * width * size)
     columns = stack((REDUCTION * width + 64) * size)
-    tile = external(symbols.symbol(f"conv_tiles_{dtype}"))
+    tile = external(symbols.symbol(f"tiles_{dtype}"))
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
 
     def clear(target: int, count: int) -> None:

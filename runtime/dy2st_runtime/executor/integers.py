@@ -1,6 +1,6 @@
 """Functions on 64-bit integers, compiled straight from Python's syntax to LLVM.
 
-The routines of convolution compute with sizes, offsets and addresses only; what touches elements are *instructions*, which emit a few
+The routines compute with sizes, offsets and addresses only; what touches elements are *instructions*, which emit a few
 lines of LLVM. Such code has nothing to infer, and Numba, which infers types and makes machine code of each helper on the way, takes
 seconds for what takes LLVM some hundredths of one.
 

@@ -1,19 +1,14 @@
-"""What the generated CPU source calls: element access by address, memory, BLAS, math. The only module with intrinsics.
-
-Each function exists twice: as Numba code, and (`PYTHON`) in plain Python on the same memory, so that generated source can also run
-un-jitted in a debugger.
-"""
+"""What the generated CPU source calls: element access by address, memory, math. The only module with intrinsics."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numba
-from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import get_cython_function_address, intrinsic
+from numba.extending import intrinsic
 
 from .. import dtype as dt
 from ..codegen import layout
@@ -170,101 +165,6 @@ def extend(buffer, data, used, nbytes):  # type: ignore[no-untyped-def]
     st_int64(buffer, layout.BUFFER_ADDRESS, moved)
     st_int64(buffer, layout.BUFFER_CAPACITY, room)
     return moved
-
-
-# ---- BLAS ---------------------------------------------------------------------------------------------------------
-
-_blas_symbols: dict[str, str] = {}
-
-
-def _blas(name: str) -> str:
-    """Registers SciPy's BLAS routine under a symbol of ours and returns the symbol."""
-    if name not in _blas_symbols:
-        symbol = f"dy2st_{name}"
-        llvm.add_symbol(symbol, get_cython_function_address("scipy.linalg.cython_blas", name))
-        _blas_symbols[name] = symbol
-    return _blas_symbols[name]
-
-
-def _gemm(dtype: str) -> Any:
-    symbol = _blas({"float32": "sgemm", "float64": "dgemm"}[dtype])
-    scalar, number = _MEMORY[dtype], NUMBA_TYPES[dtype]
-
-    @intrinsic
-    def call(typingctx, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc = args
-            i8, i32 = ir.IntType(8), ir.IntType(32)
-
-            def boxed(value):  # type: ignore[no-untyped-def]
-                """Fortran takes the address of each argument."""
-                slot = cgutils.alloca_once(builder, value.type)
-                builder.store(value, slot)
-                return slot
-
-            def flag(t):  # type: ignore[no-untyped-def]
-                is_trans = builder.icmp_signed("!=", t, ir.Constant(_i64, 0))
-                return boxed(builder.select(is_trans, ir.Constant(i8, ord("T")), ir.Constant(i8, ord("N"))))
-
-            def size(v):  # type: ignore[no-untyped-def]
-                return boxed(builder.trunc(v, i32))
-
-            def pointer(v):  # type: ignore[no-untyped-def]
-                return builder.inttoptr(v, scalar.as_pointer())
-
-            # row-major C = A B is column-major C' = B' A'
-            values = [flag(tb), flag(ta), size(n), size(m), size(k), boxed(alpha), pointer(b), size(ldb),
-                      pointer(a), size(lda), boxed(beta), pointer(c), size(ldc)]  # fmt: skip
-            function_type = ir.FunctionType(ir.VoidType(), [v.type for v in values])
-            builder.call(cgutils.get_or_insert_function(builder.module, function_type, symbol), values)
-            return context.get_dummy_value()
-
-        i = types.int64
-        return types.void(i, i, i, i, i, number, i, i, i, i, number, i, i), codegen
-
-    @numba.njit
-    def gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):  # type: ignore[no-untyped-def]
-        if m > 0 and n > 0:
-            call(ta, tb, m, n, k, alpha, a, max(lda, 1), b, max(ldb, 1), beta, c, max(ldc, 1))
-
-    return gemm
-
-
-PANEL = 32
-"""Rows of a panel: parts of a product are a number of panels."""
-WHOLE = 1 << 20
-"""A product of fewer multiplications, 20 microseconds, is not divided (a batch of them is)."""
-
-
-@numba.njit
-def panels_of(m, n, k):  # type: ignore[no-untyped-def]
-    """In how many panels a product can be divided: along its columns, or its rows if these are more."""
-    return 1 if m * n * k < WHOLE else (max(m, n) + PANEL - 1) // PANEL
-
-
-def _gemm_panels(dtype: str, gemm: Any) -> Any:
-    size = dt.size(dtype)
-
-    @numba.njit
-    def gemm_panels(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, panels, first, last):  # type: ignore[no-untyped-def]
-        if last - first < panels:
-            low = first * PANEL
-            if m > n:
-                m = min(m, last * PANEL) - low
-                a += low * (1 if ta else lda) * size
-                c += low * ldc * size
-            else:
-                n = min(n, last * PANEL) - low
-                b += low * (ldb if tb else 1) * size
-                c += low * size
-        gemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-
-    return gemm_panels
-
-
-GEMM = {f"gemm_{name}": _gemm(name) for name in ("float32", "float64")}
-GEMM.update({f"gemm_panels_{name}": _gemm_panels(name, GEMM[f"gemm_{name}"]) for name in ("float32", "float64")})
-GEMM["panels_of"] = panels_of
 
 
 # ---- bounds checks ------------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import re
 from typing import Any
 
 from ..loopir import conv_plan
-from . import conv_depthwise, conv_plans, conv_spread, convolution, integers, runs, symbols, tiles
+from . import conv_depthwise, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles
 
-MODULES = (conv_depthwise, conv_plan, conv_plans, conv_spread, convolution, integers, runs, symbols, tiles)
+MODULES = (conv_depthwise, conv_plan, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles)
 """Where their source is."""
 
 
@@ -22,13 +22,14 @@ def functions() -> dict[str, Any]:
     """The routines by name, in the language of `integers`; made when a program first needs one."""
     found = dict(conv_plans.PLANS)
     for dtype in runs.SCALARS:
-        found[f"conv_tiles_{dtype}"] = tiles.dispatch(dtype)
+        found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
+        found[f"product_{dtype}"] = products.product(dtype)
         found.update(convolution.routines(dtype))
     return found
 
 
-_CALL = re.compile(r"^ *call_(conv_\w+)\(", re.MULTILINE)
+_CALL = re.compile(r"^ *call_((?:conv|product)_\w+)\(", re.MULTILINE)
 
 
 def arguments(name: str) -> int:
@@ -42,7 +43,7 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": "conv_output", "conv_output": "conv_tiles"}
+_NEEDS = {"conv_input": "conv_output", "conv_output": "tiles", "product": "tiles"}
 
 
 def _with_needed(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Instructions on elements and runs of memory, and room on the stack, for the routines of convolution (see `integers`)."""
+"""Instructions on elements and runs of memory, and room on the stack, for the routines of convolution and of products (see `integers`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Register tiles: the innermost loops of convolution, as LLVM code on vectors of the machine's width.
+"""Register tiles: the innermost loops of convolution and of matrix products, as LLVM code on vectors of the machine's width.
 
 A tile is the product of `rows` rows of A with `vectors` vectors of columns of B, kept in registers while the reduction runs:
 

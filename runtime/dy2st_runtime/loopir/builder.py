@@ -164,15 +164,14 @@ class KernelBuilder:
 
     def gemm(self, a: TensorRef, b: TensorRef, c: TensorRef, m: Any, n_: Any, k: Any, *, trans_a: bool = False,
              trans_b: bool = False, a_offset: Any = 0, b_offset: Any = 0, c_offset: Any = 0, lda: Any = None,
-             ldb: Any = None, ldc: Any = None, alpha: Any = 1.0, beta: Any = 0.0) -> None:  # fmt: skip
-        """C = alpha * op(A) @ op(B) + beta * C; see `nodes.Gemm`. Leading dims default to packed row-major."""
+             ldb: Any = None, ldc: Any = None, add: bool = False) -> None:  # fmt: skip
+        """C = op(A) @ op(B), or C += it; see `nodes.Gemm`. Leading dims default to packed row-major."""
         ix = lambda v: n.as_expr(v, n.INDEX)  # noqa: E731
         lda = (m if trans_a else k) if lda is None else lda
         ldb = (k if trans_b else n_) if ldb is None else ldb
         ldc = n_ if ldc is None else ldc
-        self.emit(n.Gemm(trans_a, trans_b, ix(m), ix(n_), ix(k), self.typed(alpha, c.dtype), a.name, ix(a_offset),
-                         ix(lda), b.name, ix(b_offset), ix(ldb), self.typed(beta, c.dtype), c.name, ix(c_offset),
-                         ix(ldc)))  # fmt: skip
+        self.emit(n.Gemm(trans_a, trans_b, ix(m), ix(n_), ix(k), a.name, ix(a_offset), ix(lda), b.name, ix(b_offset), ix(ldb), add,
+                         c.name, ix(c_offset), ix(ldc)))  # fmt: skip
 
     def routine(self, fn: str, tensors: Sequence[TensorRef], *scalars: Any, writes: Sequence[TensorRef], work: Any = 1) -> None:
         """Calls a routine of the target; see `nodes.RoutineCall`."""

@@ -401,21 +401,20 @@ class SetShape:
 
 @dataclass
 class Gemm:
-    """C[m,n] = alpha * op(A)[m,k] @ op(B)[k,n] + beta * C, row-major, at flat offsets; ld* are the row strides as stored."""
+    """C[m,n] = op(A)[m,k] @ op(B)[k,n], or with `add` C += it; row-major, at flat offsets; ld* are the row strides as stored."""
 
     trans_a: bool
     trans_b: bool
     m: Expr
     n: Expr
     k: Expr
-    alpha: Expr
     a: str
     a_offset: Expr
     lda: Expr
     b: str
     b_offset: Expr
     ldb: Expr
-    beta: Expr
+    add: bool
     c: str
     c_offset: Expr
     ldc: Expr

@@ -133,6 +133,9 @@ def _names(e: n.Expr) -> list[str]:
 
 MEMORY, ARITHMETIC, DIVISION, INT_DIVISION = 1.0, 0.2, 1.5, 40.0
 VECTOR_CALL, LIBRARY_CALL = 5.0, 100.0
+PRODUCT = 0.32
+"""For each multiplication of a matrix product: twice what it takes, since what is estimated for loops is the time from memory beyond the
+caches, and products are worth sharing sooner."""
 VECTORIZED = {("exp", "float32"), ("log", "float32"), ("tanh", "float32"), ("sigmoid", "float32"), ("erf", "float32")}
 SIMPLE = {"abs", "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite"}
 UNKNOWN_TRIPS = 16

@@ -62,7 +62,7 @@ def _lines(body: list, indent: int) -> list[str]:
         elif isinstance(s, n.Gemm):
             a, b = s.a + (".T" if s.trans_a else ""), s.b + (".T" if s.trans_b else "")
             sizes = ", ".join(map(show_expr, (s.m, s.n, s.k)))
-            out.append(f"{pad}gemm {s.c} = {a} @ {b}  sizes [{sizes}]")
+            out.append(f"{pad}gemm {s.c} {'+=' if s.add else '='} {a} @ {b}  sizes [{sizes}]")
         else:
             raise TypeError(type(s))
     return out

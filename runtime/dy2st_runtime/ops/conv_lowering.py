@@ -189,7 +189,7 @@ def _filter_products(k: Any, src: Any, d: Any, dst: Any, scratch: Sequence[Any],
             images.fill(k, dst, to + r * depth, columns, 0.0)
         with k.loop(shape.batch) as b:
             k.gemm(d, src, dst, rows, columns, shape.points, trans_b=True, a_offset=shape.output(b, group) + row * shape.points,
-                   b_offset=((b * shape.groups + group) * depth + column) * shape.points, c_offset=to, ldc=depth, beta=1.0)  # fmt: skip
+                   b_offset=((b * shape.groups + group) * depth + column) * shape.points, c_offset=to, ldc=depth, add=True)  # fmt: skip
 
 
 def _filter_columns(k: Any, src: Any, d: Any, dst: Any, scratch: Sequence[Any], shape: Shapes) -> None:
@@ -217,7 +217,7 @@ def _filter_columns(k: Any, src: Any, d: Any, dst: Any, scratch: Sequence[Any], 
             pixels, at = (framed, room) if frame.padded else (src, start)
             _columns(k, shape, frame, channels, at, columns, lambda s, e, pixels=pixels: matrix.__setitem__(e, pixels[s]))  # type: ignore[misc]
             k.gemm(d, matrix, dst, shape.filters, channels * window, shape.points, trans_b=True, a_offset=shape.output(b, group),
-                   b_offset=columns, c_offset=to, ldc=shape.taps, beta=1.0)  # fmt: skip
+                   b_offset=columns, c_offset=to, ldc=shape.taps, add=True)  # fmt: skip
 
 
 def _scatter(

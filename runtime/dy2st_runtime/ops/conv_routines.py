@@ -54,7 +54,7 @@ def pointwise(f: Any, attrs: dict[str, Any]) -> bool:
 
 
 MANY_FILTERS, FEW_CHANNELS = 64, 8
-"""Measured on one Zen4 core: pointwise filters from so many on, products of the BLAS are 0 to 15 % faster than tiles (below, up to 60 %
+"""Measured on one Zen4 core: pointwise filters from so many on, products on the image are 0 to 15 % faster than tiles (below, up to 60 %
 slower); gradients in images of so few channels, with strides of 1, they are 10 to 40 % faster (elsewhere up to 3 times slower)."""
 
 

@@ -1,7 +1,7 @@
 """Matrix products.
 
-The native code calls the BLAS for each matrix of a batch. Integers, and float16, which the BLAS does not know, go through a plain loop
-nest with an accumulator.
+The native code calls the target's product for each matrix of a batch. Integers, and float16, which that does not know, go through a plain
+loop nest with an accumulator.
 """
 
 from __future__ import annotations

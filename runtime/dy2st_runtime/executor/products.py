@@ -1,0 +1,230 @@
+"""The routine of matrix products on the CPU: over register tiles (see `tiles`), as convolution is.
+
+A library's product copies both operands into an order of its own first, which costs small products, the most frequent ones of models,
+up to two thirds of their time. Here A is read where it lies, element by element, and so is B, in whole vectors, if A has few rows;
+otherwise the columns of B that a panel of tiles needs are copied to the stack, where they stay in the cache of the first level for all
+rows of a block. The copy of a transposed B turns squares of vectors over in registers. The blocks are those of Goto and van de Geijn
+(2008).
+
+A row or column alone has no tiles: it is a sum of rows of the matrix, or a dot product with each of them.
+
+Each element of C is the sum of its products in the order of the reduction, whatever else is computed with it; so the results are equal
+to the last bit however a product is divided.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from .. import dtype as dt
+from ..codegen import layout
+from . import symbols, tiles
+from .integers import I64, Instruction, external
+from .runs import SCALARS, Elements, copy_run, round_up, stack
+
+MAX_ROWS = 256
+"""Rows of a block of A: with REDUCTION columns it stays in the cache of the second level."""
+REDUCTION = 256
+"""Steps of a reduction between two visits of C."""
+FEW_ROWS = 32
+"""So many rows read B where it lies."""
+DOTS = 4
+"""So many rows of A are multiplied with a transposed B by dot products: turning B over would cost more."""
+
+
+def _turn(dtype: str) -> Instruction:
+    """turn(target, target_row, source, source_row): the transpose of a square of as many rows as a vector has elements."""
+    scalar, count = SCALARS[dtype], tiles.lanes(dtype)
+    vector = ir.VectorType(scalar, count)
+
+    def emit(builder: Any, target: Any, target_row: Any, source: Any, source_row: Any) -> None:
+        def place(address: Any, step: Any, row: int) -> Any:
+            pointer = builder.gep(builder.inttoptr(address, scalar.as_pointer()), [builder.mul(step, ir.Constant(I64, row))])
+            return builder.bitcast(pointer, vector.as_pointer())
+
+        def shuffled(a: Any, b: Any, lanes: list[int]) -> Any:
+            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), count), lanes))
+
+        rows = [builder.load(place(source, source_row, r), align=dt.size(dtype)) for r in range(count)]
+        half = 1
+        while half < count:  # exchanges blocks of `half` x `half` on either side of the diagonal
+            low = [i - half + count if i & half else i for i in range(count)]
+            high = [i + count if i & half else i + half for i in range(count)]
+            for i in range(count):
+                if not i & half:
+                    a, b = rows[i], rows[i + half]
+                    rows[i], rows[i + half] = shuffled(a, b, low), shuffled(a, b, high)
+            half *= 2
+        for r, row in enumerate(rows):
+            builder.store(row, place(target, target_row, r), align=dt.size(dtype))
+
+    return Instruction(emit)
+
+
+def _dots(dtype: str, rows: int) -> Instruction:
+    """dots(a, b, b_row, count, c, add): c[r] (+)= the dot product of a with row r of B, for so many rows."""
+    scalar, lanes = SCALARS[dtype], tiles.lanes(dtype)
+    vector, size = ir.VectorType(scalar, lanes), dt.size(dtype)
+    name = f"dots_{dtype}_{rows}"
+
+    def define(module: ir.Module) -> ir.Function:
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 6), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        a, b, b_row, count, c, add = function.args
+        build = ir.IRBuilder(function.append_basic_block("entry"))
+        number = lambda v: ir.Constant(I64, v)  # noqa: E731
+        pointers = [build.inttoptr(a, scalar.as_pointer())]
+        pointers += [build.gep(build.inttoptr(b, scalar.as_pointer()), [build.mul(b_row, number(r))]) for r in range(rows)]
+        sums, rests = [build.alloca(vector) for _ in range(rows)], [build.alloca(scalar) for _ in range(rows)]
+        for r in range(rows):
+            build.store(ir.Constant(vector, [0.0] * lanes), sums[r])
+            build.store(ir.Constant(scalar, 0.0), rests[r])
+
+        def accumulate(at: Any, kind: Any, totals: list[Any]) -> None:
+            x, *values = (build.load(build.bitcast(build.gep(p, [at]), kind.as_pointer()), align=size) for p in pointers)
+            for total, value in zip(totals, values, strict=True):
+                product = build.fmul(x, value, flags=("contract",))
+                build.store(build.fadd(build.load(total), product, flags=("contract",)), total)
+
+        vectors = build.udiv(count, number(lanes))
+        whole = build.mul(vectors, number(lanes))
+        with cgutils.for_range(build, vectors) as step:
+            accumulate(build.mul(step.index, number(lanes)), vector, sums)
+        with cgutils.for_range(build, build.sub(count, whole)) as step:
+            accumulate(build.add(whole, step.index), scalar, rests)
+        kind = ir.FunctionType(scalar, [scalar, vector])
+        reduction = cgutils.get_or_insert_function(module, kind, f"llvm.vector.reduce.fadd.v{lanes}f{8 * size}")
+        out = build.inttoptr(c, scalar.as_pointer())
+        is_added = build.icmp_signed("!=", add, number(0))
+        for r in range(rows):
+            total = build.call(reduction, [build.load(rests[r]), build.load(sums[r])], fastmath=("reassoc",))
+            place = build.gep(out, [number(r)])
+            with build.if_else(is_added) as (then, otherwise):
+                with then:
+                    build.store(build.fadd(build.load(place), total), place)
+                with otherwise:
+                    build.store(total, place)
+        build.ret_void()
+        return function
+
+    def emit(builder: Any, *operands: Any) -> None:
+        builder.call(builder.module.globals.get(name) or define(builder.module), operands)
+
+    return Instruction(emit)
+
+
+def product(dtype: str) -> Any:
+    """product(trans_a, trans_b, m, n, k, a, lda, b, ldb, add, c, ldc, parts, first, last): C (+)= op(A) @ op(B), row-major; of all
+    parts, into which the columns are divided, or the rows if these are more, those from first to last."""
+    size, lanes, vectors = dt.size(dtype), tiles.lanes(dtype), tiles.VECTORS
+    width = lanes * vectors
+    panel, cells, origin = stack(REDUCTION * width * size), stack(MAX_ROWS * width * size), stack(8)
+    clear, copy = (elements := Elements(dtype)).clear, elements.copy
+    tile = external(symbols.symbol(f"tiles_{dtype}"))
+    turn, four_dots, one_dot = _turn(dtype), _dots(dtype, 4), _dots(dtype, 1)
+    row, _ = tiles.dispatch_row(dtype)
+
+    def pack(target: int, trans_b: int, b: int, ldb: int, columns: int, depth: int) -> None:
+        """The columns of a panel, each row of it `width` elements after the one before."""
+        if trans_b:
+            whole = depth // lanes * lanes
+            for j in range(0, columns, lanes):
+                rest = min(lanes, columns - j)
+                turned = whole if rest == lanes else 0
+                for x in range(0, turned, lanes):
+                    turn(target + (x * width + j) * size, width, b + (j * ldb + x) * size, ldb)
+                for x in range(turned, depth):
+                    for i in range(rest):
+                        copy(target, x * width + j + i, b, (j + i) * ldb + x)
+        else:
+            for x in range(depth):
+                copy_run(target + x * width * size, b + x * ldb * size, columns * size)
+
+    def copy_rows(target: int, target_row: int, source: int, source_row: int, rows: int, columns: int) -> None:
+        for r in range(rows):
+            copy_run(target + r * target_row * size, source + r * source_row * size, columns * size)
+
+    def tiled(trans_a: int, trans_b: int, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, add: int, c: int,
+              ldc: int) -> None:  # fmt: skip
+        a_row, a_step = (1 if trans_a else lda), (lda if trans_a else 1)
+        count = round_up(n, lanes)
+        panels = round_up(count, vectors)
+        zero, room, kept = origin(), panel(), cells()
+        clear(zero, 0)
+        clear(zero, 8 // size - 1)
+        for block in range(0, m, MAX_ROWS):
+            rows = min(m - block, MAX_ROWS)
+            for s in range(max(round_up(k, REDUCTION), 1)):
+                step = s * REDUCTION
+                depth = min(k - step, REDUCTION)
+                from_ = a + (block * a_row + step * a_step) * size
+                is_first = 1 - add if s == 0 else 0
+                for p in range(panels):
+                    begin = p * count // panels * lanes
+                    wide = (p + 1) * count // panels - p * count // panels
+                    columns = min(wide * lanes, n - begin)
+                    out = c + (block * ldc + begin) * size
+                    here, b_step = b + ((begin * ldb + step) if trans_b else (step * ldb + begin)) * size, ldb
+                    if trans_b or rows > FEW_ROWS or columns < wide * lanes:
+                        pack(room, trans_b, here, ldb, columns, depth)
+                        here, b_step = room, width
+                    if columns == wide * lanes:
+                        tile(from_, a_row, a_step, zero, here, b_step, zero, depth, 1, out, ldc, rows, wide, is_first)
+                    else:
+                        if not is_first:
+                            copy_rows(kept, width, out, ldc, rows, columns)
+                        tile(from_, a_row, a_step, zero, here, b_step, zero, depth, 1, kept, width, rows, wide, is_first)
+                        copy_rows(out, ldc, kept, width, rows, columns)
+
+    def rows_summed(count: int, k: int, x: int, x_step: int, b: int, ldb: int, c: int) -> None:
+        """c = the sum of the rows of B [k, count], each times an element of x."""
+        zero = origin()
+        clear(zero, 0)
+        clear(zero, 8 // size - 1)
+        done = 0
+        left = count // lanes
+        while left > 0:
+            here = row(x, x_step, zero, b + done * size, ldb, zero, k, 1, c + done * size, left)
+            done += here * lanes
+            left -= here
+        if done < count:
+            tiled(1, 0, 1, count - done, k, x, x_step, b + done * size, ldb, 0, c + done * size, count)
+
+    def dotted(count: int, k: int, x: int, b: int, ldb: int, add: int, c: int) -> None:
+        """c (+)= the dot products of x with the rows of B [count, k]."""
+        for j in range(0, count - count % 4, 4):
+            four_dots(x, b + j * ldb * size, ldb, k, c + j * size, add)
+        for j in range(count - count % 4, count):
+            one_dot(x, b + j * ldb * size, ldb, k, c + j * size, add)
+
+    def product(trans_a: int, trans_b: int, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, add: int, c: int, ldc: int,
+                parts: int, first: int, last: int) -> None:  # fmt: skip
+        # before the division: how an element is computed must not depend on it
+        few, one_row, one_column = m <= DOTS, m == 1, n == 1 and ldc == 1
+        if last - first < parts:
+            low = first * layout.PRODUCT_PART
+            if m > n:
+                m = min(m, last * layout.PRODUCT_PART) - low
+                a += low * (1 if trans_a else lda) * size
+                c += low * ldc * size
+            else:
+                n = min(n, last * layout.PRODUCT_PART) - low
+                b += low * (ldb if trans_b else 1) * size
+                c += low * size
+        if few and trans_b and not trans_a:
+            for i in range(m):
+                dotted(n, k, a + i * lda * size, b, ldb, add, c + i * ldc * size)
+        elif one_column and not trans_a and (trans_b or ldb == 1):
+            dotted(m, k, b, a, lda, add, c)
+        elif one_row and not trans_b and not add:
+            rows_summed(n, k, a, lda if trans_a else 1, b, ldb, c)
+        elif one_column and trans_a and not add:
+            rows_summed(m, k, b, 1 if trans_b else ldb, a, lda, c)
+        else:
+            tiled(trans_a, trans_b, m, n, k, a, lda, b, ldb, add, c, ldc)
+
+    return product
