@@ -28,6 +28,8 @@ from .logical import not_in as not_in
 from .logical import or_ as or_
 from .logical import or_test as or_test
 from .loops import while_stmt as while_stmt
+from .managers import except_star as except_star
+from .managers import manager as manager
 from .matching import match_class as match_class
 from .matching import match_mapping as match_mapping
 from .matching import match_others as match_others

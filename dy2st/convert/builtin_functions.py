@@ -34,7 +34,7 @@ from .iterables import (
 )
 from .iterators import fresh, iter_, next_
 from .lists import stackable
-from .logical import in_, not_, python_bool
+from .logical import compare, in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
 from .options import OneOf, choose
@@ -343,5 +343,6 @@ BUILTINS: dict[Any, Callable] = {
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
+    operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
 }  # fmt: skip

@@ -33,6 +33,7 @@ from .recursion import enter
 from .structure import flatten
 from .texts import text
 from .tracer import Tracer, current_tracer, is_staged
+from .undefined import Undefined
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _CONVERTED = {*(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "attention", "transformer", "ctc", "functional.ctc")),
@@ -279,7 +280,35 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
         return looked_up(args[0], args[1], found, lambda: f(*args))
     if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak and not hasattr(type_(args[0]), args[1]):
         return f(type_(args[0])(), *args[1:])  # a number of Python has no such attribute either
+    if (f is hasattr or len(args) > 2) and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
+        return _or_none_there(f, *args)
     return f(*args)
+
+
+def _or_none_there(f: Callable, owner: Any, name: str, *default: Any) -> Any:
+    """`getattr` with a default, or `hasattr`, of an object of a user's class, where only the run may know whether it has the attribute."""
+    from .tries import try_stmt
+
+    found: Any = Undefined(name)
+
+    def body() -> None:
+        nonlocal found
+        found = getattr(owner, name)
+        if f is hasattr:
+            found = True
+
+    def missing(error: BaseException) -> None:
+        nonlocal found
+        if not isinstance(error, AttributeError):
+            raise error
+        found = default[0] if default else False
+
+    def set_state(state: tuple) -> None:
+        nonlocal found
+        (found,) = state
+
+    try_stmt(body, (lambda: AttributeError,), missing, None, None, False, lambda: (found,), set_state, (f"{f.__name__}()",))
+    return found
 
 
 def _cached(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:

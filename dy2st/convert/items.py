@@ -20,6 +20,7 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .chosen import note_item
+from .dicts import StagedDict
 from .dynamic import DynamicList
 from .growing import current
 from .if_stmt import if_expr
@@ -44,11 +45,11 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
         value = a[key]
         return getitem(value, *more) if more else value
     found = _parts(a)
+    if isinstance(key, OneOf) and not isinstance(a, StagedDict):  # which has its own way
+        return choose(key, lambda one: getitem(a, one, *more))
     if found is None:
         own = getattr(type(a), "__getitem__", None)
         value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
-    elif isinstance(key, OneOf):
-        return choose(key, lambda one: getitem(a, one, *more))
     elif isinstance(found, dict):
         return select(tracer, *_of_dict(found, key), more)
     elif isinstance(key, slice):

@@ -35,6 +35,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "is": operator.is_, "is not": operator.is_not,
 }  # fmt: skip
+_ORDERS = ("<", "<=", ">", ">=")
 _CHEAP = 8
 
 
@@ -202,9 +203,12 @@ def compare(op: str, a: Any, b: Any) -> Any:
     if op in ("is", "is not") and current_tracer() is not None:
         same = _identical(a, b)
         return same if op == "is" else not_(same)
-    if op in ("==", "!=") and type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
-        same = _equal_items(a, b)
-        return same if op == "==" else not_(same)
+    if type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
+        if op in _ORDERS:
+            return _ordered_items(op, a, b)
+        if op in ("==", "!="):
+            same = _equal_items(a, b)
+            return same if op == "==" else not_(same)
     if op in ("==", "!=") and (isinstance(a, DynamicList) or isinstance(b, DynamicList)):
         same = _equal_lists(a, b)
         return same if op == "==" else not_(same)
@@ -264,6 +268,15 @@ def _equal_items(a: Any, b: Any) -> Any:
     return python_bool(and_(*[lambda x=x, y=y: True if x is y else truth(compare("==", x, y)) for x, y in pairs]))
 
 
+def _ordered_items(op: str, a: Any, b: Any) -> Any:
+    """`a < b` of two lists or two tuples with tensors in them: the first items that differ decide."""
+    if not a or not b:
+        return _COMPARE[op](len(a), len(b))
+    first, second = a[0], b[0]
+    same = True if first is second else truth(compare("==", first, second))
+    return if_expr(same, lambda: _ordered_items(op, a[1:], b[1:]), lambda: compare(op, first, second), f"the value of {op!r}")
+
+
 def _equal_lists(a: Any, b: Any) -> Any:
     """`a == b`, where one of the two is a list of dynamic length.
 
@@ -301,6 +314,8 @@ def in_(a: Any, b: Any) -> Any:
     """`a in b`."""
     if isinstance(a, OneOf):
         return choose(a, lambda one: in_(one, b))
+    if isinstance(b, OneOf):
+        return choose(b, lambda one: in_(a, one))
     if isinstance(b, MaybeValue):
         b = b._dy_bare("argument of type 'NoneType' is not iterable")
     if is_staged(b):
@@ -312,16 +327,24 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, DynamicList):
         b.require_scalars("'in'")
         return python_bool(if_expr(b.length() > 0, lambda: in_(a, b.stack()), lambda: False))
-    if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or any(map(is_staged, b))):
+    if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
         if isinstance(b, range):
             b = list(b)
-        return python_bool(or_(*[lambda e=e: True if e is a else a == e for e in b])) if b else False
+        return python_bool(or_(*[lambda e=e: True if e is a else compare("==", a, e) for e in b])) if b else False
     if isinstance(b, dict) and is_staged(a):
         return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(a is key for key in b)
     if isinstance(b, StagedDict):
         return b.contains(a)
     own = bound(b, "__contains__")
     return a in b if own is None else python_bool(truth(own(a)))
+
+
+def _any_staged(a: Any, items: Any) -> bool:
+    """Whether comparing a value with the items of a sequence or set meets tensors."""
+    if isinstance(items, range):
+        return False
+    leaves, tree = flatten(a)
+    return any(map(is_staged, items)) or (tree.kind is not None and any(map(is_staged, (*leaves, *flatten(list(items))[0]))))
 
 
 def not_in(a: Any, b: Any) -> Any:

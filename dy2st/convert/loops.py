@@ -245,7 +245,7 @@ class Loop:
             for items, later in growth:
                 self._promote(items, later)
             return not growth
-        with self.tracer.frame(self.body_block) as frame:
+        with self.tracer.whole_frame(self.body_block) as frame:
             modified, widened = self.tracer.aliases.mutations, self.tracer.entries.widened
             before = self._enter(self.body_block)
             starts = self._leaves(before)

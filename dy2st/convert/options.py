@@ -5,6 +5,7 @@ What is done with it is done in a branch for each of them: `mode == "a"`, `layer
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -68,6 +69,9 @@ class OneOf:
     def __ne__(self, other: Any) -> Any:
         return _compared(self, "!=", other)
 
+    def __invert__(self) -> Any:
+        return choose(self, operator.invert)
+
     def __hash__(self) -> int:
         self._dy_fail("used as a key")
 
@@ -98,6 +102,19 @@ def _compared(x: OneOf, op: str, other: Any) -> Any:
     from .logical import compare
 
     return choose(x, lambda one: compare(op, one, other))
+
+
+def _operator(f: Callable[[Any, Any], Any], reflected: bool) -> Callable[[OneOf, Any], Any]:
+    def operate(self: OneOf, other: Any) -> Any:
+        return choose(self, lambda one: f(other, one) if reflected else f(one, other))
+
+    return operate
+
+
+# those of flags; with others there could be more and more objects, in each iteration of a loop
+for _name in ("and", "or", "xor"):
+    setattr(OneOf, f"__{_name}__", _operator(getattr(operator, f"__{_name}__"), False))
+    setattr(OneOf, f"__r{_name}__", _operator(getattr(operator, f"__{_name}__"), True))
 
 
 def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:

@@ -107,6 +107,22 @@ class Attempt:
         return self.shows or any(issubclass(kind, named()) for named in self.kinds)
 
 
+@dataclass(eq=False)
+class Onlooker:
+    """What stands around code that is being traced and would see what is raised there, but cannot be shown what only the run knows.
+
+    Attributes:
+        takes: whether it matters to it that an exception of this class is raised.
+        what, hint: name it in errors, and say what to do.
+        depth: how many `try`s are around it.
+    """
+
+    takes: Callable[[type[BaseException]], bool]
+    what: str
+    hint: str
+    depth: int
+
+
 @dataclass
 class Rest:
     """The block of what follows a raise, and what is raised there."""
@@ -135,12 +151,23 @@ class Attempts:
     def __init__(self, tracer: Tracer):
         self.tracer = tracer
         self.active: list[Attempt] = []
+        self.onlookers: list[Onlooker] = []
         self._scopes: list[_Scope] = []
         self._places: dict[int, tuple[Exception, Location | None]] = {}
 
     def wants(self, *kinds: type[Exception]) -> bool:
         """Whether a `try` may catch one of these exceptions."""
         return any(a.takes(kind) for a in self.active for kind in kinds)
+
+    def require_unseen(self, location: Location | None, *kinds: type[Exception]) -> None:
+        """StructureError if an onlooker would see one of these exceptions before a `try` catches it."""
+        for onlooker in reversed(self.onlookers):
+            for kind in kinds:
+                if onlooker.takes(kind) and not any(a.takes(kind) for a in self.active[onlooker.depth :]):
+                    raise StructureError(
+                        f"that {kind.__name__} is raised here, which only the run knows, would be seen by {onlooker.what}",
+                        location=location, hint=onlooker.hint,
+                    )  # fmt: skip
 
     def place(self, error: Exception) -> Location | None:
         """Where the user's code raises an exception; None if something else does."""
@@ -198,6 +225,7 @@ class Attempts:
         location = self.place(error)
         if location is None or (not scope.rests and (scope.direct or not self.wants(type(error)))):
             raise error
+        self.require_unseen(location, type(error))
         if not self.wants(type(error)):
             append_raise(self.tracer, self.tracer.block, error, location)
             return []
@@ -266,7 +294,11 @@ class Attempts:
         """
         kinds = _exceptions_of(op.type, attrs.get("exception"))
         tensors = [t for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None]
-        if not op.may_raise_for(tuple(t.dtype for t in tensors), attrs) or not self.wants(*kinds):
+        if not op.may_raise_for(tuple(t.dtype for t in tensors), attrs):
+            return False
+        if self.onlookers:
+            self.require_unseen(user_location(4), *kinds)
+        if not self.wants(*kinds):
             return False
         location = user_location(4)
         self._require_passable(location)
@@ -289,6 +321,7 @@ class Attempts:
 
     def caught(self, flag: Tensor, error: Exception, location: Location | None) -> bool:
         """Whether a `try` may catch an exception that is raised where a flag is true; what follows is traced behind it then."""
+        self.require_unseen(location, type(error))
         if not self.wants(type(error)):
             return False
         self._require_passable(location)

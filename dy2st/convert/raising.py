@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder
 from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 
-from ..errors import DivisionError, Dy2stError, OutOfRangeError
+from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import path_of, user_location
 from ..transpiler import locate
@@ -19,6 +21,47 @@ from .tracer import Tracer, need_tracer
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, ValueError, ZeroDivisionError, OverflowError)
 
+
+# classes of values while a function is traced, and what they are to the user
+_STANDS_FOR = {
+    "OneOf": "one of several objects, as only the run knows",
+    "StagedList": "a list whose length only the run knows",
+    "RecordList": "a list whose length only the run knows",
+    "StagedDict": "a dict of which only the run knows the keys",
+    "StagedRange": "a range() with an end that only the run knows",
+    "Staged": "something whose length only the run knows",
+    "Generator": "a generator expression over something whose length only the run knows",
+    "MaybeNone": "a value that is None in some runs, as only the run knows",
+    "MaybeValue": "a value that is None in some runs, as only the run knows",
+    "MaybeObject": "an object that a variable holds in some runs only",
+    "MaybeAttribute": "an attribute that an object has in some runs only",
+}
+_NAMED = re.compile(rf"\b({'|'.join(_STANDS_FOR)})\b")
+
+
+def refusal(error: BaseException) -> StagedValueError | None:
+    """What stands for an exception of Python's that names the class which a value has while it is traced; None for others."""
+    if type(error) not in (TypeError, AttributeError):
+        return None
+    number = getattr(error, "obj", None)
+    if isinstance(number, Tensor) and number._weak and type(error) is AttributeError and _of_numbers(error.name):
+        return StagedValueError(
+            f"a number that only the run knows has no attribute {error.name!r} here", location=path_of(error),
+            hint="compute it with operators, or with the functions of math or of tensors",
+        )  # fmt: skip
+    named = _NAMED.search(str(error))
+    if named is None:
+        return None
+    return StagedValueError(
+        f"{_STANDS_FOR[named[1]]}, cannot be used so; Python says: {error}", location=path_of(error),
+        hint="do it in the branches that make the value, where Python knows it, or with tensors",
+    )  # fmt: skip
+
+
+def _of_numbers(name: str | None) -> bool:
+    return name is not None and (hasattr(int, name) or hasattr(float, name))
+
+
 def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     """Ends a branch with the exception that its code raised while it was traced: the run that takes it raises the same.
 
@@ -28,6 +71,7 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     location = tracer.tries.place(error)
     if location is None:
         raise error
+    tracer.tries.require_unseen(location, type(error))
     append_raise(tracer, block, error, location)
 
 
@@ -85,6 +129,8 @@ def raised_at(error: Exception) -> Location | None:
     if isinstance(error, Dy2stError):
         # what the values are to blame for, whoever computes with them; all others say what cannot be traced
         return error.location if isinstance(error, (OutOfRangeError, DivisionError)) else None
+    if refusal(error) is not None:
+        return None
     location = place = None
     stands = False
     tb = error.__traceback__

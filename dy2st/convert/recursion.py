@@ -140,7 +140,7 @@ class StagedFunction:
         tracer.watch_locals()
         tracer.staged.append(self)
         try:
-            with tracer.frame(block) as frame:
+            with tracer.whole_frame(block) as frame:
                 outcome = tracer.outcome(self.f(*self.values[0], **self.values[1]), frame)
         except NoResult:
             if any(other.results is None for other in tracer.staged[:-1]):

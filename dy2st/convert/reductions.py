@@ -23,8 +23,9 @@ from .dynamic import DynamicList
 from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, staged
 from .iterators import fresh
-from .logical import and_, not_, or_, python_bool
+from .logical import and_, compare, not_, or_, python_bool
 from .rounding import number_where
+from .structure import flatten
 from .tracer import is_staged, need_tracer
 from .undefined import Undefined
 
@@ -63,14 +64,14 @@ def extreme(which: str) -> Callable:
                 return plain(values, **kwargs)
         rank = call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
-        if not any(map(is_staged, keys)):
+        if not any(map(is_staged, flatten(tuple(keys))[0])):
             if rank is None:
                 return plain(*args, **kwargs)
             chosen = plain(builtins.range(len(values)), key=keys.__getitem__)
             return values[chosen]
         best, best_key = values[0], keys[0]
         for v, k in zip(values[1:], keys[1:], strict=True):
-            better = k > best_key if which == "max" else k < best_key
+            better = compare(">" if which == "max" else "<", k, best_key)
             best, best_key = if_expr(better, partial(_value, (v, k)), partial(_value, (best, best_key)))
         return best
 
@@ -196,7 +197,10 @@ def sum_(values: Any, start: Any = 0) -> Any:
     if isinstance(values, DynamicList):
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)
     if is_staged(values):
-        return _total(values) + start
+        rows = staged(values)
+        assert rows is not None
+        # README: where only the run knows that there are no rows, the sum of none is a tensor too
+        return start if not isinstance(rows.length, Tensor) and rows.length == 0 else _total(values) + start
     values = list(values)
     if not (COMPENSATED and any(map(is_staged, values)) and any(map(_is_float, values))):
         return sum(values, start)

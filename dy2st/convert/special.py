@@ -6,7 +6,9 @@ place a method that runs the converted form in threads that trace, and the user'
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -40,7 +42,7 @@ class _Replaced:
                 if key in self.entries:
                     old, users = self.entries[key]
                     self.entries[key] = old, users + 1
-                elif (new := _replacement(name, value)) is not None:
+                elif (new := _by_fields(cls, name, value) or _replacement(name, value)) is not None:
                     self.entries[key] = value, 1
                     type.__setattr__(cls, name, new)
                 else:
@@ -135,6 +137,35 @@ def _replacement(name: str, value: Any) -> Any:
         if isinstance(value, staticmethod) and isinstance(value.__func__, types.FunctionType):
             return staticmethod(_method(value.__func__, static=True))
     return None
+
+
+_ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+
+
+def _by_fields(cls: type, name: str, raw: Any) -> Any:
+    """What stands for a comparison that `dataclass` has made, of which there is no source; None for anything else."""
+    if name not in (*_ORDER, "__eq__") or not dataclasses.is_dataclass(cls) or getattr(raw, "__code__", None) is None:
+        return None
+    if raw.__code__.co_filename != "<string>":
+        return None
+    fields = [f.name for f in dataclasses.fields(cls) if f.compare]
+
+    @functools.wraps(raw)
+    def method(self: Any, other: Any) -> Any:
+        from .logical import and_, compare
+        from .tracer import current_tracer
+
+        if current_tracer() is None or other.__class__ is not self.__class__:
+            return raw(self, other)
+        if name == "__eq__" and _FIELD_BY_FIELD:
+            return and_(*[lambda f=f: compare("==", getattr(self, f), getattr(other, f)) for f in fields]) if fields else True
+        return compare(_ORDER.get(name, "=="), *(tuple([getattr(x, f) for f in fields]) for x in (self, other)))
+
+    return method
+
+
+# whether `==` of dataclasses compares field by field, not a tuple of all
+_FIELD_BY_FIELD = sys.version_info >= (3, 13)
 
 
 def _not_equal(self: Any, other: Any) -> Any:

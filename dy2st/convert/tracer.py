@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 Captured = tuple[Tensor, Variable]
 
+_UNDER_A_CONDITION = "the recording of gradients is switched under a condition on tensors, for what follows too"
+
 
 class TooLongError(Dy2stError):
     """More ops than a trace may have that unrolls loops over sizes; whoever set the limit catches it."""
@@ -136,7 +138,7 @@ class Tracer(Watcher, ProgramRecorder):
         self._count += 1
         if self.limit is not None and self._count > self.limit:
             raise TooLongError(f"a trace of more than {self.limit} ops", location=user_location(3))
-        if self.tries.active and op.may_raise and self.tries.intercept(op, ins, attrs):
+        if op.may_raise and (self.tries.active or self.tries.onlookers) and self.tries.intercept(op, ins, attrs):
             return ()
         values = tuple(
             [self.lift(t) for t in x] if isinstance(x, list) else (None if x is None else self.lift(x)) for x in ins
@@ -426,8 +428,14 @@ class Tracer(Watcher, ProgramRecorder):
 
     def run_in(self, block: Block, thunk: Callable[[], Any]) -> Outcome:
         """Traces a function into a block."""
-        with self.frame(block) as frame:
+        with self.whole_frame(block) as frame:
             return self.outcome(thunk(), frame)
+
+    @contextlib.contextmanager
+    def whole_frame(self, block: Block) -> Iterator[Frame]:
+        """`frame` for code that begins and ends as one in the user's source, so that the modes at its end are those at its begin."""
+        with dispatch.grad_as_before(_UNDER_A_CONDITION), self.frame(block) as frame:
+            yield frame
 
     def outcome(self, result: Any, frame: Frame) -> Outcome:
         """What the code in a frame leaves behind, at its end."""

@@ -11,6 +11,7 @@ from ..transpiler import ConversionError, locate
 from .growing import current
 from .if_stmt import State, if_stmt
 from .raised import Attempt, Raised
+from .raising import refusal
 from .tracer import TooLongError, Tracer, current_tracer
 from .undefined import quiet
 
@@ -73,10 +74,10 @@ def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, or
             final()
 
 
-def _is_of_tracing(error: BaseException) -> bool:
+def is_of_tracing(error: BaseException) -> bool:
     """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
     own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
-    return own or isinstance(error, _OF_TRACING)
+    return own or isinstance(error, _OF_TRACING) or refusal(error) is not None
 
 
 class _Try:
@@ -99,7 +100,7 @@ class _Try:
             finally:
                 tries.active.pop()
         except BaseException as error:
-            if self.handle is None or (self.attempt.kinds and _is_of_tracing(error)):
+            if self.handle is None or (self.attempt.kinds and is_of_tracing(error)):
                 raise
             self.handle(error)
             return

@@ -35,11 +35,12 @@ from ..convert.dynamic import DynamicList
 from ..convert.growing import put_back
 from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
+from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.places import CONTENTS, LENGTH, Place, place_of_attribute
-from ..convert.raising import stage_last_raise
+from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import MaybeObject, flatten, split, unflatten
@@ -175,6 +176,7 @@ class Trace:
         # what there is before the function runs, and so is no object of the trace
         tracer.before = {id(x): x for x in (*tracer.reach.objects.values(), *tracer.containers)}
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
+        grad = dispatch.is_grad_enabled()
         with dispatch.recording(tracer):
             try:
                 for t in self.opened:  # so that code that reads its shape gets that of the run
@@ -182,12 +184,17 @@ class Trace:
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 tracer.alternatives.require_unchanged()
                 tracer.entries.require_unchanged()
-                recipe, effects = self._left_behind(result)
+                recipe, effects = self._left_behind(result, grad)
+            except Through as passed:
+                raise passed.error from passed.error.__cause__
             except Exception as error:
+                if (refused := refusal(error)) is not None:
+                    raise refused from error
                 if not stage_last_raise(tracer, error):
                     raise
                 recipe, effects = Constant(None), Effects()
             finally:
+                dispatch.set_grad(grad)
                 for t, array in tracer.originals.values():
                     t._value = array
                 put_back(tracer)
@@ -211,10 +218,17 @@ class Trace:
         return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
                                guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins())  # fmt: skip
 
-    def _left_behind(self, result: Any) -> tuple[Recipe, Effects]:
-        """What a call returns and what it changes. Errors are marked `of_results`: no line is at fault, but what is left there."""
+    def _left_behind(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
+        """What a call returns and what it changes. Errors are marked `of_results`: no line is at fault, but what is left there.
+
+        Args:
+            grad: whether gradients were recorded before the call.
+        """
         try:
             self._require_apart()
+            if dispatch.is_grad_enabled() is not grad:
+                raise StagedValueError("a static function leaves its caller with gradients recorded, or not, other than before",
+                                       hint="use `with paddle.no_grad():` around what it is meant for")  # fmt: skip
             recipe, effects = self._recipe(result), self._effects()
         except Dy2stError as error:
             vars(error)["of_results"] = True

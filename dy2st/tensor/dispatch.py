@@ -212,6 +212,22 @@ def set_grad(enabled: bool) -> bool:
     return before
 
 
+@contextlib.contextmanager
+def grad_as_before(otherwise: str) -> Iterator[None]:
+    """The recording for gradients is after the block what it was before.
+
+    Raises:
+        StagedValueError: the block has switched it without switching it back; `otherwise` says so.
+    """
+    before = _state.grad
+    try:
+        yield
+        if _state.grad is not before:
+            raise StagedValueError(otherwise, location=user_location(2), hint="use `with paddle.no_grad():` around what it is meant for")
+    finally:
+        _state.grad = before
+
+
 class Dispatcher(OpBuilder):
     """The `OpBuilder` of the front end: values are Tensors. Gradient rules run on it too."""
 

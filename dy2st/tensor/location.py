@@ -184,7 +184,7 @@ def _located(frame: FrameType, instruction: int) -> Step | None:
     line = _line(code, instruction)
     found = place_of(code, instruction, line)
     if found is None:
-        if is_own(code.co_filename) or _library(code.co_filename):
+        if is_own(code.co_filename) or _library(code.co_filename) or _is_made(code):
             return None
         return Step(_location(code, line, instruction, frame.f_globals), False)
     if is_own(found.file):  # the layers of dy2st itself are converted too
@@ -192,6 +192,11 @@ def _located(frame: FrameType, instruction: int) -> Step | None:
     name = code.co_name
     # the lambda around the right side of an `and` stands on the line that it was made of, a lambda of the user's need not
     return Step(found, name != found.function and name != "<lambda>")
+
+
+def _is_made(code: CodeType) -> bool:
+    """Whether it is a method that a library has made of a text, as `dataclass` does."""
+    return code.co_filename == "<string>" and code.co_name.startswith("__") and not linecache.getlines(code.co_filename)
 
 
 def place_of_result(function: FunctionType) -> Location:

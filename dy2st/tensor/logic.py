@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ..errors import DTypeError
 from .attribute import numel
-from .dispatch import ops
+from .dispatch import constant, ops
 from .math import abs as _abs
 from .math import add, binary, isnan, multiply, subtract, unary
-from .promotion import as_tensor, cast, mark, operands
+from .promotion import as_tensor, cast, mark, operands, weak_dtype
 from .tensor import Tensor
 
 
@@ -19,32 +22,63 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> equal(Tensor([1, 2]), 2).numpy()
     array([False,  True])
     """
-    return binary("equal", x, y)
+    return _compared("equal", x, y)
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x != y; operands as in `equal`."""
-    return binary("not_equal", x, y)
+    return _compared("not_equal", x, y)
 
 
 def less_than(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x < y; operands as in `equal`."""
-    return binary("less_than", x, y)
+    return _compared("less_than", x, y)
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x <= y; operands as in `equal`."""
-    return binary("less_equal", x, y)
+    return _compared("less_equal", x, y)
 
 
 def greater_than(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x > y; operands as in `equal`."""
-    return binary("greater_than", x, y)
+    return _compared("greater_than", x, y)
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x >= y; operands as in `equal`."""
-    return binary("greater_equal", x, y)
+    return _compared("greater_equal", x, y)
+
+
+def _compared(op_type: str, x: Any, y: Any) -> Tensor:
+    """A comparison; of an int of Python with a float of Python it is exact, also beyond 2**53, where floats do not hold every int."""
+    swapped = _is_kind(x, "float64") and _is_kind(y, "int64")
+    i, f = (y, x) if swapped else (x, y)
+    if not (_is_kind(i, "int64") and _is_kind(f, "float64")) or _is_held(i) or _is_held(f):
+        return binary(op_type, x, y)
+    whole, number = as_tensor(i), as_tensor(f)
+    rounded = cast(whole, "float64")
+    operands = (number, rounded) if swapped else (rounded, number)
+    # rounding keeps the order, so that only what is equal then needs another look; a float of 2**63 is above all ints of 64 bits
+    tie = ops.op("equal", X=rounded, Y=number)
+    inside = ops.op("logical_and", X=tie, Y=ops.op("less_than", X=number, Y=constant(2.0**63, "float64")))
+    exact = cast(ops.op("where", Condition=inside, X=number, Y=constant(0.0, "float64")), "int64")
+    above = ops.op("where", Condition=inside, X=ops.op("elementwise_sub", X=whole, Y=exact), Y=constant(-1, "int64"))
+    zero = constant(0, "int64")
+    apart = ops.op(op_type, X=zero, Y=above) if swapped else ops.op(op_type, X=above, Y=zero)
+    return mark(ops.op("where", Condition=tie, X=apart, Y=ops.op(op_type, X=operands[0], Y=operands[1])), True)
+
+
+def _is_kind(x: Any, dtype: str) -> bool:
+    """Whether an operand is a number of Python of this dtype, and of no other on any path."""
+    if isinstance(x, Tensor):
+        return x._weak and x._kinds is None and x.dtype == dtype
+    return isinstance(x, (int, float, np.integer)) and weak_dtype(x) == dtype
+
+
+def _is_held(x: Any) -> bool:
+    """Whether an operand is a known number with which rounded ints compare as they themselves do."""
+    return not isinstance(x, Tensor) and not 2**53 <= abs(x) < math.inf
 
 
 def logical_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:

@@ -49,7 +49,8 @@ def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
     x = as_tensor(x)
     if x._kinds is not None and op_type in _KEEP_KIND:
         return mark(ops.op(op_type, X=resolved(x), **attrs), without_bool(x._kinds))
-    return mark(ops.op(op_type, X=x, **attrs), x._weak)
+    # of what may be a tensor the result is one: the run raises where it is a number
+    return mark(ops.op(op_type, X=x, **attrs), x._weak and (x._kinds is None or not x._kinds.mixed))
 
 
 def _number_beside(x: Any, y: Any) -> float | None:

@@ -32,6 +32,7 @@ from dy2st.transpiler.passes.undefined_reads import UndefinedReads
 from dy2st.transpiler.passes.unpacking import Unpacking
 from dy2st.transpiler.passes.walrus import Walrus
 from dy2st.transpiler.passes.while_stmt import WhileStmt
+from dy2st.transpiler.passes.with_stmt import WithStmt
 
 PIPELINE: tuple[type[Pass], ...] = (
     # Sanitize. What is not supported is rejected before anything is changed.
@@ -69,6 +70,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     WhileStmt,
     ForStmt,
     TryStmt,
+    WithStmt,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
     SubscriptRead,
     Comprehensions,

@@ -1,6 +1,7 @@
 """Functions with errors. The line of each is marked with the text that the error starts with."""
 
 import collections
+import contextlib
 import dataclasses
 import itertools
 import statistics
@@ -992,3 +993,84 @@ def list_in_a_dict_compared(x, n):
     for i in range(n):
         a.append(i)
     return x if {"a": a} == {"a": [1]} else -x  # error: bool() needs the value of a tensor (bool[]) that is only known
+
+
+def suppressed_by_a_manager(x):
+    with contextlib.suppress(ValueError):
+        if x.sum() > 0:
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the suppress()
+        x = x * 2
+    return x
+
+
+class Swallows:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        return kind is IndexError
+
+
+def index_in_a_manager(x, n):
+    with Swallows():
+        x = x + x[n]  # error: that IndexError is raised here, which only the run knows, would be seen by the Swallows() of a with
+    return x
+
+
+def caught_by_a_generator(x):
+    @contextlib.contextmanager
+    def logged(log):
+        try:
+            yield
+        except ValueError:
+            log.append("failed")
+
+    with logged([]):
+        if x.sum() > 0:
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the logged()
+    return x
+
+
+def caught_in_a_stack_of_managers(x):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(AssertionError))
+        assert x.sum() < 0  # error: that AssertionError is raised here, which only the run knows, would be seen by the ExitStack()
+    return x
+
+
+def error_of_tracing_in_a_manager(x):
+    with contextlib.suppress(TypeError):
+        x = np.sin(x)  # error: np.sin() needs the value of a tensor
+    return x
+
+
+def gradients_switched_off_on_one_path(x):
+    if x.sum() > 0:  # error: the recording of gradients is switched under a condition on tensors
+        paddle.set_grad_enabled(False)
+    return x * 2
+
+
+def gradients_switched_off_in_a_loop(x):
+    for _ in x:  # error: the recording of gradients is switched under a condition on tensors
+        paddle.set_grad_enabled(False)
+    return x * 2
+
+
+def gradients_left_switched_off(x):
+    y = x * 2
+    paddle.set_grad_enabled(not paddle.is_grad_enabled())
+    return y  # error: a static function leaves its caller with gradients recorded, or not, other than before
+
+
+def range_sliced(x, n):
+    return x * sum(range(int(n))[1:])  # error: a range() with an end that only the run knows, cannot be used so
+
+
+def bits_of_a_number(x, n):
+    return x * int(n).bit_length()  # error: a number that only the run knows has no attribute 'bit_length' here
+
+
+def manager_of_a_path(x):
+    manager = contextlib.nullcontext() if x.sum() > 0 else paddle.no_grad()
+    with manager:  # error: one of several objects, as only the run knows, cannot be used so
+        return x * 2

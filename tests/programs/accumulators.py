@@ -221,6 +221,13 @@ def in_a_sublayer(x, n):
     return LAYER(x, n).sum(), LAYER.total.mean()
 
 
+def root_of_a_sum(x):
+    norm = 0
+    if x.sum() > -100:
+        norm = (x * x).sum()
+    return paddle.sqrt(norm), paddle.exp(abs(norm) / 10)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -251,4 +258,5 @@ CASES = [
     (in_a_maximum, RUNS, 1),
     (of_integers, RUNS, 1),
     (in_a_sublayer, [(P, 3), (N, 2), (P, 1)], 1),
+    (root_of_a_sum, [(P,), (N,)], 1),
 ]

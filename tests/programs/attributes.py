@@ -263,6 +263,33 @@ def read_by_getattribute(x):
     return it.value
 
 
+class Perhaps:
+    def __init__(self, value):
+        self.value = value
+
+    def __getattr__(self, name):
+        if name.startswith("_") or self.value.sum() > 0:
+            raise AttributeError(name)
+        return self.value * 2
+
+
+class Signed:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def positive(self):
+        if self.value.sum() < 0:
+            raise AttributeError("negative")
+        return self.value
+
+
+def there_or_not(x):
+    it = Perhaps(x)
+    y = it.more if hasattr(it, "more") else x * 5
+    return y, getattr(it, "more", x * 3), getattr(Signed(x), "positive", x * 4), hasattr(it, "value")
+
+
 UP, DOWN, LOW = [1.0, 2.0], [-1.0, 0.5], [-3.0, 1.0]
 
 CASES = [
@@ -271,6 +298,6 @@ CASES = [
         set_on_one_path, set_by_a_method, set_in_a_loop, asked_for, caught, of_the_class, deleted,
         deleted_again, an_object, a_text, in_slots, slot_set_by_a_method, cached_on_one_path,
         cached_in_a_loop, found_by_getattr, property_set, property_set_in_a_loop, property_deleted,
-        list_of_a_property, descriptor_set, set_by_setattr, read_by_getattribute,
+        list_of_a_property, descriptor_set, set_by_setattr, read_by_getattribute, there_or_not,
     )
 ]  # fmt: skip

@@ -116,6 +116,21 @@ def filtered_out(x):
     return sum(itertools.filterfalse(lambda v: v.sum() > 4, [x, x * 2, x * 3]))
 
 
+def sum_of_none(x):
+    none = paddle.zeros([0, 2]) * x[0]
+    return sum(none), sum(none, 1.5)
+
+
+def identity_by_functions(x):
+    y = None if x.sum() > 0 else x
+    return operator.is_(y, None), operator.is_not(y, None)
+
+
+def tuples_compared(x):
+    pairs = [(float(x[0]), 1), (float(x[1]), 2), (float(x[0]), 3)]
+    return max(pairs)[1], min(pairs)[1], (x[0], 2) in [(x[1], 2), (x[0], 3)]
+
+
 P, N, ONE, FOUR = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [2.0], [1.0, -2.0, 0.5, 0.5]
 NAN, INF = float("nan"), float("inf")
 
@@ -142,4 +157,7 @@ CASES = [
     (functions_of_operator, [(P, 1), (N, 0), (P, 7)], 1),
     (extremes_of_iterators, [(P,), (N,)], 1),
     (filtered_out, [(P,), (N,)], 1),
+    (sum_of_none, [(P,), (N,)], 1),
+    (identity_by_functions, [(P,), (N,)], 1),
+    (tuples_compared, [(P,), (N,), (FOUR,)], 1),
 ]

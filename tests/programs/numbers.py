@@ -180,6 +180,12 @@ def no_such_attribute(x):
     return getattr(int(x.sum()), "numpy")()  # noqa: B009
 
 
+def ints_beside_floats_beyond_53_bits(x):
+    k, f = int(x[0]) + 2**53, float(x[0] * 0) + 2.0**53
+    known = k == 2.0**53, k > 2.0**53, f == 2**53 + 1, k > 2.0**63, k < float("inf"), k >= 0.5
+    return known, k == f, k != f, k < f, f < k, k <= f, f >= k, k > x[0].item()
+
+
 CASES = [
     (cancelled, [([1.5, 0.1], [1e8, 3.0]), ([1.5, 2.5], [float("inf"), -1.0]), ([float("inf"), 1.0], [2.0, float("nan")])], 1),
     (determinant, [([1.1, 1.1, 1.1, 1.1],), ([3.3, 1.7, 3.3, 1.7],), ([*P, 4.0],)], 1),
@@ -207,4 +213,5 @@ CASES = [
     (product_of_ints, [(0,), (5,), (20,)], 1),
     (powers, [(0,), (5,), (39,)], 1),
     (integer_of, [(P,), (N,), (NAN,), (INF,)], 1),
+    (ints_beside_floats_beyond_53_bits, [([1.0],), ([0.0],), ([-1.0],), ([3.0],)], 1),
 ]

@@ -189,6 +189,26 @@ def measured(x):
     return x * len(word) + int(word)
 
 
+class Parts(enum.Flag):
+    HEAD = 1
+    TAIL = 2
+
+
+def flags(x):
+    parts = Parts.HEAD
+    if x.sum() > 0:
+        parts |= Parts.TAIL
+    y = x * 2 if Parts.TAIL in parts else x
+    return y + 1 if parts & Parts.TAIL else y
+
+
+def slice_chosen(x):
+    part = slice(0, 2)
+    if x.sum() > 0:
+        part = slice(1, 3)
+    return x[part]
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -214,4 +234,6 @@ CASES = [
     (object_or_none, [(P,), (N,)], 1),
     (two_compared, [(P,), (N,)], 1),
     (measured, [([1.0, 2.0],), ([-1.0, -2.0],)], 1),
+    (flags, [(P,), (N,)], 1),
+    (slice_chosen, [(P,), (N,)], 1),
 ]

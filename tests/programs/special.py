@@ -1,5 +1,6 @@
 """Special methods and properties of users' classes, which Python calls itself, with control flow on tensors in them."""
 
+import dataclasses
 import functools
 
 from dy2st import nn
@@ -191,6 +192,20 @@ def in_a_layer(x):
     return bank(x)
 
 
+@dataclasses.dataclass(order=True)
+class Scored:
+    score: object
+    place: int = 0
+    note: object = dataclasses.field(default=None, compare=False)
+
+
+def dataclasses_compared(x):
+    a, b = Scored(float(x[0]), 1, x), Scored(float(x[1]), 2)
+    best = max([a, b, Scored(float(x[0]), 3)])
+    same = Scored(float(x[0]), 1) == a, a != b, b in [a, Scored(float(x[1]), 2)]
+    return best.place, a < b, a >= b, same, x * 2 if a > b else x
+
+
 P, N = [1.0, 2.0], [-1.0, 0.5]
 
 CASES = [
@@ -200,4 +215,5 @@ CASES = [
     (protocols, [(P,), (N,), ([-3.0, 1.0],)], 1),
     (descriptor, [(P,), (N,)], 1),
     (in_a_layer, [(P,), (N,)], 1),
+    (dataclasses_compared, [(P,), (N,), ([1.0, 1.0],)], 1),
 ]

@@ -1,0 +1,172 @@
+"""Context managers that may keep an exception from going on: what the run raises inside of their `with` they would have to see.
+
+The body of a `with` is traced once, as code that comes to its end. For nearly all managers that is enough: a static call that fails leaves
+everything as it was. One that suppresses exceptions, or raises others, decides how the call goes on, so that what only the run
+knows to be raised is refused inside of it. The same holds for `except*`.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import linecache
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .foreign import is_foreign
+from .raised import Onlooker
+from .tracer import Tracer, current_tracer
+
+Takes = Callable[[type[BaseException]], bool]
+
+
+class Through(BaseException):
+    """An error of tracing on its way through `except*`, for which no handler of the user's is meant."""
+
+    def __init__(self, error: Exception):
+        self.error = error
+
+
+def manager(x: Any) -> Any:
+    """What stands for the context manager of a `with`."""
+    tracer = current_tracer()
+    if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
+        return x
+    takes = _takes(x)
+    return x if takes is None else _Watched(tracer, x, takes)
+
+
+def except_star() -> Any:
+    """The context manager of the body of a `try` with `except*`."""
+    tracer = current_tracer()
+    return contextlib.nullcontext() if tracer is None else _InGroups(tracer)
+
+
+class _Watched:
+    """A manager that may suppress exceptions."""
+
+    def __init__(self, tracer: Tracer, original: Any, takes: Takes):
+        self.tracer, self.original = tracer, original
+        self.onlooker = Onlooker(
+            takes, f"the {_name(original)}() of a with statement, which may keep it from going on or raise another one",
+            "catch it with try and except inside of the with statement", len(tracer.tries.active),
+        )  # fmt: skip
+
+    def __enter__(self) -> Any:
+        value = type(self.original).__enter__(self.original)
+        self.tracer.tries.onlookers.append(self.onlooker)
+        return value
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+        from .tries import is_of_tracing
+
+        self.tracer.tries.onlookers.remove(self.onlooker)
+        if error is not None and is_of_tracing(error):
+            return False
+        return type(self.original).__exit__(self.original, kind, error, traceback)
+
+
+class _InGroups:
+    def __init__(self, tracer: Tracer):
+        self.tries = tracer.tries
+        self.onlooker = Onlooker(_all, "except*", "use except, or test for it with if", len(tracer.tries.active))
+
+    def __enter__(self) -> None:
+        self.tries.onlookers.append(self.onlooker)
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        from .tries import is_of_tracing
+
+        self.tries.onlookers.remove(self.onlooker)
+        if isinstance(error, Exception) and is_of_tracing(error):
+            raise Through(error)
+
+
+def _name(x: Any) -> str:
+    return _generator(x).co_name if isinstance(x, contextlib._GeneratorContextManager) else type(x).__name__
+
+
+def _generator(x: Any) -> types.CodeType:
+    return x.gen.gi_code  # type: ignore[no-any-return]
+
+
+# ---- which managers ----
+def _takes(x: Any) -> Takes | None:
+    """Which exceptions a manager may suppress or replace; None if none."""
+    if isinstance(x, contextlib.suppress):
+        return lambda kind: issubclass(kind, x._exceptions)  # type: ignore[attr-defined]
+    if isinstance(x, contextlib.ExitStack):
+        return lambda kind: any(takes(kind) for takes in _inside(x))
+    if isinstance(x, contextlib._GeneratorContextManager):
+        return _all if _decides(_generator(x), _catches) else None
+    leave = getattr(type(x), "__exit__", None)
+    leave = getattr(leave, "_dy2st_function", leave)
+    if not isinstance(leave, types.FunctionType) or is_foreign(leave.__module__):
+        return None
+    return _all if _decides(leave.__code__, _answers) else None
+
+
+def _all(kind: type[BaseException]) -> bool:
+    return issubclass(kind, Exception)
+
+
+def _inside(stack: contextlib.ExitStack) -> Iterator[Takes]:
+    """Those of the managers in a stack that may suppress exceptions."""
+    for _, leave in stack._exit_callbacks:  # type: ignore[attr-defined]
+        if isinstance(leave, types.MethodType):
+            takes = _takes(leave.__self__)
+        else:  # a function that was pushed, or a callback, which is wrapped
+            known = hasattr(leave, "__wrapped__") or not isinstance(leave, types.FunctionType)
+            takes = None if known or not _decides(leave.__code__, _answers) else _all
+        if takes is not None:
+            yield takes
+
+
+def _decides(code: types.CodeType, test: Callable[[Any], bool]) -> bool:
+    """Whether a function does something that makes it decide about exceptions; True if there is no source."""
+    node = _functions(code.co_filename).get(code.co_firstlineno)
+    return node is None or test(node)
+
+
+@functools.lru_cache(maxsize=64)
+def _functions(file: str) -> dict[int, Any]:
+    """The functions of a file by the line at which their code begins."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return {}
+    found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return {min([n.lineno, *(d.lineno for d in n.decorator_list)]): n for n in found}
+
+
+def _answers(function: Any) -> bool:
+    """Whether an `__exit__` may answer that an exception ends there, or raise another one."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Raise):
+            return True
+        if isinstance(node, ast.Return) and not (node.value is None or (isinstance(node.value, ast.Constant) and not node.value.value)):
+            return True
+    return False
+
+
+def _catches(function: Any) -> bool:
+    """Whether the `yield` of a generator stands where an exception ends, or becomes another one."""
+    for node in ast.walk(function):
+        yields = [n for n in ast.walk(node) if isinstance(n, (ast.Yield, ast.YieldFrom))]
+        if not yields:
+            continue
+        if isinstance(node, ast.With) and any("suppress" in ast.unparse(i) or "ExitStack" in ast.unparse(i) for i in node.items):
+            return True
+        if isinstance(node, ast.Try) and not all(_goes_on(h.body[-1]) for h in node.handlers):
+            return True
+        if isinstance(node, ast.Try) and any(isinstance(n, (ast.Return, ast.Raise)) for s in node.finalbody for n in ast.walk(s)):
+            return True
+        if node.__class__.__name__ == "TryStar":
+            return True
+    return False
+
+
+def _goes_on(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Raise) and statement.exc is None
