@@ -74,7 +74,7 @@ def _count(text: str) -> int:
 STAGES = (
     "ast", "check_unsupported", "super_call", "declarations", "annotations", "match_stmt", "tests", "comprehension_walrus",
     "walrus", "handler_names", "undefined_reads", "early_return", "break_stmt", "continue_stmt", "list_mutation",
-    "subscript_assign", "unpacking", "block_state", "if_stmt", "while_stmt", "for_stmt", "try_stmt", "subscript_read",
+    "subscript_assign", "unpacking", "block_state", "if_stmt", "while_stmt", "for_stmt", "try_stmt", "with_stmt", "subscript_read",
     "comprehensions", "assert_stmt", "if_expr", "logical", "compare", "texts", "calls", "code", "program", "ssa", "dce", "fold",
     "simplify", "retarget", "hoist", "cse", "fuse", "loop", "source", "plan", "traces",
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """What transformed code calls, for plain Python values only: the smallest thing that means the same."""
 
+import contextlib
 import operator
 
 from dy2st.convert import matching
@@ -64,6 +65,12 @@ class PyRuntime:
         finally:
             if final is not None:
                 final()
+
+    def manager(self, x):
+        return x
+
+    def except_star(self):
+        return contextlib.nullcontext()
 
     def _check(self, kind, get_state, set_state, names):
         """The state can be read and written back at any time, with no effect."""
