@@ -1047,19 +1047,17 @@ def error_of_tracing_in_a_manager(x):
 def gradients_switched_off_on_one_path(x):
     if x.sum() > 0:  # error: the recording of gradients is switched under a condition on tensors
         paddle.set_grad_enabled(False)
-    return x * 2
+    y = x * 2
+    paddle.set_grad_enabled(True)
+    return y
 
 
 def gradients_switched_off_in_a_loop(x):
     for _ in x:  # error: the recording of gradients is switched under a condition on tensors
         paddle.set_grad_enabled(False)
-    return x * 2
-
-
-def gradients_left_switched_off(x):
     y = x * 2
-    paddle.set_grad_enabled(not paddle.is_grad_enabled())
-    return y  # error: a static function leaves its caller with gradients recorded, or not, other than before
+    paddle.set_grad_enabled(True)
+    return y
 
 
 def range_sliced(x, n):

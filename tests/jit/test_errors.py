@@ -42,6 +42,19 @@ def test_error(function):
     assert [f for f in files if "/dy2st" in f or "dy2st_runtime" in f][1:] == [], files
 
 
+def leaves_gradients_off(x):
+    y = x * 2
+    dy2st.set_grad_enabled(False)
+    return y
+
+
+def test_a_mode_that_a_call_leaves_behind_is_an_error_and_put_back():
+    with pytest.raises(StagedValueError, match="leaves its caller with gradients recorded, or not") as caught:
+        jit.to_static(leaves_gradients_off)(Tensor([1.0]))
+    assert caught.value.location.text.strip() == "return y"
+    assert dy2st.is_grad_enabled()
+
+
 def test_traceback_shows_the_user_s_lines():
     with pytest.raises(IndexError) as caught:
         jit.to_static(culprits.index)(Tensor([1.0, 2.0]))
