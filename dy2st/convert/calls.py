@@ -23,6 +23,7 @@ from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import foreign
 from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
+from .caches import cached
 from .containers import is_container
 from .dynamic import DynamicList
 from .foreign import is_foreign
@@ -88,7 +89,7 @@ def call(f: Any) -> Any:
     if isinstance(f, (types.BuiltinFunctionType, type)):
         return _builtin(f, tracer)
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
-        return functools.partial(_cached, tracer, f)
+        return functools.partial(cached, tracer, f)
     original = getattr(type(f), "_dy2st_function", None)
     if original is not None:
         return call(original.__get__(f))
@@ -190,6 +191,8 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         return functools.partial(replacement, owner)
     if isinstance(owner, DynamicList) and tracer is not None:
         return _container_method(owner, f.__name__)
+    if tracer is not None and isinstance(function, functools._lru_cache_wrapper):
+        return functools.partial(cached, tracer, function, owner)
     if not isinstance(function, types.FunctionType):
         return f
     inner = getattr(function, "_dy2st_function", None)
@@ -309,13 +312,6 @@ def _or_none_there(f: Callable, owner: Any, name: str, *default: Any) -> Any:
 
     try_stmt(body, (lambda: AttributeError,), missing, None, None, False, lambda: (found,), set_state, (f"{f.__name__}()",))
     return found
-
-
-def _cached(tracer: Tracer, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
-    """A function with a cache, which is the only one that knows the object that it gives."""
-    result = f(*args, **kwargs)
-    tracer.given.append(result)
-    return result
 
 
 def _container_method(items: Any, name: str) -> Callable:

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import dataclasses
+import functools
 import itertools
 import statistics
 
@@ -1072,3 +1073,20 @@ def manager_of_a_path(x):
     manager = contextlib.nullcontext() if x.sum() > 0 else paddle.no_grad()
     with manager:  # error: one of several objects, as only the run knows, cannot be used so
         return x * 2
+
+
+@functools.cache
+def _table(n):
+    return n if isinstance(n, paddle.Tensor) else paddle.rand([n])
+
+
+def tensor_in_a_cache(x):
+    return x * _table(x * 2)  # error: _table(), which has a cache, is given a tensor that is another object at each call
+
+
+def number_in_a_cache(x, n):
+    return x * _table(int(n))  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def cache_that_draws_on_one_path(x):
+    return x * _table(2) if x.sum() > 0 else x  # error: _table(), which has a cache, draws random numbers under a condition on tensors

@@ -11,6 +11,8 @@ import pytest
 from guarding import Box, Slots, check, putting, tensor
 
 from dy2st import jit, nn
+from dy2st.errors import StagedValueError
+from dy2st.tensor.creation import arange, full, ones
 
 
 def test_tensors_that_become_something_else():
@@ -162,6 +164,45 @@ def test_an_object_that_only_a_cache_knows():
         return x * cached_box().k
 
     check(jit.to_static(f), f, putting(cached_box(), k=5.0), traces=2)
+
+
+def test_what_a_cache_holds_after_a_trace_is_what_eager_calls_put_there():
+    @functools.lru_cache
+    def positions(n):
+        return arange(n).astype("float32") if n > 1 else ones([n])
+
+    class Scaled(nn.Layer):
+        @functools.lru_cache  # noqa: B019
+        def scale(self, n):
+            return full([n], 3.0)
+
+        def forward(self, x):
+            if x.sum() > 0:
+                return x * positions(2) * self.scale(2)
+            return x + positions(2)[0] + positions(x.shape[0])
+
+    layer = Scaled()
+    static = jit.to_static(Scaled.forward.__get__(layer))
+    for values in ([1.0, 2.0], [-1.0, 0.5], [3.0, 2.0]):
+        np.testing.assert_allclose(static(tensor(*values)).numpy(), layer.forward(tensor(*values)).numpy())
+    assert positions.cache_info().currsize == 1
+    assert positions(2).numpy().tolist() == [0.0, 1.0]
+
+
+def test_a_cached_function_that_changes_what_the_function_sees():
+    notes = []
+
+    @functools.cache
+    def noted(n):
+        notes.append(n)
+        return n
+
+    def f(x):
+        return x * noted(3) + len(notes)
+
+    for _ in range(2):
+        with pytest.raises(StagedValueError, match="has a cache, changes a list"):
+            jit.to_static(f)(tensor(1.0))
 
 
 def test_sizes_of_a_tensor_that_is_replaced():
