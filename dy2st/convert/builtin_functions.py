@@ -20,6 +20,7 @@ from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .generators import generator
+from .identity import id_
 from .if_stmt import if_expr, truth
 from .iterables import (
     Lazy,
@@ -339,7 +340,7 @@ BUILTINS: dict[Any, Callable] = {
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
-    Tensor: tensor_, itertools.filterfalse: _filterfalse,
+    id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,

@@ -24,14 +24,14 @@ def cached(tracer: Tracer, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     for x in flatten((args, kwargs))[0]:
         if isinstance(x, Tensor) and x.is_symbolic:
             hash(x)  # a number that only the run knows says that it is none to look up
-            raise _refused(f, "is given a tensor that is another object at each call", "give it numbers, or call the function without its cache")
+            raise _refused(f, "is given a tensor that is another object at each call", "give it numbers, or leave its cache out")
     contents, state = tracer.snapshot(), random.state._value
     with dispatch.eager():
         result = f(*args, **kwargs)
     changed = contents.changed()
     if changed:
         f.cache_clear()
-        raise _refused(f, f"changes {changed[0].name}, in the calls only that find nothing in the cache", "change it where the function is called")
+        raise _refused(f, f"changes {changed[0].name}, in the calls only that find nothing in the cache", "change it where it is called")
     if random.state._value is not state and (tracer.frames or id(random.state) in tracer.captures):
         f.cache_clear()
         raise _refused(f, "draws random numbers under a condition on tensors, or after others", "call it at the begin of the function")

@@ -33,6 +33,7 @@ from ..convert.containers import containers_of, held_by
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
 from ..convert.growing import put_back
+from ..convert.identity import is_of_a_trace
 from ..convert.iterables import Lazy
 from ..convert.lists import StagedList
 from ..convert.managers import Through
@@ -383,6 +384,7 @@ class Trace:
         if children is None:
             self._require_plain(value)
             return Constant(value)
+        _require_no_id(*keys)
         if any(isinstance(k, Tensor) and k.is_symbolic for k in keys):
             raise StagedValueError("a dict with tensors as keys cannot be the result of a static function, or be kept by it",
                                    hint="return pairs, in a list of tuples")  # fmt: skip
@@ -460,6 +462,7 @@ class Trace:
                 hint="make it outside of the static function",
             )
         suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
+        _require_no_id(value, *held)
         if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
             raise StagedValueError(
                 f"a {type(value).__name__} with tensors in it cannot be the result of a static function, or be kept by it",
@@ -490,6 +493,8 @@ class Trace:
             position = None if g is None else self._fetch(self.tracer.lift(g)).position
             effects.gradients.append((self._outside(t), position))
         for cell in self.tracer.root.changed():
+            if isinstance(cell, EntryCell):
+                _require_no_id(cell.entry)
             if isinstance(cell, OrderCell):
                 if id(cell.target) not in self.tracer.attributes and id(cell.target) not in self.tracer.replaced:
                     effects.cells.append((_outer(cell, self.paths), Constant(cell.read())))
@@ -520,6 +525,13 @@ class Trace:
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
                 effects.cells.append((_outer(cell, self.paths), self._list(value)))
         return effects
+
+
+def _require_no_id(*values: Any) -> None:
+    """StagedValueError if one of these is the `id()` of a tensor."""
+    if any(map(is_of_a_trace, values)):
+        raise StagedValueError("the id() of a tensor is another one while tracing: it cannot be a result, or be kept",
+                               hint="keep the tensor itself, and compare with `is`")  # fmt: skip
 
 
 _DECIDE = "decide with a Python value which it is, or make a copy (y = y.clone())"

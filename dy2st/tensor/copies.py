@@ -41,8 +41,10 @@ def deep(self: Tensor, memo: dict) -> Tensor:
         InplaceError: the tensor is no leaf.
         StagedValueError: a parameter, while a function is traced: the copy would be that of the first call.
     """
-    if not self.is_leaf:
-        raise InplaceError("only leaf tensors can be deep-copied", hint="copy tensor.detach()")
+    recorder = dispatch.current_recorder()
+    is_leaf = self.is_leaf if recorder is None or self._stop else recorder.is_leaf(self)
+    if not is_leaf:
+        raise InplaceError("only leaf tensors can be deep-copied", location=user_location(2), hint="copy tensor.detach()")
     if self.is_symbolic or not dispatch.in_dynamic_mode():
         return _deep_in_program(self, memo)
     new = shallow(self)

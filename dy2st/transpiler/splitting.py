@@ -105,7 +105,7 @@ def tells_objects_apart(function: types.FunctionType) -> bool:
             return True
         called = node.func if isinstance(node, gast.Call) else None
         name = str(getattr(called, "attr", None) or getattr(called, "id", ""))
-        if name == "set_value" or (name.endswith("_") and not name.endswith("__")):
+        if name in ("set_value", "id", "is_", "is_not") or (name.endswith("_") and not name.endswith("__")):
             return True
     return False
 

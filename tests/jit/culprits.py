@@ -1090,3 +1090,25 @@ def number_in_a_cache(x, n):
 
 def cache_that_draws_on_one_path(x):
     return x * _table(2) if x.sum() > 0 else x  # error: _table(), which has a cache, draws random numbers under a condition on tensors
+
+
+def id_of_one_of_two(x):
+    y = x if x.sum() > 0 else x * 2
+    return x if id(y) == id(x) else -x  # error: whether the two are one object depends on a condition on tensors
+
+
+def id_of_one_of_two_looked_up(x):
+    y = x if x.sum() > 0 else x * 2
+    return x if id(y) in {id(x)} else -x  # error: the id() of what is one of several objects, as only the run knows, cannot be looked up
+
+
+def id_beside_a_number(x):
+    return x if id(x) == 5 else -x  # error: the id() of a tensor is another one while tracing
+
+
+LAST = {}
+
+
+def id_kept(x):
+    LAST["x"] = id(x)
+    return x * 2  # error: the id() of a tensor is another one while tracing: it cannot be a result, or be kept

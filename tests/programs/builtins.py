@@ -130,6 +130,15 @@ def tuples_compared(x):
     return max(pairs)[1], min(pairs)[1], (x[0], 2) in [(x[1], 2), (x[0], 3)]
 
 
+def identities_by_number(x):
+    y, seen = x, {}
+    for t in (x, y, x * 2):
+        seen[id(t)] = seen.get(id(t), 0) + 1
+    z = [1]
+    w = z
+    return list(seen.values()), id(y) == id(x), id(z) == id(w), id(z) != id([1]), id(x) in [id(x * 1)]
+
+
 P, N, ONE, FOUR = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [2.0], [1.0, -2.0, 0.5, 0.5]
 NAN, INF = float("nan"), float("inf")
 
@@ -159,4 +168,5 @@ CASES = [
     (sum_of_none, [(P,), (N,)], 1),
     (identity_by_functions, [(P,), (N,)], 1),
     (tuples_compared, [(P,), (N,), (FOUR,)], 1),
+    (identities_by_number, [(P,), (N,)], 1),
 ]

@@ -221,6 +221,10 @@ def deep_copy_on_one_path(x):
     return y * x
 
 
+def deep_copy_of_a_result(x):
+    return copy.deepcopy([x * 2, 1])[0]
+
+
 CASES = [
     (deep_copy, [([1.0, 2.0],), ([-1.0, 3.0],)], 1),
     (deep_copy_on_one_path, [([1.0, 2.0],), ([-1.0, -3.0],)], 1),
@@ -245,4 +249,5 @@ CASES = [
     (nonlocal_in_a_comprehension, [(P, 3), (N, 2), (P, 0)], 1),
     (object_in_operands, [(P,), (N,), (P,)], 1),
     (items_replaced_while_looping, [(P,), (N,)], 1),
+    (deep_copy_of_a_result, [([1.0, 2.0],)], 0),
 ]
