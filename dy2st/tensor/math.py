@@ -96,6 +96,15 @@ def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> T
     return mark(ops.op(op_type, X=x, Y=y), kind)
 
 
+def _turned(x: Any, y: Tensor, quotient: Tensor) -> Tensor:
+    """The quotient of two ints of Python; of the least int of 64 bits by -1 there is none, as that has no negative."""
+    x, y, _ = operands(x, y)
+    by_minus_one = ops.op("equal", X=y, Y=dispatch.constant(-1, "int64"))
+    zero = dispatch.constant(0, "int64")
+    negative = ops.op("elementwise_sub", X=zero, Y=ops.op("where", Condition=by_minus_one, X=x, Y=zero), checked=True)
+    return mark(ops.op("where", Condition=by_minus_one, X=negative, Y=quotient), True)
+
+
 # ---- two operands ----
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y, broadcast; the dtypes are promoted, a number takes the dtype of the tensor beside it.
@@ -172,7 +181,8 @@ def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if is_python_int(x) and isinstance(y, int) and y == -1:
         return neg(x)
-    return _floor("elementwise_floordiv", x, y, operator.floordiv)
+    quotient = _floor("elementwise_floordiv", x, y, operator.floordiv)
+    return _turned(x, y, quotient) if is_python_int(quotient) and is_python_int(y) else quotient
 
 
 def remainder(x: Any, y: Any, name: str | None = None) -> Tensor:

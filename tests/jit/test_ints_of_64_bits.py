@@ -25,11 +25,15 @@ def quotient(n):
     return int(n) // -1
 
 
+def quotient_by_a_number(n):
+    return int(n) // int(n * 0 - 1)
+
+
 def in_bytes(n):
     return Tensor(np.ones(2, np.uint8)) + int(n)
 
 
-@pytest.mark.parametrize("function", [negative, absolute, quotient])
+@pytest.mark.parametrize("function", [negative, absolute, quotient, quotient_by_a_number])
 def test_the_least_int_has_no_negative(function):
     static = jit.to_static(function)
     for n in (5, -7, 0, LEAST + 1):
