@@ -46,6 +46,14 @@ ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
 HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
 
 
+def _announce(build: ir.IRBuilder, place: Any) -> None:
+    """Asks for a line of memory that will be written, so that it is there when the reduction has run."""
+    address, hint = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [address, hint, hint, hint])
+    prefetch = build.module.declare_intrinsic("llvm.prefetch", [address], kind)
+    build.call(prefetch, [build.bitcast(place, address), *(ir.Constant(hint, i) for i in (1, 3, 1))])
+
+
 def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
     """tile(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, first): addresses are in bytes,
     everything else counts elements; `first` != 0 begins with zeros, else with what C holds."""
@@ -74,6 +82,9 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
         a_table, b_table = (build.inttoptr(t, I64.as_pointer()) for t in (a_taps, b_taps))
         steps = [build.mul(a_row, ir.Constant(I64, r)) for r in range(rows)]
         targets = places(build)
+        for row in targets:
+            for place in row:
+                _announce(build, place)
         slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
         with build.if_else(build.icmp_signed("!=", first, zero)) as (then, otherwise):
             with then:

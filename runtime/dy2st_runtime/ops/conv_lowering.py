@@ -1,4 +1,4 @@
-"""The lowering of convolution: routines where the target has them and they pay (`conv_routines`), else the loop nests below.
+"""The lowering of convolution: routines where the target has them, and for gradients where they pay (`conv_routines`), else the loop nests below.
 
 One image at a time, so that its columns stay in the cache: copy it into a frame with the paddings, gather the columns
 (im2col: every row a contiguous copy for stride 1), one matrix product for each group. The gradient in the image runs
@@ -14,13 +14,13 @@ from typing import Any
 from .. import dims
 from ..loopir import nodes as n
 from . import conv_routines, images, windows
-from .conv_routines import is_depthwise, pay_forward, pay_scatter, pointwise
+from .conv_routines import is_depthwise, pay_scatter, pointwise
 from .windows import Axes, axes_of
 
 
 def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
     """Output of a convolution."""
-    if cx.routines and pay_forward(f, attrs):
+    if cx.routines:
         conv_routines.forward(cx, x, f, out, attrs)
         return
     last = windows.channel_last(attrs["data_format"])

@@ -53,18 +53,13 @@ def pointwise(f: Any, attrs: dict[str, Any]) -> bool:
     return tuple(f.shape[2:]) == (1, 1) and steps == (1, 1) and (algorithm != "EXPLICIT" or not any(attrs["paddings"]))
 
 
-MANY_FILTERS, FEW_CHANNELS = 64, 8
-"""Measured on one Zen4 core: pointwise filters from so many on, products on the image are 0 to 15 % faster than tiles (below, up to 60 %
-slower); gradients in images of so few channels, with strides of 1, they are 10 to 40 % faster (elsewhere up to 3 times slower)."""
-
-
-def pay_forward(f: Any, attrs: dict[str, Any]) -> bool:
-    """Whether the routines compute an output faster than the nests of `conv_lowering`."""
-    return is_depthwise(f, attrs) or not pointwise(f, attrs) or f.shape[0] // attrs["groups"] < MANY_FILTERS
+FEW_CHANNELS = 8
+"""Measured on one Zen4 core: gradients in images of so few channels, with strides of 1, are 10 to 40 % faster by products of columns than
+by tiles (elsewhere up to 3 times slower)."""
 
 
 def pay_scatter(f: Any, attrs: dict[str, Any]) -> bool:
-    """The same for a gradient in the image."""
+    """Whether the routines compute a gradient in the image faster than the nests of `conv_lowering`."""
     strided = windows.pair(attrs["strides"], "strides", 1) != (1, 1)
     return is_depthwise(f, attrs) or strided or not 0 < f.shape[1] <= FEW_CHANNELS
 
