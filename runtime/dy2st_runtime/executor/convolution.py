@@ -21,7 +21,7 @@ from . import conv_spread, symbols, tiles
 from .conv_plans import MAX_ROWS, REDUCTION
 from .conv_spread import SPREAD_REDUCTION
 from .integers import external
-from .runs import Elements, copy_run, round_up, stack, word
+from .runs import Elements, copy_run, pick_runs, round_up, stack, word
 
 
 def routines(dtype: str) -> dict[str, Any]:
@@ -32,6 +32,7 @@ def routines(dtype: str) -> dict[str, Any]:
     cells = stack(MAX_ROWS * width * size)
     columns = stack((REDUCTION * width + 64) * size)
     tile = external(symbols.symbol(f"tiles_{dtype}"))
+    pick_run = pick_runs(dtype)
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
 
     def clear(target: int, count: int) -> None:
@@ -62,6 +63,8 @@ def routines(dtype: str) -> dict[str, Any]:
                             here = from_ + (y * source_w + first * step_w + px - left) * size
                             if step_w == 1:
                                 copy_run(to + first * size, here, (last - first) * size)
+                            elif step_w == 2:
+                                pick_run(to + first * size, here, last - first)
                             else:
                                 for i in range(last - first):
                                     copy(to, first + i, here, i * step_w)

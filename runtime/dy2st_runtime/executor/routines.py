@@ -7,13 +7,14 @@ objects as kernels are.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from typing import Any
 
 from ..loopir import conv_plan
-from . import conv_depthwise, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles
+from . import conv_depthwise, conv_direct, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles
 
-MODULES = (conv_depthwise, conv_plan, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles)
+MODULES = (conv_depthwise, conv_direct, conv_plan, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles)
 """Where their source is."""
 
 
@@ -26,6 +27,8 @@ def functions() -> dict[str, Any]:
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
         found[f"product_{dtype}"] = products.product(dtype)
         found.update(convolution.routines(dtype))
+        for kernel, stride in itertools.product(conv_plan.DIRECT_KERNELS, conv_plan.DIRECT_STRIDES):
+            found[f"conv_direct{kernel}{stride}_{dtype}"] = conv_direct.direct(kernel, stride, dtype)
     return found
 
 

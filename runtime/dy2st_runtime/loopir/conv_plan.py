@@ -38,3 +38,6 @@ PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)
 
 PLANES = 8
 """Channels that one task copies into the frame, or planes of a depthwise convolution."""
+
+DIRECT_KERNELS, DIRECT_STRIDES = (3, 5), (1, 2)
+"""Depthwise filters of these heights and widths, with these strides, need no plan (`executor.conv_direct`)."""

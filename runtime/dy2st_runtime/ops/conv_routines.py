@@ -18,6 +18,9 @@ from .windows import Axes, axes_of
 
 def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
     """Output of a convolution."""
+    if is_direct(f, attrs):
+        _direct(cx, x, f, out, attrs)
+        return
     last = windows.channel_last(attrs["data_format"])
     image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
     plan, frame = temps = [cx.temp("int64", 1), cx.temp(target.dtype, 1)]
@@ -25,6 +28,20 @@ def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
     with images.producing(cx, [image, weights], [x, f], target, out, temps, last) as (k, (src, w), _, dst, (p, room)):
         make_plan(k, p, room, "output", src, dst, w, axes_of(src.shape, w.shape, attrs), attrs["groups"], single)
     _run(cx, "output", plan, frame, image, weights, target, attrs["groups"], single)
+    images.deliver(cx, target, out, [x, f], last)
+
+
+def _direct(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
+    """Output of a depthwise convolution, a plane at a time."""
+    last = windows.channel_last(attrs["data_format"])
+    image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
+    with images.producing(cx, [image, weights], [x, f], target, out, (), last) as (k, (src, w), _, dst, _):
+        rows, cols = (images.named(k, axis) for axis in axes_of(src.shape, w.shape, attrs))
+        area = k.let(n.as_expr(dst.shape[2]) * dst.shape[3])
+        name, filters = f"conv_direct{f.shape[2]}{rows.stride}_{src.dtype}", w.shape[0]
+        with k.parallel(n.as_expr(dst.shape[0]) * filters) as plane:
+            k.routine(name, [src, w, dst], src.shape[1], filters, *src.shape[2:], *dst.shape[2:], rows.before, cols.before, plane,
+                      writes=[dst], work=area * f.shape[2] * f.shape[3] // 4)  # fmt: skip
     images.deliver(cx, target, out, [x, f], last)
 
 
@@ -45,6 +62,13 @@ def scatter(
 def is_depthwise(f: Any, attrs: dict[str, Any]) -> bool:
     """Whether each filter sees one channel of several."""
     return attrs["groups"] > 1 and f.shape[1] == 1
+
+
+def is_direct(f: Any, attrs: dict[str, Any]) -> bool:
+    """Whether there is a routine for these very windows (known when the kernel is made)."""
+    steps, apart = (windows.pair(attrs[name], name, 1) for name in ("strides", "dilations"))
+    square = f.shape[2] == f.shape[3] and steps[0] == steps[1] and apart == (1, 1)
+    return is_depthwise(f, attrs) and square and f.shape[2] in conv_plan.DIRECT_KERNELS and steps[0] in conv_plan.DIRECT_STRIDES
 
 
 def pointwise(f: Any, attrs: dict[str, Any]) -> bool:

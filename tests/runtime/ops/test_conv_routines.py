@@ -52,6 +52,16 @@ DEPTHWISE = [
     ({"groups": 4, "paddings": [1, 1], "strides": [2, 2]}, (1, 4, 40, 41, 8, 3, 3)),
     ({"groups": 5, "dilations": [2, 2], "strides": [3, 1]}, (2, 5, 17, 12, 5, 3, 4)),
 ]
+# filters whose windows have a routine of their own
+DIRECT = [
+    (
+        {"groups": 3, "paddings": [1, 1]},
+        [(2, 3, 9, 11, 3, 3, 3), (1, 3, 4, 40, 3, 3, 3), (2, 3, 3, 16, 3, 3, 3), (1, 3, 1, 1, 3, 3, 3), (0, 3, 5, 5, 3, 3, 3)],
+    ),
+    ({"groups": 4, "paddings": [1, 1], "strides": [2, 2]}, [(1, 4, 40, 71, 8, 3, 3), (2, 4, 5, 33, 8, 3, 3), (1, 4, 2, 1, 8, 3, 3)]),
+    ({"groups": 2, "paddings": [0, 3, 4, 1]}, [(2, 2, 8, 20, 6, 5, 5), (1, 2, 5, 4, 6, 5, 5)]),
+    ({"groups": 5, "padding_algorithm": "SAME", "strides": [2, 2]}, [(2, 5, 17, 12, 5, 5, 5), (1, 5, 7, 7, 5, 5, 5)]),
+]  # fmt: skip
 rng = np.random.default_rng(5)
 
 
@@ -71,6 +81,20 @@ def operands(sizes: tuple[int, ...], attrs: dict[str, Any], dtype: str) -> dict[
 def compiled(op: str, inputs: dict[str, np.ndarray], attrs: dict[str, Any], open_dims: bool = True) -> Executable:
     built = op_cases.build(Case(op, inputs, attrs), open_dims)
     return Executable(built.program, list(built.feeds), built.outputs)
+
+
+def before_a_forbidden_page(array: np.ndarray) -> np.ndarray:
+    """A copy whose last element is the last before memory that must not be touched."""
+    page = mmap.PAGESIZE
+    pages = -(-array.nbytes // page)
+    room = mmap.mmap(-1, (pages + 1) * page)
+    bytes_ = np.frombuffer(room, np.uint8)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mprotect(ctypes.c_void_p(bytes_.ctypes.data + pages * page), ctypes.c_size_t(page), 0) != 0:
+        pytest.skip("no mprotect here")
+    copy = bytes_[pages * page - array.nbytes : pages * page].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def same(got: np.ndarray, want: np.ndarray, terms: int) -> None:
@@ -100,6 +124,26 @@ def test_a_filter_for_each_channel(op: str, row: int) -> None:
     same(compiled(op, inputs, attrs, open_dims=False).run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 500)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("attrs", "rows"), DIRECT)
+def test_filters_of_known_size_for_each_channel(attrs: dict[str, Any], rows: list[tuple[int, ...]], dtype: str) -> None:
+    """Straight from the image, whatever its size, and without a look beyond it."""
+    for sizes in rows:
+        inputs = operands(sizes, attrs, dtype)["conv2d"]
+        executable = compiled("conv2d", inputs, attrs, open_dims=False)
+        assert all("call_conv_direct" in source for source in executable.sources)
+        last = {name: before_a_forbidden_page(v) for name, v in inputs.items()}
+        same(executable.run(list(last.values()))[0], Case("conv2d", inputs, attrs).run()[0], sizes[5] * sizes[6])
+
+
+def test_an_infinity_reaches_the_windows_of_its_channel_only() -> None:
+    attrs, rows = DIRECT[0]
+    inputs = operands(rows[0], attrs, "float32")["conv2d"]
+    inputs["Input"][0, 1, 4, -1] = np.inf
+    got = compiled("conv2d", inputs, attrs, open_dims=False).run(list(inputs.values()))[0]
+    np.testing.assert_array_equal(np.isfinite(got), np.isfinite(Case("conv2d", inputs, attrs).run()[0]))
+
+
 @pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input"])
 def test_float64(op: str) -> None:
     attrs, rows = GRIDS["same"]
@@ -118,20 +162,6 @@ def test_an_infinity_reaches_the_windows_that_hold_it_only(op: str) -> None:
         inputs["Input" if op == "conv2d" else "Output@GRAD"][0, 0, 0, -1] = np.inf
         got, want = compiled(op, inputs, attrs).run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0]
         np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
-
-
-def before_a_forbidden_page(array: np.ndarray) -> np.ndarray:
-    """A copy whose last element is the last before memory that must not be touched."""
-    page = mmap.PAGESIZE
-    pages = -(-array.nbytes // page)
-    room = mmap.mmap(-1, (pages + 1) * page)
-    bytes_ = np.frombuffer(room, np.uint8)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mprotect(ctypes.c_void_p(bytes_.ctypes.data + pages * page), ctypes.c_size_t(page), 0) != 0:
-        pytest.skip("no mprotect here")
-    copy = bytes_[pages * page - array.nbytes : pages * page].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 @pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
@@ -155,7 +185,8 @@ def test_pointwise_filters_of_known_number(op: str, row: int) -> None:
     same(compiled(op, inputs, attrs, open_dims=False).run(list(inputs.values()))[0], Case(op, inputs, attrs).run()[0], 300)
 
 
-TASKS = [*(pytest.param(op, attrs, sizes, id=f"{op} {i}") for op in ("conv2d", "conv2d_grad_input")
+TASKS = [*(pytest.param("conv2d", attrs, rows[0], id=f"direct {i}") for i, (attrs, rows) in enumerate(DIRECT)),
+         *(pytest.param(op, attrs, sizes, id=f"{op} {i}") for op in ("conv2d", "conv2d_grad_input")
            for i, (attrs, sizes) in enumerate([*((attrs, rows[0]) for attrs, rows in GRIDS.values()), *DEPTHWISE[:2]])),
          *(pytest.param("conv2d_grad_filter", attrs, sizes, id=f"conv2d_grad_filter {i}")
            for i, (attrs, sizes) in enumerate([(GRIDS["same"][0], GRIDS["same"][1][1]), (GRIDS["groups"][0], GRIDS["groups"][1][2]),
@@ -167,10 +198,11 @@ def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(
     op: str, attrs: dict[str, Any], sizes: tuple[int, ...], monkeypatch: Any
 ) -> None:
     inputs = operands(sizes, attrs, "float32")[op]
-    executable = compiled(op, inputs, attrs, open_dims=op != "conv2d_grad_filter")
+    known = op == "conv2d_grad_filter" or (attrs, sizes) in [(a, rows[0]) for a, rows in DIRECT]
+    executable = compiled(op, inputs, attrs, open_dims=not known)
     # all but the plan, which is one thread's work
     shared = [f"return {layout.DIVIDE}" in source for source in executable.sources]
-    assert shared == ([True] * len(shared) if op.endswith("filter") else [False, True, True])
+    assert shared == ([True] * len(shared) if len(shared) == 1 or op.endswith("filter") else [False, True, True])
     for name in ("MUCH", "LEAST"):
         monkeypatch.setattr(threads, name, 1)
     results = []

@@ -1,0 +1,117 @@
+"""Depthwise convolution straight from the image, for filters whose size and strides are known when a kernel is made.
+
+A block is some rows of a vector of output pixels. A line of the image is read once for all rows of the block that it belongs to, with
+masks where it ends; so there is no frame, and no pixel that is computed and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from .. import dtype as dt
+from . import tiles
+from .integers import I64, Instruction
+from .runs import SCALARS
+
+ROWS = {1: 4, 2: 2}
+"""Rows of a block, by stride."""
+
+
+def direct(kernel: int, stride: int, dtype: str) -> Callable[..., None]:
+    """direct(source, weights, out, channels, filters, height, width, out_height, out_width, top, left, plane): a plane of the output, of
+    images with so many channels and filters, each channel with as many filters."""
+    size, lanes = dt.size(dtype), tiles.lanes(dtype)
+    tall = ROWS[stride]
+    high, low = _block(dtype, kernel, stride, tall), _block(dtype, kernel, stride, 1)
+
+    def direct(source: int, weights: int, out: int, channels: int, filters: int, height: int, width: int, out_height: int,
+               out_width: int, top: int, left: int, plane: int) -> None:  # fmt: skip
+        image = plane // filters
+        filter_ = plane - image * filters
+        from_ = source + (image * channels + filter_ * channels // filters) * height * width * size
+        taps = weights + filter_ * kernel * kernel * size
+        to = out + plane * out_height * out_width * size
+        if out_height >= tall:
+            for begun in range(0, out_height, tall):
+                y = min(begun, out_height - tall)  # the last block begins early enough to be a whole one
+                for x in range(0, out_width, lanes):
+                    high(from_, y * stride - top, x * stride - left, height, width, taps, to + (y * out_width + x) * size, out_width,
+                         out_width - x)  # fmt: skip
+        else:
+            for y in range(out_height):
+                for x in range(0, out_width, lanes):
+                    low(from_, y * stride - top, x * stride - left, height, width, taps, to + (y * out_width + x) * size, out_width,
+                        out_width - x)  # fmt: skip
+
+    return direct
+
+
+def _block(dtype: str, kernel: int, stride: int, rows: int) -> Instruction:
+    """block(source, y, x, height, width, weights, out, out_width, count): `rows` rows of a vector of pixels, of which `count` are in the
+    output; the first window begins at (y, x) of the image at `source`."""
+    scalar, lanes = SCALARS[dtype], tiles.lanes(dtype)
+    vector, flags = ir.VectorType(scalar, lanes), ir.VectorType(ir.IntType(1), lanes)
+    mask_bits, i32 = ir.IntType(lanes), ir.IntType(32)
+    zeros = ir.Constant(vector, [0.0] * lanes)
+    align = ir.Constant(i32, dt.size(dtype))
+
+    def constant(value: int) -> ir.Constant:
+        return ir.Constant(I64, value)
+
+    def masked(build: ir.IRBuilder, kind: str, result: Any, *arguments: Any) -> Any:
+        name = f"llvm.masked.{kind}.v{lanes}{'f32' if dtype == 'float32' else 'f64'}.p0"
+        function = build.module.globals.get(name)
+        if function is None:
+            function = ir.Function(build.module, ir.FunctionType(result, [a.type for a in arguments]), name)
+        return build.call(function, arguments)
+
+    def below(build: ir.IRBuilder, first: Any, limit: Any) -> Any:
+        """The bits of the lanes first, first + 1, ... that are in 0..limit."""
+        ramp = ir.Constant(ir.VectorType(I64, lanes), list(range(lanes)))
+        undefined = ir.Constant(ramp.type, ir.Undefined)
+        mask = ir.Constant(ir.VectorType(i32, lanes), [0] * lanes)
+        spread = [build.shuffle_vector(build.insert_element(undefined, v, ir.Constant(i32, 0)), undefined, mask) for v in (first, limit)]
+        return build.bitcast(build.icmp_unsigned("<", build.add(spread[0], ramp), spread[1]), mask_bits)
+
+    def emit(build: ir.IRBuilder, source: Any, y: Any, x: Any, height: Any, width: Any, weights: Any, out: Any, out_width: Any,
+             count: Any) -> None:  # fmt: skip
+        pixels, taps, target = (build.inttoptr(a, scalar.as_pointer()) for a in (source, weights, out))
+        factors = []
+        for t in range(kernel * kernel):
+            one = build.load(build.gep(taps, [constant(t)]))
+            first = build.insert_element(ir.Constant(vector, ir.Undefined), one, ir.Constant(i32, 0))
+            mask = ir.Constant(ir.VectorType(i32, lanes), [0] * lanes)
+            factors.append(build.shuffle_vector(first, ir.Constant(vector, ir.Undefined), mask))
+        # where the vectors of a line begin, from its window
+        places = list(range(kernel)) if stride == 1 else [2 * s + half * lanes for s in range((kernel + 1) // 2) for half in (0, 1)]
+        inside = [below(build, build.add(x, constant(p)), width) for p in places]
+        sums: list[Any] = [None] * rows
+        for line in range((rows - 1) * stride + kernel):
+            at = build.add(y, constant(line))
+            there = build.sext(build.icmp_unsigned("<", at, height), mask_bits)
+            start = build.gep(pixels, [build.add(build.mul(at, width), x)])
+            found = []
+            for p, mask in zip(places, inside, strict=True):
+                place = build.bitcast(build.gep(start, [constant(p)]), vector.as_pointer())
+                valid = build.bitcast(build.and_(mask, there), flags)
+                found.append(masked(build, "load", vector, place, align, valid, zeros))
+            for j in range(kernel):
+                if stride == 1:
+                    values = found[j]
+                else:
+                    pick = ir.Constant(ir.VectorType(i32, lanes), [2 * i + j % 2 for i in range(lanes)])
+                    values = build.shuffle_vector(found[j // 2 * 2], found[j // 2 * 2 + 1], pick)
+                for r in range(rows):
+                    i = line - r * stride
+                    if 0 <= i < kernel:
+                        product = build.fmul(factors[i * kernel + j], values, flags=("contract",))
+                        sums[r] = product if sums[r] is None else build.fadd(sums[r], product, flags=("contract",))
+        used = build.bitcast(below(build, constant(0), count), flags)
+        for r in range(rows):
+            place = build.gep(target, [build.mul(out_width, constant(r))])
+            masked(build, "store", ir.VoidType(), sums[r], build.bitcast(place, vector.as_pointer()), align, used)
+
+    return Instruction(emit)
