@@ -163,9 +163,10 @@ class Tracer(Watcher, ProgramRecorder):
         recorded = dispatch.is_grad_enabled() or op.type in ON_LISTS
         requires = recorded and op.differentiable and any(not v.stop_gradient for v in flat)
         results: list[Any] = []
+        changes = op.changes(attrs)
         for slot, out in zip(op.output_slots, outs, strict=True):
             target = inputs.get(op.inplace.get(slot.name, ""), (None, None))[0]
-            if slot.name in drawn or out is None:
+            if slot.name in drawn or out is None or (target is not None and slot.name not in changes):
                 results.append(target)
             elif target is not None:
                 for t, v in zip(target if slot.many else [target], out if slot.many else [out], strict=True):

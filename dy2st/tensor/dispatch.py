@@ -245,7 +245,7 @@ class Dispatcher(OpBuilder):
         if requires:
             node = tape.OpNode(op, ins, outs, attrs, self)
             node.attach([t for x in outs for t in (x if isinstance(x, list) else [x])])
-        return _update(op, ins, outs) if op.inplace else outs
+        return _update(op, ins, outs, attrs) if op.inplace else outs
 
 
 ops = Dispatcher()
@@ -293,18 +293,20 @@ def _tensor(value: Any, requires: bool) -> Tensor | None:
     return Tensor.wrap(array, not (requires and array.dtype.kind == "f"))
 
 
-def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
     """Writes the outputs of in-place slots to the tensors in the corresponding input slots, and returns these
     instead."""
     sources = {slot.name: x for slot, x in zip(op.input_slots, ins, strict=True)}
+    changes = op.changes(attrs)
     results = []
     for slot, out in zip(op.output_slots, outs, strict=True):
         target = sources.get(op.inplace.get(slot.name, ""))
         if target is None or out is None:
             results.append(out)
             continue
-        for t, new in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
-            t._value = new._value
+        if slot.name in changes:
+            for t, new in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
+                t._value = new._value
         results.append(target)
     return tuple(results)
 

@@ -14,6 +14,8 @@ PACKING, DELIVERY = 6, 8
 """What it costs to pack a vector of columns, and to put a vector of results in its place, in products of a vector."""
 REDUCTION = 256
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the first level."""
+SPAN = 8
+"""Neighbouring panels of a task at most."""
 PIECES = 8
 """Tasks that there should be at least, to share among threads."""
 
@@ -41,13 +43,16 @@ def _cut(plan: int, size: int, single: int) -> None:
     as_packed = exact * ((rows + PACKING) * terms + (1 if straight else DELIVERY) * rows)
     packed = 1 if as_packed < direct * rows * (terms + DELIVERY) and exact < direct else 0
     panels = round_up(exact if packed else direct, tiles.VECTORS)
-    pieces = images * groups * phases * panels
+    # with little to sum there is little work in a panel, and the rows of one are short for what is done with the results
+    together = max(min(REDUCTION // max(terms, 1), SPAN), 1)
+    spans = max(round_up(panels, together), min(panels, round_up(PIECES, max(images * groups * phases, 1))))
+    pieces = images * groups * phases * spans
     blocks = max(round_up(rows, MAX_ROWS), min(round_up(PIECES, max(pieces, 1)), round_up(rows, 4 * tiles.ROWS)))
     block_rows = round_up(round_up(rows, max(blocks, 1)), tiles.ROWS) * tiles.ROWS
     blocks = round_up(rows, max(block_rows, 1))
     # five multiplications in a unit of work
-    put_words(plan, at.SPREAD, 0, packed, panels, blocks, block_rows)
-    put_words(plan, at.TASKS, pieces * blocks, block_rows * tiles.VECTORS * lanes * terms // 5 + 1)
+    put_words(plan, at.SPREAD, 0, packed, panels, lanes, spans, blocks, block_rows)
+    put_words(plan, at.TASKS, pieces * blocks, block_rows * round_up(panels, max(spans, 1)) * tiles.VECTORS * lanes * terms // 5 + 1)
     if single:
         put_words(plan, at.TASKS, round_up(images, at.PLANES), at.PLANES * rows * phases * direct * lanes * terms // 2 + 1)
     # a vector at the end of the last row may reach beyond the frame

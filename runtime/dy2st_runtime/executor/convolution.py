@@ -113,11 +113,11 @@ def routines(dtype: str) -> dict[str, Any]:
             y += 1
 
     def products(plan: int, source: int, frame: int, weights: int, out: int, task: int) -> None:
-        """One task: some rows of the output of one image and group, on some neighbouring pixels."""
-        blocks, panels = word(plan, at.BLOCKS), word(plan, at.PANELS)
+        """One task: some rows of the output of one image and group, on a span of neighbouring pixels."""
+        blocks, spans = word(plan, at.BLOCKS), word(plan, at.SPANS)
         phases, groups, taps_max = word(plan, at.PHASES), word(plan, at.GROUPS), word(plan, at.TAPS)
         block, rest = task % blocks, task // blocks
-        panel, rest = rest % panels, rest // panels
+        span, rest = rest % spans, rest // spans
         phase_index, rest = rest % phases, rest // phases
         group, image = rest % groups, rest // groups
         phase = plan + 8 * (at.HEADER + phase_index * (at.PHASE_WORDS + 3 * taps_max))
@@ -129,18 +129,12 @@ def routines(dtype: str) -> dict[str, Any]:
         total = (high - 1) * row_width + used
         count = round_up(total, lanes)
         here = round_up(count, vectors)
-        if panel >= here:
-            return
-        first_vector, last_vector = panel * count // here, (panel + 1) * count // here
-        begin, end, wide = first_vector * lanes, min(last_vector * lanes, total), last_vector - first_vector
         row0, rows_all = block * word(plan, at.BLOCK_ROWS), word(plan, at.ROWS)
         rows = min(word(plan, at.BLOCK_ROWS), rows_all - row0)
         depth, area = word(plan, at.DEPTH), word(plan, at.FRAME_AREA)
         a_row, a_channel = word(plan, at.A_ROW), word(plan, at.A_CHANNEL)
         a = weights + (group * word(plan, at.A_GROUP) + row0 * a_row) * size
         b = (frame if framed else source) + (image * word(plan, at.CHANNELS) + group * depth) * area * size
-        # beyond the last pixel of an image that has no frame there may be no memory
-        gathered = packed or (not framed and end - begin < wide * lanes)
         a_taps = phase + 8 * at.PHASE_WORDS
         b_taps, panel_taps = a_taps + 8 * taps_max, a_taps + 16 * taps_max
         steps = REDUCTION if a_channel < a_row else SPREAD_REDUCTION
@@ -148,30 +142,36 @@ def routines(dtype: str) -> dict[str, Any]:
         some_channels = max(round_up(depth, max(round_up(depth, steps // some_taps), 1)), 1)
         plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
         to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
-        c, c_row, room = cells(), width, columns()
-        # whole vectors of pixels that are neighbours in the output, in one pass: nothing to put together
-        straight = row_width == used and column == 1 and end - begin == wide * lanes and some_taps == taps and some_channels == depth
-        if straight:
-            c, c_row = to + begin * size, plane
-        elif taps == 0 or depth == 0:
-            clear(c, rows * width)
-        first = 1
-        for t in range(0, taps, some_taps):
-            taps_here = min(some_taps, taps - t)
-            for channel in range(0, depth, some_channels):
-                channels_here = min(some_channels, depth - channel)
-                weights_here, from_ = a + channel * a_channel * size, b + channel * area * size
-                if gathered:
-                    used_here = used if packed else total
-                    pack(room, from_, area, channels_here, b_taps + 8 * t, taps_here, frame_w, used_here, begin, end)
-                    tile(weights_here, a_row, a_channel, a_taps + 8 * t, room, taps_here * width, panel_taps, channels_here, taps_here, c,
-                         c_row, rows, wide, first)  # fmt: skip
-                else:
-                    tile(weights_here, a_row, a_channel, a_taps + 8 * t, from_ + begin * size, area, b_taps + 8 * t, channels_here,
-                         taps_here, c, c_row, rows, wide, first)  # fmt: skip
-                first = 0
-        if not straight:
-            deliver(to, plane, word(plan, at.OUT_ROW), column, c, rows, row_width, used, begin, end)
+        room = columns()
+        for panel in range(span * here // spans, (span + 1) * here // spans):
+            first_vector, last_vector = panel * count // here, (panel + 1) * count // here
+            begin, end, wide = first_vector * lanes, min(last_vector * lanes, total), last_vector - first_vector
+            # beyond the last pixel of an image that has no frame there may be no memory
+            gathered = packed or (not framed and end - begin < wide * lanes)
+            c, c_row = cells(), width
+            # whole vectors of pixels that are neighbours in the output, in one pass: nothing to put together
+            straight = row_width == used and column == 1 and end - begin == wide * lanes and some_taps == taps and some_channels == depth
+            if straight:
+                c, c_row = to + begin * size, plane
+            elif taps == 0 or depth == 0:
+                clear(c, rows * width)
+            first = 1
+            for t in range(0, taps, some_taps):
+                taps_here = min(some_taps, taps - t)
+                for channel in range(0, depth, some_channels):
+                    channels_here = min(some_channels, depth - channel)
+                    weights_here, from_ = a + channel * a_channel * size, b + channel * area * size
+                    if gathered:
+                        used_here = used if packed else total
+                        pack(room, from_, area, channels_here, b_taps + 8 * t, taps_here, frame_w, used_here, begin, end)
+                        tile(weights_here, a_row, a_channel, a_taps + 8 * t, room, taps_here * width, panel_taps, channels_here,
+                             taps_here, c, c_row, rows, wide, first)  # fmt: skip
+                    else:
+                        tile(weights_here, a_row, a_channel, a_taps + 8 * t, from_ + begin * size, area, b_taps + 8 * t, channels_here,
+                             taps_here, c, c_row, rows, wide, first)  # fmt: skip
+                    first = 0
+            if not straight:
+                deliver(to, plane, word(plan, at.OUT_ROW), column, c, rows, row_width, used, begin, end)
 
     def gradient(plan: int, source: int, frame: int, weights: int, out: int, task: int) -> None:
         """One task of the gradient in the images."""

@@ -162,7 +162,7 @@ class BlockWriter:
     def block(self, block: Block, names: dict[str, str]) -> None:
         """Writes the ops of a block of the IR into this one."""
         special: dict[str, Callable[[Operator, Block, dict[str, str]], None]] = {
-            "cond": self.cond, "while_loop": self.while_loop, "fused_elementwise": self.inline,
+            "cond": self.cond, "while_loop": self.while_loop, "fused_elementwise": self.inline, "fused_conv2d": self.inline,
             "write_to_array": self.write_to_array, "create_array": self.create_array,
         }  # fmt: skip
         for op in block.ops:

@@ -12,7 +12,7 @@ from ..ir.visit import free_names
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops.registry import TensorType
-from . import arrays, control, elementwise
+from . import arrays, control, convolution, elementwise
 from .schedule import Absent, Call, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
 
 Kernel = tuple[KernelBuilder, tuple[TensorRef, ...], tuple[TensorRef, ...]]
@@ -174,7 +174,7 @@ class Context:
     def fused(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
         """A group of elementwise ops: one kernel, or op by op where some input may be absent, as then some ops run and others do not."""
         if not any(v.name in self.maybe_absent for v in ins):
-            elementwise.lower_fused(self, ins, outs, body)
+            elementwise.lower_fused(self, ins, body.params, outs, body.ops, body)
             return
         for p, x in zip(body.params, ins, strict=True):
             self.note(body.var(p))
@@ -184,6 +184,9 @@ class Context:
         for out, r in zip(outs, body.results, strict=True):
             self.note(out)
             self.same[out.name] = r
+
+    def fused_convolution(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
+        convolution.lower_fused(self, ins, outs, body)
 
     def broadcast(self, x: Variable, like: Variable, out: Variable) -> None:
         """`out` is x broadcast to the shape of `like`."""

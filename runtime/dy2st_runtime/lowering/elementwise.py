@@ -14,6 +14,7 @@ from typing import Any
 from ..ir.program import Block, Operator, Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
+from ..ops.elementwise import trailing
 
 FULL, BROADCAST, DYNAMIC = "full", "broadcast", "dynamic"
 Emit = Callable[[KernelBuilder, list[n.Expr]], list[n.Expr]]
@@ -21,28 +22,33 @@ Emit = Callable[[KernelBuilder, list[n.Expr]], list[n.Expr]]
 
 def lower_op(cx: Any, record: Any, ins: Sequence[Variable], out: Variable, attrs: dict[str, Any]) -> None:
     """One elementwise op as one kernel."""
-    offset = 0
-    axis = attrs.get("axis", -1)
-    if record.inputs == ("X", "Y") and axis != -1 and len(ins[1].shape) < len(ins[0].shape):
-        offset = len(ins[0].shape) - axis - len(ins[1].shape)
 
     def emit(k: KernelBuilder, elements: list[n.Expr]) -> list[n.Expr]:
         return [scalar(k, record, elements, attrs, out.dtype)]
 
-    lower_nest(cx, ins, [out], emit, [0, offset] if offset else None)
+    lower_nest(cx, ins, [out], emit, trailing([len(v.shape) for v in ins], attrs))
 
 
-def lower_fused(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
-    """A group of elementwise ops as one kernel; `body.params` stand for the inputs."""
+def lower_fused(cx: Any, ins: Sequence[Variable], names: Sequence[str], outs: Sequence[Variable], ops: Sequence[Operator],
+                body: Block) -> None:  # fmt: skip
+    """A group of elementwise ops of a block as one kernel; in the block the inputs have these names."""
 
     def emit(k: KernelBuilder, elements: list[n.Expr]) -> list[n.Expr]:
-        env = dict(zip(body.params, elements, strict=True))
-        for op in body.ops:
+        env = dict(zip(names, elements, strict=True))
+        for op in ops:
             evaluate(k, op, body, env)
         return [env[name] for name in body.results]
 
-    label = "+".join(op.type for op in body.ops)
-    lower_nest(cx, ins, outs, emit, label=label)
+    label = "+".join(op.type for op in ops)
+    lower_nest(cx, ins, outs, emit, group_offsets(names, ops, body), label)
+
+
+def group_offsets(names: Sequence[str], ops: Sequence[Operator], block: Block) -> list[int]:
+    """How many axes of size 1 each input of a group of elementwise ops gets at its end."""
+    found: dict[str, int] = {}
+    for op in ops:
+        found.update(zip(op.input_names, trailing([len(block.var(name).shape) for name in op.input_names], op.attrs), strict=True))
+    return [found.get(name, 0) for name in names]
 
 
 def evaluate(k: KernelBuilder, op: Operator, block: Block, env: dict[str, n.Expr]) -> None:

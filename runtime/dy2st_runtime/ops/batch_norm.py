@@ -74,6 +74,10 @@ class BatchNorm(CheckedOp):
     inplace = {"MeanOut": "Mean", "VarianceOut": "Variance"}
 
     @classmethod
+    def changes(cls, attrs: dict[str, Any]) -> dict[str, str]:
+        return {} if uses_running(attrs) else cls.inplace
+
+    @classmethod
     def infer(
         cls, x: TensorType, scale: TensorType, bias: TensorType, mean: TensorType, variance: TensorType, **attrs: Any
     ) -> tuple:
@@ -124,8 +128,7 @@ class BatchNorm(CheckedOp):
             )
         inverse = b.op("rsqrt", X=b.scaled(used_variance, 1.0, attrs["epsilon"]))
         centered = b.op("elementwise_sub", X=x, Y=used_mean, axis=channel)
-        normal = b.op("elementwise_mul", X=centered, Y=inverse, axis=channel)
-        return affine(b, normal, scale, bias, channel), mean_out, variance_out, used_mean, inverse
+        return affine(b, centered, b.mul(inverse, scale), bias, channel), mean_out, variance_out, used_mean, inverse
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:

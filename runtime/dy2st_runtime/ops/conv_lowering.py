@@ -1,4 +1,4 @@
-"""The lowering of convolution: routines where the target has them (`conv_routines`; of gradients where they pay), else the loop nests below.
+"""The lowering of convolution: routines where the target has them (`conv_routines`; of gradients where they pay), else these loop nests.
 
 One image at a time, so that its columns stay in the cache: copy it into a frame with the paddings, gather the columns
 (im2col: every row a contiguous copy for stride 1), one matrix product for each group. The gradient in the image runs

@@ -7,7 +7,7 @@ All functions are products of the filter with columns of the image; which, the p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import dtype
 from ..loopir import conv_plan
@@ -16,10 +16,10 @@ from . import images, windows
 from .windows import Axes, axes_of
 
 
-def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
-    """Output of a convolution."""
+def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any], finish: Any = None) -> None:
+    """Output of a convolution. `finish` (see `lowering.convolution`) is done to each part of it as soon as it is there."""
     if is_direct(f, attrs):
-        _direct(cx, x, f, out, attrs)
+        _direct(cx, x, f, out, attrs, finish)
         return
     last = windows.channel_last(attrs["data_format"])
     image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
@@ -27,21 +27,31 @@ def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
     single = is_depthwise(f, attrs)
     with images.producing(cx, [image, weights], [x, f], target, out, temps, last) as (k, (src, w), _, dst, (p, room)):
         make_plan(k, p, room, "output", src, dst, w, axes_of(src.shape, w.shape, attrs), attrs["groups"], single)
-    _run(cx, "output", plan, frame, image, weights, target, attrs["groups"], single)
+    _run(cx, "output", plan, frame, image, weights, target, attrs["groups"], single, finish)
     images.deliver(cx, target, out, [x, f], last)
 
 
-def _direct(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any]) -> None:
+def can_finish(cx: Any, out: Any, attrs: dict[str, Any]) -> bool:
+    """Whether `forward` can take a `finish`: where the kernels write to the output itself."""
+    return cx.routines and images.writes_directly(out, windows.channel_last(attrs["data_format"]))
+
+
+def _direct(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any], finish: Any) -> None:
     """Output of a depthwise convolution, a plane at a time."""
     last = windows.channel_last(attrs["data_format"])
     image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
-    with images.producing(cx, [image, weights], [x, f], target, out, (), last) as (k, (src, w), _, dst, _):
+    more, others = (finish.reads, finish.writes) if finish else ([], [])
+    with images.producing(cx, [image, weights, *more], [x, f], target, out, others, last) as (k, (src, w, *operands), _, dst, outs):
         rows, cols = (images.named(k, axis) for axis in axes_of(src.shape, w.shape, attrs))
         area = k.let(n.as_expr(dst.shape[2]) * dst.shape[3])
         name, filters = f"conv_direct{f.shape[2]}{rows.stride}_{src.dtype}", w.shape[0]
+        if finish:
+            finish.shapes(k, dst, outs)
         with k.parallel(n.as_expr(dst.shape[0]) * filters) as plane:
             k.routine(name, [src, w, dst], src.shape[1], filters, *src.shape[2:], *dst.shape[2:], rows.before, cols.before, plane,
                       writes=[dst], work=area * f.shape[2] * f.shape[3] // 4)  # fmt: skip
+            if finish:
+                finish.run(k, dst, operands, outs, k.let(plane % filters), k.let(plane * area), area)
     images.deliver(cx, target, out, [x, f], last)
 
 
@@ -104,16 +114,70 @@ def make_plan(
     k.set_shape(frame, [k.let(plan[conv_plan.FRAME_ELEMENTS])])
 
 
-def _run(cx: Any, kind: str, plan: Any, frame: Any, source: Any, weights: Any, target: Any, groups: int, single: bool) -> None:
+def _run(cx: Any, kind: str, plan: Any, frame: Any, source: Any, weights: Any, target: Any, groups: int, single: bool,
+         finish: Any = None) -> None:  # fmt: skip
     """The tasks of a plan; `source` goes into the frame."""
     with cx.kernel([plan, source], [frame], shapes=False, label="frame of a convolution") as (k, (p, src), (room,)):
         work = k.let(p[conv_plan.FRAME_WORK])
         with k.parallel(k.let(p[conv_plan.FRAME_TASKS])) as task:
             k.routine(f"conv_images_{src.dtype}", [p, src, room], task, writes=[room], work=work)
-    with cx.kernel([plan, source, frame, weights], [target], shapes=False) as (k, (p, src, room, w), (dst,)):
+    more, others = (finish.reads, finish.writes) if finish else ([], [])
+    reads = [plan, source, frame, weights, *more]
+    with cx.kernel(reads, [target, *others], shapes=False) as (k, (p, src, room, w, *operands), (dst, *outs)):
         work, tasks = k.let(p[conv_plan.TASK_WORK]), k.let(p[conv_plan.TASKS])
+        if finish:
+            finish.shapes(k, dst, outs)
         with k.parallel(tasks) as task:
             if single:
                 k.routine(f"conv_depthwise_{src.dtype}", [p, room, w, dst], groups, task, writes=[dst], work=work)
             else:
                 k.routine(f"conv_{kind}_{src.dtype}", [p, src, room, w, dst], task, writes=[dst], work=work)
+            if finish:
+                part = _planes_of(k, p, task, dst) if single else _rows_of(k, p, task, dst)
+                with k.loop(part.rows) as row:
+                    at = k.let(part.row + row)
+                    finish.run(k, dst, operands, outs, k.let(at % dst.shape[1]), k.let(at * part.area + part.first), part.count)
+
+
+class Part(NamedTuple):
+    """Where the results of a task lie in an output [N, C, H, W]: in some rows of [N * C, H * W], from an element on.
+
+    Attributes:
+        row: the first row; `rows`: how many.
+        first: the first element of each; `count`: how many.
+        area: elements of a row.
+    """
+
+    row: Any
+    rows: Any
+    first: Any
+    count: Any
+    area: Any
+
+
+def _planes_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
+    """The part that a task of `executor.conv_depthwise` computes."""
+    planes, filters, area = p[conv_plan.IMAGES], k.let(p[conv_plan.ROWS]), k.let(n.as_expr(dst.shape[2]) * dst.shape[3])
+    first = k.let(task * conv_plan.PLANES)
+    return Part(k.let(first * filters), k.let(n.minimum(planes - first, conv_plan.PLANES) * filters), 0, area, area)
+
+
+def _rows_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
+    """The part that a task of `executor.convolution` computes: a block of rows, the pixels of a span of panels."""
+    word = lambda at: k.let(p[at])  # noqa: E731
+    height, width = dst.shape[2:]
+    area, blocks, spans, panels = k.let(n.as_expr(height) * width), word(conv_plan.BLOCKS), word(conv_plan.SPANS), word(conv_plan.PANELS)
+    lanes, rows, block_rows = word(conv_plan.LANES), word(conv_plan.ROWS), word(conv_plan.BLOCK_ROWS)
+    row_width = k.let(n.select(p[conv_plan.PACKED] != 0, width, p[conv_plan.FRAME_W]))
+    total = k.let((height - 1) * row_width + width)
+    vectors = k.let((total + lanes - 1) // lanes)
+    block, span, plane = k.let(task % blocks), k.let(task // blocks % spans), k.let(task // blocks // spans)
+
+    def before(span: Any) -> Any:
+        """The pixels of the output that are counted before a span."""
+        pixel = k.let(n.minimum(span * panels // spans * vectors // panels * lanes, total))
+        return k.let(pixel // row_width * width + n.minimum(pixel % row_width, width))
+
+    first = before(span)
+    row = k.let(block * block_rows)
+    return Part(k.let(plane * rows + row), k.let(n.minimum(rows - row, block_rows)), first, k.let(before(span + 1) - first), area)

@@ -6,7 +6,7 @@ Both get their operands cast to the dtype of the computation. Lowering and fusio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -149,6 +149,11 @@ def _trailing(x: int, y: int, axis: int) -> int:
     if not 0 <= axis <= x - y:
         raise AttributeValueError(f"axis must be -1 or from 0 to {x - y} where tensors of {x} and {y} dims meet, got {axis}")
     return x - axis - y
+
+
+def trailing(ranks: Sequence[int], attrs: dict[str, Any]) -> list[int]:
+    """How many axes of size 1 each operand of an elementwise op gets at its end, by the attribute `axis` if it has one."""
+    return [0] + [_trailing(ranks[0], rank, attrs.get("axis", -1)) for rank in ranks[1:]]
 
 
 def align(x: TensorType, y: TensorType, axis: int) -> TensorType:

@@ -1,4 +1,4 @@
-"""A group of elementwise ops run as one."""
+"""Groups of ops run as one."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from ..errors import GradientError
 from .registry import OpDef, SubBlock, TensorType, register
 
 
-@register
-class FusedElementwise(OpDef):
-    """The elementwise ops of `sub_block` in one pass over the elements.
+class Group(OpDef):
+    """The ops of `sub_block`, whose params are X and whose results are Out."""
 
-    The block's params are X, its results Out. Every op in it, and so every output, has one and the same shape: that of the
-    iteration space, to which the inputs broadcast. The pass `fuse` makes these ops.
-    """
-
-    type = "fused_elementwise"
     inputs = ("X*",)
     outputs = ("Out*",)
     attrs = {"sub_block": SubBlock()}
@@ -34,9 +28,35 @@ class FusedElementwise(OpDef):
         return (run(sub_block, dict(zip(sub_block.params, xs, strict=True))),)
 
     @staticmethod
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
+        raise GradientError("fused ops have no gradient", hint="append the backward ops before the passes run")
+
+
+@register
+class FusedElementwise(Group):
+    """Elementwise ops in one pass over the elements.
+
+    Every op, and so every output, has one and the same shape: that of the iteration space, to which the inputs broadcast. The pass
+    `fuse` makes these ops.
+    """
+
+    type = "fused_elementwise"
+
+    @staticmethod
     def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
         cx.fused(xs, outs, sub_block)
 
+
+@register
+class FusedConv2D(Group):
+    """A convolution, the first op of the block, and elementwise ops on its output, done to each part of it while that is in the cache.
+
+    The params are its Input and Filter, then the other inputs of the elementwise ops: of the shape of the output, or with one element,
+    or with one for each channel. The pass `epilogue` makes these ops.
+    """
+
+    type = "fused_conv2d"
+
     @staticmethod
-    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
-        raise GradientError("fused ops have no gradient", hint="append the backward ops before the passes run")
+    def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
+        cx.fused_convolution(xs, outs, sub_block)

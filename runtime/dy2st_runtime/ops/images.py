@@ -42,8 +42,12 @@ def copy_image(k: Any, src: Any, dst: Any, sizes: Sequence[Any], src_last: bool,
 
 def target_for(cx: Any, out: Any, last: bool = False) -> Any:
     """Where a kernel that computes in plain form writes the output: the output itself, or a temporary for `deliver`."""
-    compute = widened(out.dtype)
-    return out if not last and compute == out.dtype else cx.temp(compute, len(out.shape))
+    return out if writes_directly(out, last) else cx.temp(widened(out.dtype), len(out.shape))
+
+
+def writes_directly(out: Any, last: bool) -> bool:
+    """Whether an output is in plain form itself."""
+    return not last and widened(out.dtype) == out.dtype
 
 
 def deliver(cx: Any, target: Any, out: Any, inputs: Sequence[Any], last: bool = False) -> None:

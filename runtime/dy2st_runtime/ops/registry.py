@@ -258,6 +258,11 @@ class OpDef:
         return full
 
     @classmethod
+    def changes(cls, attrs: dict[str, Any]) -> dict[str, str]:
+        """`inplace` without the slots that keep, with these attributes, the value they had."""
+        return cls.inplace
+
+    @classmethod
     def infer_types(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """`infer` with its result as a tuple, one entry for each output slot."""
         try:

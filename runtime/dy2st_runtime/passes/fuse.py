@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import all_ops, declare_like, may_raise, reads
-from ..ops.elementwise import Elementwise
+from ..ops.elementwise import Elementwise, trailing
 from .rewrite import is_effect
 from .shapes import Shapes, equal, symbolic_shapes
 
@@ -43,7 +43,7 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
-    done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type == "fused_elementwise"}
+    done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type in ("fused_elementwise", "fused_conv2d")}
     for block in program.blocks:
         if id(block) in done:
             continue
@@ -153,10 +153,7 @@ class _Fuser:
         record = op.record
         if not (issubclass(record, Elementwise) and hasattr(record, "scalar")) or record.host:
             return False
-        if len(op.output_names) != 1 or not op.input_names:
-            return False
-        ranks = {len(self.block.var(name).shape) for name in op.input_names}
-        return op.attrs.get("axis", -1) == -1 or len(ranks) == 1
+        return len(op.output_names) == 1 and bool(op.input_names)
 
     def _missing(self, op: Operator) -> frozenset[str]:
         found: set[str] = set()
@@ -176,7 +173,7 @@ class _Fuser:
         if self._between(a, b) or self._between(b, a):
             return b
         ops = sorted([*a.ops, *b.ops], key=lambda op: self.index[op.output_names[0]])
-        if len(self._inputs(ops)) > MAX_INPUTS:
+        if len(self._inputs(ops)) > MAX_INPUTS or not self._one_alignment(ops):
             return b
         a.ops = ops
         a.first, a.last = min(a.first, b.first), max(a.last, b.last)
@@ -188,6 +185,16 @@ class _Fuser:
             if b in node.before:
                 node.before = (node.before - {b}) | ({a} if node is not a else set())
         return a
+
+    def _one_alignment(self, ops: Iterable[Operator]) -> bool:
+        """Whether each operand meets the axes of the iteration space in one way only (see the attribute `axis`)."""
+        found: dict[str, int] = {}
+        for op in ops:
+            offsets = trailing([len(self.block.var(name).shape) for name in op.input_names], op.attrs)
+            for name, offset in zip(op.input_names, offsets, strict=True):
+                if found.setdefault(name, offset) != offset:
+                    return False
+        return True
 
     def _between(self, a: _Node, b: _Node) -> bool:
         """Whether b needs another node that needs a."""
@@ -210,30 +217,34 @@ class _Fuser:
 
     # ---- writing ----
     def _fused(self, node: _Node) -> Operator:
-        block, ops = self.block, node.ops
-        inputs = self._inputs(ops)
+        ops = node.ops
         members = set(map(id, ops))
         outs = [name for name in (op.output_names[0] for op in ops)
                 if name in self.roots or any(id(user) not in members for user in self.uses.get(name, ()))]  # fmt: skip
-        sub = Block(block.program, block)
-        inner: dict[str, str] = {}
-        for name in inputs:
-            inner[name] = declare_like(sub, block.var(name), block.program.fresh_name(f"{name}@IN")).name
-            v = sub.vars[inner[name]]
-            v.persistable = v.is_parameter = v.is_data = False
-        sub.params = [inner[name] for name in inputs]
-        for op in ops:
-            (out,) = op.output_names
-            if out in outs:
-                inner[out] = declare_like(sub, block.var(out), block.program.fresh_name(f"{out}@IN")).name
-            else:
-                inner[out] = out
-                sub.vars[out] = block.vars.pop(out)
-                sub.vars[out].block = sub
-            slots = {slot: [inner[n] for n in names] for slot, names in op.inputs.items()}
-            sub.ops.append(Operator(op.type, slots, {slot: [inner[out]] for slot in op.outputs}, op.attrs, op.location))
-        sub.results = [inner[name] for name in outs]
-        return Operator("fused_elementwise", {"X": inputs}, {"Out": outs}, {"sub_block": sub}, ops[-1].location)
+        return as_one("fused_elementwise", self.block, ops, self._inputs(ops), outs)
+
+
+def as_one(op_type: str, block: Block, ops: Sequence[Operator], inputs: Sequence[str], outs: Sequence[str]) -> Operator:
+    """An op that does several of a block, each with one output; of these it puts out `outs`."""
+    sub = Block(block.program, block)
+    inner: dict[str, str] = {}
+    for name in inputs:
+        inner[name] = declare_like(sub, block.var(name), block.program.fresh_name(f"{name}@IN")).name
+        v = sub.vars[inner[name]]
+        v.persistable = v.is_parameter = v.is_data = False
+    sub.params = [inner[name] for name in inputs]
+    for op in ops:
+        (out,) = op.output_names
+        if out in outs:
+            inner[out] = declare_like(sub, block.var(out), block.program.fresh_name(f"{out}@IN")).name
+        else:
+            inner[out] = out
+            sub.vars[out] = block.vars.pop(out)
+            sub.vars[out].block = sub
+        slots = {slot: [inner[n] for n in names] for slot, names in op.inputs.items()}
+        sub.ops.append(Operator(op.type, slots, {slot: [inner[out]] for slot in op.outputs}, op.attrs, op.location))
+    sub.results = [inner[name] for name in outs]
+    return Operator(op_type, {"X": list(inputs)}, {"Out": list(outs)}, {"sub_block": sub}, ops[-1].location)
 
 
 def _in_order(nodes: Iterable[_Node]) -> tuple[list[_Node], list[_Node]]:

@@ -8,11 +8,13 @@ from ..garbage import no_search_for_garbage
 from ..ir.program import Program
 from .cse import cse
 from .dce import dce
+from .epilogue import epilogue
 from .fold import fold
 from .fuse import fuse
 from .hoist import hoist
 from .manager import Pass, PassManager
 from .retarget import retarget
+from .running_norm import running_norm
 from .shapes import Shapes, symbolic_shapes
 from .simplify import simplify
 from .ssa import ssa
@@ -27,7 +29,9 @@ PASSES: list[tuple[str, Pass]] = [
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
-    ("fuse", fuse),  # last: the others know nothing of groups
+    ("running_norm", running_norm),
+    ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
+    ("epilogue", epilogue),
 ]
 
 

@@ -1,0 +1,88 @@
+"""running_norm: which normalizations become elementwise ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from dy2st_runtime import reference
+from dy2st_runtime.ir import Operator, clone_program, verify
+from dy2st_runtime.ops.batch_norm import BatchNorm
+from dy2st_runtime.passes.pipeline import optimize
+from dy2st_runtime.passes.running_norm import running_norm
+
+from hand_built import Made  # isort: skip
+
+
+def normalized(**attrs: Any) -> tuple[Made, tuple]:
+    m = Made()
+    x = m.data("x", [-1, 3, 4, 5])
+    return m, m.b.batch_norm(x, *(m.data(name, [3]) for name in ("scale", "bias", "mean", "variance")), **attrs)
+
+
+def feeds() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    found = {name: rng.random(3).astype("f") + 0.5 for name in ("scale", "bias", "mean", "variance")}
+    return {"x": rng.standard_normal((2, 3, 4, 5)).astype("f"), **found}
+
+
+def left(m: Made, *keep: str) -> list[Operator]:
+    """The normalizations after the pass."""
+    running_norm(m.program, frozenset(keep))
+    verify(m.program)
+    return [op for op in m.program.global_block().ops if op.type == "batch_norm"]
+
+
+@pytest.mark.parametrize("attrs", [{"is_test": True}, {"use_global_stats": True, "epsilon": 0.1}])
+def test_the_value_stays_to_the_last_bit(attrs: dict[str, Any]) -> None:
+    m, (y, *_) = normalized(**attrs)
+    before = reference.run_program(clone_program(m.program), feeds(), {})[y.name]
+    assert left(m, y.name) == []
+    np.testing.assert_array_equal(reference.run_program(m.program, feeds(), {})[y.name], before)
+    m.compare([y], feeds())
+
+
+def test_channels_last() -> None:
+    m = Made()
+    x = m.data("x", [2, 4, 5, 3])
+    y, *_ = m.b.batch_norm(
+        x, *(m.data(name, [3]) for name in ("scale", "bias", "mean", "variance")), is_test=True, data_layout="NHWC"
+    )
+    assert left(m, y.name) == []
+    m.compare([y], {**feeds(), "x": np.random.default_rng(1).standard_normal((2, 4, 5, 3)).astype("f")})
+
+
+@pytest.mark.parametrize("attrs", [{}, {"is_test": True, "trainable_statistics": True}])
+def test_statistics_of_the_batch_stay(attrs: dict[str, Any]) -> None:
+    m, (y, *_) = normalized(**attrs)
+    assert len(left(m, y.name)) == 1
+
+
+@pytest.mark.parametrize("other", range(1, 5))
+def test_an_op_of_which_more_is_used_stays(other: int) -> None:
+    m, outs = normalized(is_test=True)
+    assert len(left(m, outs[0].name, outs[other].name)) == 1
+    m, outs = normalized(is_test=True)
+    z = m.b.relu(outs[other])
+    assert len(left(m, outs[0].name, z.name)) == 1
+
+
+def test_float16_stays() -> None:
+    m = Made()
+    x = m.data("x", [2, 3], "float16")
+    y, *_ = m.b.batch_norm(x, *(m.data(name, [3]) for name in ("scale", "bias", "mean", "variance")), is_test=True)
+    assert len(left(m, y.name)) == 1
+
+
+def test_statistics_that_a_program_puts_back_are_not_written() -> None:
+    """Paddle's programs name Mean for MeanOut, in evaluation too."""
+    m = Made()
+    x = m.data("x", [2, 3])
+    block = m.program.global_block()
+    parameters = [block.create_var(name, "float32", [3], persistable=True) for name in ("scale", "bias", "mean", "variance")]
+    same_names = {"MeanOut": ["mean"], "VarianceOut": ["variance"]}
+    y = m.b.apply(BatchNorm, (x, *parameters), BatchNorm.complete_attrs({"is_test": True}), same_names)[0]
+    program, updates, _ = optimize(m.program, ["x"], [y.name])
+    assert updates == {}
+    assert "batch_norm" not in [op.type for op in program.global_block().ops]
