@@ -16,6 +16,8 @@ REDUCTION = 256
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the first level."""
 SPAN = 8
 """Neighbouring panels of a task at most."""
+TERMS, TAPS = 64, 49
+"""Terms of a sum from which on, and taps up to which, few pixels are summed one by one rather than in a vector that they do not fill."""
 PIECES = 8
 """Tasks that there should be at least, to share among threads."""
 
@@ -25,8 +27,9 @@ def _phase(plan: int, p: int) -> int:
     return plan + 8 * (at.HEADER + p * (at.PHASE_WORDS + 3 * word(plan, at.TAPS)))
 
 
-def _cut(plan: int, size: int, single: int) -> None:
-    """Decides how the work of a plan whose phases are known is cut; `single`: by planes (see `conv_depthwise`)."""
+def _cut(plan: int, size: int, single: int, lone: int) -> None:
+    """Decides how the work of a plan whose phases are known is cut; `single`: by planes (see `conv_depthwise`). `lone`: the last pixels may
+    be summed one by one (see `conv_dots`)."""
     lanes = tiles.VECTOR_BYTES // size
     images, groups, rows, phases = word(plan, at.IMAGES), word(plan, at.GROUPS), word(plan, at.ROWS), word(plan, at.PHASES)
     planes, framed = images * word(plan, at.CHANNELS), word(plan, at.FRAMED)
@@ -40,9 +43,18 @@ def _cut(plan: int, size: int, single: int) -> None:
             exact = max(exact, round_up(h * w, lanes))
     # packed columns in one pass give results that are neighbours in the output, so that these are written to their place
     straight = terms <= REDUCTION and word(plan, at.OUT_COLUMN) == 1
-    as_packed = exact * ((rows + PACKING) * terms + (1 if straight else DELIVERY) * rows)
-    packed = 1 if as_packed < direct * rows * (terms + DELIVERY) and exact < direct else 0
-    panels = round_up(exact if packed else direct, tiles.VECTORS)
+    # pixels that are neighbours in the frame as they are in the output need no packing
+    width, left = word(_phase(plan, 0), at.PHASE_WIDTH), 0
+    in_place = phases == 1 and word(plan, at.FRAME_W) == width
+    if lone and terms >= TERMS and word(plan, at.TAPS) <= TAPS:
+        left = word(_phase(plan, 0), at.PHASE_HEIGHT) * width % lanes
+        left = left if left * 2 <= lanes else 0
+    whole = exact - 1 if left > 0 else exact
+    as_packed = whole * ((rows + PACKING) * terms + (1 if straight else DELIVERY) * rows) + left * (rows // lanes + 2) * terms
+    packed = 1 if as_packed < direct * rows * (terms + DELIVERY) and whole < direct and not in_place else 0
+    left = left if packed or in_place else 0
+    vectors = whole if packed or in_place else direct
+    panels = max(round_up(vectors, tiles.VECTORS), 1 if left > 0 else 0)
     # with little to sum there is little work in a panel, and the rows of one are short for what is done with the results
     together = max(min(REDUCTION // max(terms, 1), SPAN), 1)
     spans = max(round_up(panels, together), min(panels, round_up(PIECES, max(images * groups * phases, 1))))
@@ -51,7 +63,7 @@ def _cut(plan: int, size: int, single: int) -> None:
     block_rows = round_up(round_up(rows, max(blocks, 1)), tiles.ROWS) * tiles.ROWS
     blocks = round_up(rows, max(block_rows, 1))
     # five multiplications in a unit of work
-    put_words(plan, at.SPREAD, 0, packed, panels, lanes, spans, blocks, block_rows)
+    put_words(plan, at.SPREAD, 0, packed, left, panels, lanes, spans, blocks, block_rows)
     put_words(plan, at.TASKS, pieces * blocks, block_rows * round_up(panels, max(spans, 1)) * tiles.VECTORS * lanes * terms // 5 + 1)
     if single:
         put_words(plan, at.TASKS, round_up(images, at.PLANES), at.PLANES * rows * phases * direct * lanes * terms // 2 + 1)
@@ -85,7 +97,7 @@ def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows
         if x == kernel_w * dilation_w:
             x = 0
             y += dilation_h
-    _cut(plan, size, single)
+    _cut(plan, size, single, 1 - single)
 
 
 def plan_input(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
@@ -113,7 +125,7 @@ def plan_input(plan: int, size: int, images: int, groups: int, depth: int, rows:
                 t += 1
         put_words(phase, 0, (height - 1 + top - ry) // stride_h + 1 - u, (width - 1 + left - rx) // stride_w + 1 - v,
                   (stride_h * u + ry - top) * width + stride_w * v + rx - left, t)  # fmt: skip
-    _cut(plan, size, single)
+    _cut(plan, size, single, 0)
     # the product meets each tap once for each pixel of the image; without paddings many of these lie outside of the output
     if not single and height * width * 4 > out_height * out_width * 5 * stride_h * stride_w:
         _cut_spread(plan, images * groups, depth, taps, rows * out_height * out_width)

@@ -31,6 +31,8 @@ def routines(dtype: str) -> dict[str, Any]:
     clear_one, copy = (elements := Elements(dtype)).clear, elements.copy
     cells = stack(MAX_ROWS * width * size)
     columns = stack((REDUCTION * width + 64) * size)
+    left_cells, left_columns = stack(MAX_ROWS * lanes * size), stack(REDUCTION * lanes * size)
+    dot = external(symbols.symbol(f"conv_dots_{dtype}"))
     tile = external(symbols.symbol(f"tiles_{dtype}"))
     pick_run = pick_runs(dtype)
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
@@ -90,6 +92,18 @@ def routines(dtype: str) -> dict[str, Any]:
                 target += width * size
             source += area * size
 
+    def pick(target: int, source: int, area: int, channels: int, offsets: int, taps: int, used: int, row_width: int, begin: int,
+             count: int) -> None:  # fmt: skip
+        """The columns of so many pixels from `begin`, each as a run of its own; `used`: as of `pack`, 0 where a pixel is its place."""
+        for p in range(count):
+            y = (begin + p) // used
+            place = begin + p + y * (row_width - used) if used > 0 else begin + p
+            i = p * REDUCTION
+            for channel in range(channels):
+                for t in range(taps):
+                    copy(target, i, source, channel * area + word(offsets, t) + place)
+                    i += 1
+
     def deliver(target: int, plane: int, row: int, column: int, source: int, rows: int, row_width: int, used: int, begin: int,
                 end: int) -> None:  # fmt: skip
         """Copies the cells of the pixels begin..end that are in the first `used` of a row to the output."""
@@ -126,9 +140,10 @@ def routines(dtype: str) -> dict[str, Any]:
             return
         packed, framed, frame_w = word(plan, at.PACKED), word(plan, at.FRAMED), word(plan, at.FRAME_W)
         row_width = used if packed else frame_w
-        total = (high - 1) * row_width + used
+        left = word(plan, at.SINGLE)
+        total = (high - 1) * row_width + used - left
         count = round_up(total, lanes)
-        here = round_up(count, vectors)
+        here = max(round_up(count, vectors), 1 if left > 0 else 0)
         row0, rows_all = block * word(plan, at.BLOCK_ROWS), word(plan, at.ROWS)
         rows = min(word(plan, at.BLOCK_ROWS), rows_all - row0)
         depth, area = word(plan, at.DEPTH), word(plan, at.FRAME_AREA)
@@ -142,7 +157,7 @@ def routines(dtype: str) -> dict[str, Any]:
         some_channels = max(round_up(depth, max(round_up(depth, steps // some_taps), 1)), 1)
         plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
         to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
-        room = columns()
+        room, left_room, sums = columns(), left_columns(), left_cells()
         for panel in range(span * here // spans, (span + 1) * here // spans):
             first_vector, last_vector = panel * count // here, (panel + 1) * count // here
             begin, end, wide = first_vector * lanes, min(last_vector * lanes, total), last_vector - first_vector
@@ -169,9 +184,17 @@ def routines(dtype: str) -> dict[str, Any]:
                     else:
                         tile(weights_here, a_row, a_channel, a_taps + 8 * t, from_ + begin * size, area, b_taps + 8 * t, channels_here,
                              taps_here, c, c_row, rows, wide, first)  # fmt: skip
+                    if left > 0 and panel == here - 1:
+                        terms = channels_here * taps_here
+                        pick(left_room, from_, area, channels_here, b_taps, taps_here, row_width if packed else 0, frame_w, total, left)
+                        dot(weights_here, a_row, left_room, REDUCTION, terms, sums, left, rows, left, first)
                     first = 0
             if not straight:
                 deliver(to, plane, word(plan, at.OUT_ROW), column, c, rows, row_width, used, begin, end)
+            if panel == here - 1:
+                for r in range(rows):
+                    for p in range(left):
+                        copy(to, r * plane + total + p, sums, r * left + p)
 
     def gradient(plan: int, source: int, frame: int, weights: int, out: int, task: int) -> None:
         """One task of the gradient in the images."""

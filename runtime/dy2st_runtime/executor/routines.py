@@ -12,9 +12,23 @@ import re
 from typing import Any
 
 from ..loopir import conv_plan
-from . import conv_depthwise, conv_direct, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles
+from . import (
+    conv_depthwise,
+    conv_direct,
+    conv_dots,
+    conv_plans,
+    conv_spread,
+    convolution,
+    integers,
+    products,
+    runs,
+    symbols,
+    tiles,
+)
 
-MODULES = (conv_depthwise, conv_direct, conv_plan, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles)
+MODULES = (
+    conv_depthwise, conv_direct, conv_dots, conv_plan, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles,
+)  # fmt: skip
 """Where their source is."""
 
 
@@ -24,6 +38,7 @@ def functions() -> dict[str, Any]:
     found = dict(conv_plans.PLANS)
     for dtype in runs.SCALARS:
         found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
+        found[f"conv_dots_{dtype}"] = conv_dots.dots(dtype)
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
         found[f"product_{dtype}"] = products.product(dtype)
         found.update(convolution.routines(dtype))
@@ -46,12 +61,12 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": "conv_output", "conv_output": "tiles", "product": "tiles"}
+_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "conv_dots"), "product": ("tiles",)}
 
 
 def _with_needed(name: str) -> list[str]:
     kind, _, dtype = name.rpartition("_")
-    return [*(_with_needed(f"{_NEEDS[kind]}_{dtype}") if kind in _NEEDS else []), name]
+    return [*(inner for needed in _NEEDS.get(kind, ()) for inner in _with_needed(f"{needed}_{dtype}")), name]
 
 
 @functools.cache

@@ -25,13 +25,14 @@ HEIGHT, WIDTH, KERNEL_W, STRIDE_H, STRIDE_W, DILATION_H, DILATION_W, BEFORE_H, B
 # what follows from these, see `executor.conv_plans`
 # 1: the gradient is spread over the image (`executor.conv_spread`); 1: the columns of a task are packed
 SPREAD, PACKED = 34, 35
-# how the work of an image and group is cut: panels of pixels (vectors of LANES), spans of panels, blocks of rows
-PANELS, LANES, SPANS, BLOCKS, BLOCK_ROWS = range(36, 41)
+# how the work of an image and group is cut: pixels that are summed one by one behind the others, panels of those (of vectors of LANES),
+# spans of panels, blocks of rows
+SINGLE, PANELS, LANES, SPANS, BLOCKS, BLOCK_ROWS = range(36, 42)
 # tasks that fill the frame, elements of the frame, work of such a task in the unit of `parallel`
-FRAME_TASKS, FRAME_ELEMENTS, FRAME_WORK = range(41, 44)
+FRAME_TASKS, FRAME_ELEMENTS, FRAME_WORK = range(42, 45)
 # tasks that multiply, work of one
-TASKS, TASK_WORK = 44, 45
-HEADER = 46
+TASKS, TASK_WORK = 45, 46
+HEADER = 47
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)

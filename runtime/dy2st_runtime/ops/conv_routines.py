@@ -170,12 +170,12 @@ def _rows_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
     lanes, rows, block_rows = word(conv_plan.LANES), word(conv_plan.ROWS), word(conv_plan.BLOCK_ROWS)
     row_width = k.let(n.select(p[conv_plan.PACKED] != 0, width, p[conv_plan.FRAME_W]))
     total = k.let((height - 1) * row_width + width)
-    vectors = k.let((total + lanes - 1) // lanes)
+    vectors = k.let((total - p[conv_plan.SINGLE] + lanes - 1) // lanes)
     block, span, plane = k.let(task % blocks), k.let(task // blocks % spans), k.let(task // blocks // spans)
 
     def before(span: Any) -> Any:
         """The pixels of the output that are counted before a span."""
-        pixel = k.let(n.minimum(span * panels // spans * vectors // panels * lanes, total))
+        pixel = k.let(n.select(span == spans, total, n.minimum(span * panels // spans * vectors // panels * lanes, total)))
         return k.let(pixel // row_width * width + n.minimum(pixel % row_width, width))
 
     first = before(span)
