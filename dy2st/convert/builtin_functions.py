@@ -275,7 +275,7 @@ def tensor_(*args: Any, **kwargs: Any) -> Tensor:
     if not new.is_symbolic and not dispatch.in_dynamic_mode():
         stop = new.stop_gradient
         new = dispatch.constant(new._value)
-        new.stop_gradient = stop
+        new.set_stop(stop)
     return new
 
 

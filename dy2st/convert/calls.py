@@ -27,7 +27,7 @@ from .caches import cached
 from .containers import is_container
 from .dynamic import DynamicList
 from .foreign import is_foreign
-from .iterators import with_fresh
+from .iterators import fresh, with_fresh
 from .optional import MaybeNone
 from .options import OneOf
 from .recursion import enter
@@ -219,6 +219,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
+    if tracer is not None and isinstance(owner, types.GeneratorType):
+        fresh(owner)
     if tracer is not None and type(owner) in (list, dict):
         return _container_method(owner, f.__name__)
     if tracer is not None and isinstance(owner, str):

@@ -7,10 +7,13 @@ as all that is done here goes by the methods of the built-in class.
 from __future__ import annotations
 
 import operator
+import queue
 import types
-from collections import OrderedDict, deque
+from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Any
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import numpy as np
 
@@ -22,6 +25,8 @@ from .maybe_value import MaybeValue
 from .structure import MaybeObject
 
 _KINDS = (list, dict, deque, set, bytearray, np.ndarray)
+# classes of Python's that keep what they hold in attributes, as users' classes do
+_OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
 
 
 def is_container(x: Any) -> bool:
@@ -84,7 +89,7 @@ def is_plain_object(x: Any) -> bool:
 
     if isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
-    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and not is_ignored(type(x))
+    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, _OF_THE_LIBRARY) or not is_ignored(type(x)))
 
 
 def containers_of(value: Any, attributes: dict[int, Any] | None = None) -> Iterable[Any]:
@@ -114,7 +119,7 @@ def containers_of(value: Any, attributes: dict[int, Any] | None = None) -> Itera
             seen[id(x)] = x
             stack += held_by(x)
         elif isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
-            x is not value and not hasattr(type(x), "sublayers") and is_ignored(type(x))
+            x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, _OF_THE_LIBRARY) and is_ignored(type(x))
         ):
             continue
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too

@@ -64,12 +64,18 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
     the branch or loop body that is being traced ends, as with any change).
 
     Raises:
-        StructureError: it has been made such a list before, and something still holds the old one; its entries differ.
+        StructureError: it has been made such a list before, and something still holds the old one; it is a default argument; its entries
+            differ.
     """
     if isinstance(items, StagedDict):
         items.declare(later)
         return items
     name = what or next(iter(repr(k) for _, k, v in named_variables() if v is items), "a list")
+    if any(v is items for f in tracer.functions.values() for v in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
+        raise StructureError(
+            f"{name}, which is a default argument, changes its length or its keys in a loop or branch that depends on a tensor",
+            location=user_location(2), hint="keep it in a variable or an attribute, and pass it",
+        )  # fmt: skip
     if id(items) in tracer.replaced:
         raise StructureError(
             f"{name} changes its length in a loop or branch that depends on a tensor, and something holds it that cannot be "

@@ -64,6 +64,7 @@ class Tracer(Watcher, ProgramRecorder):
         recursive: the calls that are calls of functions of the Program.
 
     Attributes:
+        detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
@@ -107,6 +108,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
+        self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.left: dict[int, Any] = {}
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
@@ -378,6 +380,31 @@ class Tracer(Watcher, ProgramRecorder):
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 
+    def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
+        v = tensor._value
+        inside = isinstance(v, Variable) and (not self.frames or _is_inside(v.block, self.frames[-1].block))
+        if isinstance(stop, Tensor) or (self.frames and not inside and tensor.stop_gradient is not bool(stop)):
+            raise StagedValueError("whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors",
+                                   location=user_location(2), hint="use y.detach() in the branch")  # fmt: skip
+        computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
+        if not computed or tensor.stop_gradient is bool(stop) or not tensor.dtype.startswith("float"):
+            tensor.set_stop(stop)
+            return
+        # what was computed from it before keeps its way, so another variable stands for the tensor from now on
+        _, attached, detached = self.detached.get(id(tensor), (None, None, None))
+        if not stop and detached is v:
+            tensor._value = attached
+            return
+        before = dispatch.set_grad(False)
+        try:
+            new = dispatch.ops.op("assign", X=tensor)
+        finally:
+            dispatch.set_grad(before)
+        if stop:
+            self.detached[id(tensor)] = tensor, v, new._value
+        new.set_stop(stop)
+        tensor._value, tensor._stop = new._value, bool(stop)
+
     def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
         before = dispatch.set_grad(True)
         try:
@@ -386,7 +413,7 @@ class Tracer(Watcher, ProgramRecorder):
                 return dispatch.ops.op("replaced_value", X=tensor, Value=new)
             if not self.lift(new).stop_gradient:
                 new = dispatch.ops.op("assign", X=new)
-                new.stop_gradient = True
+                new.set_stop(True)
             return new
         finally:
             dispatch.set_grad(before)

@@ -94,7 +94,9 @@ class Watcher:
             return
         self.functions[id(function)] = function
         if is_generated(function.__code__.co_filename):
-            # one inside a converted function: what it assigns there lives as long as the call
+            # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
+            defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+            self._add_inside([c for v in defaults for c in containers_of(v, self.attributes) if id(c) not in self._containers])
             for name, holder in assigned_outside(function):
                 variable = OuterVariable(name, holder)
                 if self.inner_variables.setdefault(place_of(variable, name), variable) is variable:

@@ -82,7 +82,7 @@ def batch_data(name: str, shape: Sequence[int | None], append_batch_size: bool =
     if append_batch_size and not any(d in (None, -1) for d in sizes):
         sizes = [-1, *sizes]
     t = data(name, sizes, dtype, lod_level)
-    t.stop_gradient = stop_gradient
+    t.set_stop(stop_gradient)
     return t
 
 

@@ -71,7 +71,7 @@ def _deep_in_program(self: Tensor, memo: dict) -> Tensor:
         new = dispatch.ops.op("assign", X=new)  # the first one hands no gradient on
     finally:
         dispatch.set_grad(before)
-    new.stop_gradient = self.stop_gradient
+    new.set_stop(self.stop_gradient)
     new._weak, new._kinds = self._weak, self._kinds
     memo[id(self)] = new
     return new

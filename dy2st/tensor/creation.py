@@ -47,7 +47,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         t = _stacked(data, _common_dtype(data) if dtype is None else convert_dtype(dtype))
     else:
         t = dispatch.constant(to_array(data, dtype))
-    t.stop_gradient = stop_gradient
+    t.set_stop(stop_gradient)
     return t
 
 

@@ -69,6 +69,10 @@ class Recorder:
         """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
         return None
 
+    def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
+        """`tensor.stop_gradient = stop` while recording."""
+        tensor.set_stop(stop)
+
     def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
         """The value of `new` as that of `tensor` for a `rebind` that is no part of the computation: where gradients go stays as
         it is."""

@@ -154,7 +154,7 @@ def divided(kind: bool | Kinds) -> bool | Kinds:
 
 def as_number(t: Tensor) -> Tensor:
     """A new tensor with one element, made what stands for a Python number: weak, and without a gradient."""
-    t.stop_gradient = True
+    t.set_stop(True)
     t._weak = True
     return t
 

@@ -205,7 +205,7 @@ def detach(self: Tensor) -> Tensor:
     if not self.is_symbolic and dispatch.in_dynamic_mode():
         return Tensor.wrap(self._value)
     out = ops.op("assign", X=self)
-    out.stop_gradient = True
+    out.set_stop(True)
     return out
 
 

@@ -119,7 +119,7 @@ def _shown(array: np.ndarray, short: bool) -> list:
 
 def _array_as_tensor(array: np.ndarray, stop_gradient: bool) -> str:
     t = Tensor.wrap(array)
-    t.stop_gradient = stop_gradient
+    t.set_stop(stop_gradient)
     return to_text(t)
 
 

@@ -104,6 +104,16 @@ class Tensor(TensorMethods):
 
     @stop_gradient.setter
     def stop_gradient(self, stop: bool) -> None:
+        from .dispatch import current_recorder
+
+        recorder = current_recorder()
+        if recorder is None:
+            self.set_stop(stop)
+        else:
+            recorder.switch_gradient(self, stop)
+
+    def set_stop(self, stop: bool) -> None:
+        """Sets `stop_gradient` of a value of which nothing was computed yet."""
         self._stop = bool(stop)
         if isinstance(self._value, Variable):
             self._value.stop_gradient = self._stop

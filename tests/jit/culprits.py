@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import functools
 import itertools
+import queue
 import statistics
 
 import numpy as np
@@ -1112,3 +1113,57 @@ LAST = {}
 def id_kept(x):
     LAST["x"] = id(x)
     return x * 2  # error: the id() of a tensor is another one while tracing: it cannot be a result, or be kept
+
+
+def stop_gradient_on_one_path(x):
+    y = x * paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    if x.sum() > 0:
+        y.stop_gradient = True  # error: whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors
+    return y
+
+
+def frozen_on_one_path(x):
+    weights = [paddle.to_tensor([2.0, 3.0], stop_gradient=False)]
+    if x.sum() > 0:
+        for p in weights:
+            p.stop_gradient = True  # error: whether gradients stop at a tensor (stop_gradient) would depend on a condition
+    return x * weights[0]
+
+
+def sent_to_a_generator_on_one_path(x):
+    def totals():
+        total = 0
+        while True:
+            total += yield total
+
+    running = totals()
+    next(running)
+    if x.sum() > 0:
+        running.send(5)  # error: a generator is advanced in a branch or a loop that depends on a tensor
+    return x * running.send(1)
+
+
+def queue_filled_on_one_path(x):
+    waiting = queue.Queue()
+    waiting.put(x)
+    if x.sum() > 0:  # error: 'the contents of a deque' is tuple of 2 on the path where the condition is true and tuple of 1
+        waiting.put(x * 2)
+    return x * waiting.qsize()
+
+
+def callback_on_one_path(x):
+    with contextlib.ExitStack() as stack:
+        if x.sum() > 0:  # error: 'the contents of a deque' is tuple of 1 on the path where the condition is true and tuple of 0
+            stack.callback(abs, 2)
+        return x * 2
+
+
+def default_argument_that_grows_on_one_path(x):
+    def noted(v, seen=[]):  # noqa: B006
+        seen.append(v)
+        return len(seen)
+
+    noted(1)
+    if x.sum() > 0:  # error: a list, which is a default argument, changes its length or its keys in a loop or branch
+        noted(2)
+    return x * noted(3)

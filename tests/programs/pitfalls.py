@@ -270,6 +270,31 @@ def sums_across_each_other(x):
     return a + d, c + b
 
 
+def gradient_stopped_after_a_use(x):
+    y = x * 2
+    before = y * x
+    y.stop_gradient = True
+    stopped = y * x
+    y.stop_gradient = False
+    return before + stopped * 2 + y * x * 3
+
+
+def gradient_from_what_had_none(x):
+    with paddle.no_grad():
+        y = x * 2
+    y.stop_gradient = False
+    return y * x
+
+
+def gradient_stopped_in_a_loop(x):
+    out = x * 0
+    for row in x:
+        y = row * 2
+        y.stop_gradient = True
+        out = out + y * x
+    return out
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -299,4 +324,7 @@ CASES = [
     (flag_of_an_inner_loop, RUNS, 1),
     (returns_in_nested_branches, RUNS, 1),
     (text_none_or_number, [(P,), (N,)], 1),
+    (gradient_stopped_after_a_use, [(P,), (N,)], 1),
+    (gradient_from_what_had_none, [(P,), (N,)], 1),
+    (gradient_stopped_in_a_loop, [(P,), (N,)], 1),
 ]
