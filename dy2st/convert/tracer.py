@@ -64,6 +64,7 @@ class Tracer(Watcher, ProgramRecorder):
         recursive: the calls that are calls of functions of the Program.
 
     Attributes:
+        is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
@@ -108,6 +109,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
+        self.is_piece = False
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.left: dict[int, Any] = {}
         self.marked: list[tuple[Tensor, str]] = []
@@ -386,6 +388,9 @@ class Tracer(Watcher, ProgramRecorder):
         if isinstance(stop, Tensor) or (self.frames and not inside and tensor.stop_gradient is not bool(stop)):
             raise StagedValueError("whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors",
                                    location=user_location(2), hint="use y.detach() in the branch")  # fmt: skip
+        if id(tensor) in self.arguments and tensor.stop_gradient is not bool(stop) and (stop or self.is_piece):
+            raise StagedValueError("stop_gradient of an argument is set, which the caller's tensor would not know",
+                                   location=user_location(2), hint="use x = x.detach()")  # fmt: skip
         computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
         if not computed or tensor.stop_gradient is bool(stop) or not tensor.dtype.startswith("float"):
             tensor.set_stop(stop)

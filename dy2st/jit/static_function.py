@@ -312,6 +312,7 @@ class StaticFunction:
                               self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive,
                               "" if self.splits is None else self.splits.exact)  # fmt: skip
                 trace.tracer.limit = sizes.limit
+                trace.tracer.is_piece = self.splits is not None
                 try:
                     return trace.run(self.raw.__qualname__)
                 except Reentered as found:

@@ -430,6 +430,8 @@ class Trace:
             raise StructureError("a variable is one of several objects, as only the run knows", hint=_DECIDE)
         if others:
             self._uncertain[id(value)] = value
+        if id(value) in self.tracer.detached:
+            raise StructureError("stop_gradient of a variable was set, which what follows may set back", hint="use y.detach()")
         if isinstance(value, Tensor) and value._kinds is not None:
             raise value._kinds.fail("what follows may depend on that")
 

@@ -1167,3 +1167,9 @@ def default_argument_that_grows_on_one_path(x):
     if x.sum() > 0:  # error: a list, which is a default argument, changes its length or its keys in a loop or branch
         noted(2)
     return x * noted(3)
+
+
+def stop_gradient_of_an_argument(x):
+    x.stop_gradient = not x.stop_gradient
+    x.stop_gradient = not x.stop_gradient  # error: stop_gradient of an argument is set, which the caller's tensor would not know
+    return x * 2
