@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .foreign import is_foreign
+from .options import OneOf
 from .raised import Onlooker
 from .tracer import Tracer, current_tracer
 
@@ -34,6 +35,8 @@ def manager(x: Any) -> Any:
     tracer = current_tracer()
     if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
         return x
+    if isinstance(x, OneOf):
+        x._dy_fail("the manager of a with statement")
     takes = _takes(x)
     return x if takes is None else _Watched(tracer, x, takes)
 

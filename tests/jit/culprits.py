@@ -1072,7 +1072,7 @@ def bits_of_a_number(x, n):
 
 def manager_of_a_path(x):
     manager = contextlib.nullcontext() if x.sum() > 0 else paddle.no_grad()
-    with manager:  # error: one of several objects, as only the run knows, cannot be used so
+    with manager:  # error: a value is one of several objects (
         return x * 2
 
 
