@@ -32,11 +32,11 @@ class Through(BaseException):
 
 def manager(x: Any) -> Any:
     """What stands for the context manager of a `with`."""
+    if isinstance(x, OneOf):
+        x._dy_fail("the manager of a with statement")
     tracer = current_tracer()
     if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
         return x
-    if isinstance(x, OneOf):
-        x._dy_fail("the manager of a with statement")
     takes = _takes(x)
     return x if takes is None else _Watched(tracer, x, takes)
 
