@@ -96,12 +96,12 @@ class CpuLanguage(Language):
             once += [f"st_int64({name}, {layout.DATA}, {self.views[name]}_p)", f"st_int64({name}, {layout.STATE}, 1)"]
         else:
             numel = " * ".join(f"{name}_d{a}" for a in range(len(dims))) or "1"
-            once += [f"if reserve({name}, ({numel}) * {dt.size(tensor.dtype)}) == 0:", f"    return {layout.NO_MEMORY}"]
+            once += [f"if call_reserve({name}, ({numel}) * {dt.size(tensor.dtype)}) == 0:", f"    return {layout.NO_MEMORY}"]
         lines += ["if stop < 0:", *("    " + line for line in once)] if self.parts else once
         return [*lines, f"{name}_p = ld_int64({name}, {layout.DATA})"]
 
     def native_call(self, fn: str, arguments: list[str]) -> list[str]:
-        return [f"status = {fn}({', '.join(arguments)})", "if status != 0:", "    return status"]
+        return [f"status = call_{fn}({', '.join(arguments)})", "if status != 0:", "    return status"]
 
     def routine_call(self, fn: str, tensors: list[str], scalars: list[str]) -> list[str]:
         return [f"call_{fn}({', '.join([*(f'{t}_p' for t in tensors), *scalars])})"]

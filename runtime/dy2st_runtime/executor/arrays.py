@@ -7,111 +7,99 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
-
 from ..codegen import layout as at
-from .native import LOADS, copy_bytes, extend, ld_int64, reserve, st_int64
+from .memory import copy_bytes, extend, half_word, reserve
+from .runs import put_words, word
 
-ld_int32 = LOADS["ld_int32"]
 ABSENT_ENTRY = -1  # the offset of an entry that was absent when it was saved
 
 
-@numba.njit
-def entry_row(array, index, rank):  # type: ignore[no-untyped-def]
+def entry_row(array: int, index: int, rank: int) -> int:
     """The address of an entry's row in the table: offset, then sizes."""
-    return ld_int64(array, at.ENTRIES) + index * (1 + rank) * 8
+    return word(array, at.ENTRIES) + index * (1 + rank) * 8
 
 
-@numba.njit
-def tensor_bytes(row, first, rank, size):  # type: ignore[no-untyped-def]
+def tensor_bytes(row: int, first: int, rank: int, size: int) -> int:
     """The bytes of a tensor whose sizes start at word `first` of `row`."""
     total = size
     for a in range(rank):
-        total *= ld_int64(row, first + a)
+        total *= word(row, first + a)
     return total
 
 
-@numba.njit
-def index_value(address, width):  # type: ignore[no-untyped-def]
-    data = ld_int64(address, at.DATA)
+def index_value(address: int, width: int) -> int:
+    data = word(address, at.DATA)
     if width == 4:
-        return numba.int64(ld_int32(data, 0))
-    return ld_int64(data, 0)
+        return half_word(data)
+    return word(data, 0)
 
 
-@numba.njit
-def array_create(out, rank, size):  # type: ignore[no-untyped-def]
-    st_int64(out, at.STATE, 1)
-    st_int64(out, at.LENGTH, 0)
-    st_int64(out, at.USED, 0)
-    st_int64(out, at.DATA, ld_int64(ld_int64(out, at.BUFFER), 0))
-    st_int64(out, at.ENTRIES, ld_int64(ld_int64(out, at.TABLE), 0))
+def array_create(out: int, rank: int, size: int) -> int:
+    put_words(out, at.STATE, 1)
+    put_words(out, at.LENGTH, 0)
+    put_words(out, at.USED, 0)
+    put_words(out, at.DATA, word(word(out, at.BUFFER), 0))
+    put_words(out, at.ENTRIES, word(word(out, at.TABLE), 0))
     return at.OK
 
 
-@numba.njit
-def room(out, nbytes, entries, rank):  # type: ignore[no-untyped-def]
+def room(out: int, nbytes: int, entries: int, rank: int) -> int:
     """Room in own memory for that many bytes and entries in all, contents kept."""
-    used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
-    data = extend(ld_int64(out, at.BUFFER), ld_int64(out, at.DATA), used, max(nbytes, 1))
+    used, length = word(out, at.USED), word(out, at.LENGTH)
+    data = extend(word(out, at.BUFFER), word(out, at.DATA), used, max(nbytes, 1))
     table = extend(
-        ld_int64(out, at.TABLE), ld_int64(out, at.ENTRIES), length * (1 + rank) * 8, max(entries, 1) * (1 + rank) * 8
+        word(out, at.TABLE), word(out, at.ENTRIES), length * (1 + rank) * 8, max(entries, 1) * (1 + rank) * 8
     )
-    st_int64(out, at.DATA, data)
-    st_int64(out, at.ENTRIES, table)
+    put_words(out, at.DATA, data)
+    put_words(out, at.ENTRIES, table)
     return at.OK if data != 0 and table != 0 else at.NO_MEMORY
 
 
-@numba.njit
-def array_copy(out, array, rank, size):  # type: ignore[no-untyped-def]
+def array_copy(out: int, array: int, rank: int, size: int) -> int:
     if out == array:
         return at.OK
     array_create(out, rank, size)
-    used, length = ld_int64(array, at.USED), ld_int64(array, at.LENGTH)
+    used, length = word(array, at.USED), word(array, at.LENGTH)
     if room(out, used, length, rank) != at.OK:
         return at.NO_MEMORY
-    copy_bytes(ld_int64(out, at.DATA), ld_int64(array, at.DATA), used)
-    copy_bytes(ld_int64(out, at.ENTRIES), ld_int64(array, at.ENTRIES), length * (1 + rank) * 8)
-    st_int64(out, at.USED, used)
-    st_int64(out, at.LENGTH, length)
+    copy_bytes(word(out, at.DATA), word(array, at.DATA), used)
+    copy_bytes(word(out, at.ENTRIES), word(array, at.ENTRIES), length * (1 + rank) * 8)
+    put_words(out, at.USED, used)
+    put_words(out, at.LENGTH, length)
     return at.OK
 
 
-@numba.njit
-def put(out, x, i, rank, size):  # type: ignore[no-untyped-def]
+def put(out: int, x: int, i: int, rank: int, size: int) -> int:
     """Puts a tensor into `out` itself as entry i; those from there on move up. Its elements go to the end of the data."""
-    used, length = ld_int64(out, at.USED), ld_int64(out, at.LENGTH)
-    present = ld_int64(x, at.STATE) != 0
+    used, length = word(out, at.USED), word(out, at.LENGTH)
+    present = word(x, at.STATE) != 0
     nbytes = tensor_bytes(x, at.DIMS, rank, size) if present else 0
     if room(out, used + nbytes, length + 1, rank) != at.OK:
         return at.NO_MEMORY
     row = entry_row(out, i, rank)
     copy_bytes(entry_row(out, i + 1, rank), row, (length - i) * (1 + rank) * 8)
-    st_int64(row, 0, used if present else ABSENT_ENTRY)
+    put_words(row, 0, used if present else ABSENT_ENTRY)
     for a in range(rank):
-        st_int64(row, 1 + a, ld_int64(x, at.DIMS + a) if present else 0)
-    copy_bytes(ld_int64(out, at.DATA) + used, ld_int64(x, at.DATA), nbytes)
-    st_int64(out, at.USED, used + nbytes)
-    st_int64(out, at.LENGTH, length + 1)
+        put_words(row, 1 + a, word(x, at.DIMS + a) if present else 0)
+    copy_bytes(word(out, at.DATA) + used, word(x, at.DATA), nbytes)
+    put_words(out, at.USED, used + nbytes)
+    put_words(out, at.LENGTH, length + 1)
     return at.OK
 
 
-@numba.njit
-def array_push(out, x, rank, size):  # type: ignore[no-untyped-def]
+def array_push(out: int, x: int, rank: int, size: int) -> int:
     """Appends a tensor to `out` itself."""
-    return put(out, x, ld_int64(out, at.LENGTH), rank, size)
+    return put(out, x, word(out, at.LENGTH), rank, size)
 
 
-@numba.njit
-def array_append(out, array, x, rank, size):  # type: ignore[no-untyped-def]
+def array_append(out: int, array: int, x: int, rank: int, size: int) -> int:
     status = array_copy(out, array, rank, size)
     return array_push(out, x, rank, size) if status == at.OK else status
 
 
-@numba.njit
-def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyped-def]
+def array_set(out: int, array: int, x: int, index: int, rank: int, size: int, width: int) -> int:
     """Replaces an entry; the entry after the last is appended."""
-    i, length = index_value(index, width), ld_int64(array, at.LENGTH)
+    i, length = index_value(index, width), word(array, at.LENGTH)
     if i < 0:
         i += length
     if i < 0 or i > length:
@@ -122,7 +110,7 @@ def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyp
     if i == length:
         return array_push(out, x, rank, size)
     nbytes, row = tensor_bytes(x, at.DIMS, rank, size), entry_row(out, i, rank)
-    used, offset = ld_int64(out, at.USED), ld_int64(row, 0)
+    used, offset = word(out, at.USED), word(row, 0)
     if nbytes > tensor_bytes(row, 1, rank, size):
         # the new entry is larger than the old one: it goes to the end of the data
         offset = used
@@ -130,33 +118,31 @@ def array_set(out, array, x, index, rank, size, width):  # type: ignore[no-untyp
     if room(out, used, length, rank) != at.OK:
         return at.NO_MEMORY
     row = entry_row(out, i, rank)
-    st_int64(row, 0, offset)
+    put_words(row, 0, offset)
     for a in range(rank):
-        st_int64(row, 1 + a, ld_int64(x, at.DIMS + a))
-    copy_bytes(ld_int64(out, at.DATA) + offset, ld_int64(x, at.DATA), nbytes)
-    st_int64(out, at.USED, used)
+        put_words(row, 1 + a, word(x, at.DIMS + a))
+    copy_bytes(word(out, at.DATA) + offset, word(x, at.DATA), nbytes)
+    put_words(out, at.USED, used)
     return at.OK
 
 
-@numba.njit
-def _fetch(out, array, i, rank, size):  # type: ignore[no-untyped-def]
+def _fetch(out: int, array: int, i: int, rank: int, size: int) -> int:
     row = entry_row(array, i, rank)
-    if ld_int64(row, 0) == ABSENT_ENTRY:
-        st_int64(out, at.STATE, 0)
+    if word(row, 0) == ABSENT_ENTRY:
+        put_words(out, at.STATE, 0)
         return at.OK
     nbytes = tensor_bytes(row, 1, rank, size)
     address = reserve(out, nbytes)
     if address == 0:
         return at.NO_MEMORY
     for a in range(rank):
-        st_int64(out, at.DIMS + a, ld_int64(row, 1 + a))
-    copy_bytes(address, ld_int64(array, at.DATA) + ld_int64(row, 0), nbytes)
+        put_words(out, at.DIMS + a, word(row, 1 + a))
+    copy_bytes(address, word(array, at.DATA) + word(row, 0), nbytes)
     return at.OK
 
 
-@numba.njit
-def array_get(out, array, index, rank, size, width):  # type: ignore[no-untyped-def]
-    i, length = index_value(index, width), ld_int64(array, at.LENGTH)
+def array_get(out: int, array: int, index: int, rank: int, size: int, width: int) -> int:
+    i, length = index_value(index, width), word(array, at.LENGTH)
     if i < 0:
         i += length
     if i < 0 or i >= length:
@@ -164,55 +150,51 @@ def array_get(out, array, index, rank, size, width):  # type: ignore[no-untyped-
     return _fetch(out, array, i, rank, size)
 
 
-@numba.njit
-def array_last(out, array, rank, size):  # type: ignore[no-untyped-def]
-    length = ld_int64(array, at.LENGTH)
+def array_last(out: int, array: int, rank: int, size: int) -> int:
+    length = word(array, at.LENGTH)
     return at.FAILED if length == 0 else _fetch(out, array, length - 1, rank, size)
 
 
-@numba.njit
-def array_drop_last(out, array, rank, size):  # type: ignore[no-untyped-def]
+def array_drop_last(out: int, array: int, rank: int, size: int) -> int:
     status = array_copy(out, array, rank, size)
-    length = ld_int64(out, at.LENGTH)
+    length = word(out, at.LENGTH)
     if status != at.OK or length == 0:
         return at.FAILED if status == at.OK else status
     row = entry_row(out, length - 1, rank)
-    end = ld_int64(row, 0) + tensor_bytes(row, 1, rank, size)
-    if ld_int64(row, 0) != ABSENT_ENTRY and end == ld_int64(out, at.USED):
-        st_int64(out, at.USED, ld_int64(row, 0))
-    st_int64(out, at.LENGTH, length - 1)
+    end = word(row, 0) + tensor_bytes(row, 1, rank, size)
+    if word(row, 0) != ABSENT_ENTRY and end == word(out, at.USED):
+        put_words(out, at.USED, word(row, 0))
+    put_words(out, at.LENGTH, length - 1)
     return at.OK
 
 
-@numba.njit
-def array_length(out, array, rank, size):  # type: ignore[no-untyped-def]
+def array_length(out: int, array: int, rank: int, size: int) -> int:
     address = reserve(out, 8)
     if address == 0:
         return at.NO_MEMORY
-    st_int64(address, 0, ld_int64(array, at.LENGTH))
+    put_words(address, 0, word(array, at.LENGTH))
     if rank > 0:
-        st_int64(out, at.DIMS, 1)
+        put_words(out, at.DIMS, 1)
     return at.OK
 
 
-@numba.njit
-def _strips(out, array, rank, size, axis, out_axis_size, stacked):  # type: ignore[no-untyped-def]
+def _strips(out: int, array: int, rank: int, size: int, axis: int, out_axis_size: int, stacked: int) -> int:
     """Copies the entries side by side along `axis` of `out`, whose sizes are set."""
     out_rank = rank + 1 if stacked else rank
     inner = size
     for a in range(axis + 1, out_rank):
-        inner *= ld_int64(out, at.DIMS + a)
+        inner *= word(out, at.DIMS + a)
     outer = 1
     for a in range(axis):
-        outer *= ld_int64(out, at.DIMS + a)
+        outer *= word(out, at.DIMS + a)
     address = reserve(out, outer * inner * out_axis_size)
     if address == 0:
         return at.NO_MEMORY
     done = 0
-    for e in range(ld_int64(array, at.LENGTH)):
+    for e in range(word(array, at.LENGTH)):
         row = entry_row(array, e, rank)
-        width = 1 if stacked else ld_int64(row, 1 + axis)
-        source = ld_int64(array, at.DATA) + ld_int64(row, 0)
+        width = 1 if stacked else word(row, 1 + axis)
+        source = word(array, at.DATA) + word(row, 0)
         strip = width * inner
         for o in range(outer):
             copy_bytes(address + (o * out_axis_size + done) * inner, source + o * strip, strip)
@@ -220,110 +202,105 @@ def _strips(out, array, rank, size, axis, out_axis_size, stacked):  # type: igno
     return at.OK
 
 
-@numba.njit
-def array_stack(out, array, rank, size, axis):  # type: ignore[no-untyped-def]
-    length = ld_int64(array, at.LENGTH)
+def array_stack(out: int, array: int, rank: int, size: int, axis: int) -> int:
+    length = word(array, at.LENGTH)
     if length == 0:
         return at.FAILED
     first = entry_row(array, 0, rank)
     for e in range(1, length):
         row = entry_row(array, e, rank)
         for a in range(rank):
-            if ld_int64(row, 1 + a) != ld_int64(first, 1 + a):
+            if word(row, 1 + a) != word(first, 1 + a):
                 return at.FAILED
     for a in range(axis):
-        st_int64(out, at.DIMS + a, ld_int64(first, 1 + a))
-    st_int64(out, at.DIMS + axis, length)
+        put_words(out, at.DIMS + a, word(first, 1 + a))
+    put_words(out, at.DIMS + axis, length)
     for a in range(axis, rank):
-        st_int64(out, at.DIMS + a + 1, ld_int64(first, 1 + a))
+        put_words(out, at.DIMS + a + 1, word(first, 1 + a))
     return _strips(out, array, rank, size, axis, length, True)
 
 
-@numba.njit
-def array_concat(out, array, rank, size, axis):  # type: ignore[no-untyped-def]
-    length = ld_int64(array, at.LENGTH)
+def array_concat(out: int, array: int, rank: int, size: int, axis: int) -> int:
+    length = word(array, at.LENGTH)
     if length == 0:
         return at.FAILED
     first, total = entry_row(array, 0, rank), 0
     for e in range(length):
         row = entry_row(array, e, rank)
-        total += ld_int64(row, 1 + axis)
+        total += word(row, 1 + axis)
         for a in range(rank):
-            if a != axis and ld_int64(row, 1 + a) != ld_int64(first, 1 + a):
+            if a != axis and word(row, 1 + a) != word(first, 1 + a):
                 return at.FAILED
     for a in range(rank):
-        st_int64(out, at.DIMS + a, total if a == axis else ld_int64(first, 1 + a))
+        put_words(out, at.DIMS + a, total if a == axis else word(first, 1 + a))
     return _strips(out, array, rank, size, axis, total, False)
 
 
-@numba.njit
-def array_unstack(out, x, rank, size, axis):  # type: ignore[no-untyped-def]
+def array_unstack(out: int, x: int, rank: int, size: int, axis: int) -> int:
     array_create(out, rank - 1, size)
-    count = ld_int64(x, at.DIMS + axis)
+    count = word(x, at.DIMS + axis)
     inner, outer = size, 1
     for a in range(axis + 1, rank):
-        inner *= ld_int64(x, at.DIMS + a)
+        inner *= word(x, at.DIMS + a)
     for a in range(axis):
-        outer *= ld_int64(x, at.DIMS + a)
+        outer *= word(x, at.DIMS + a)
     if room(out, count * inner * outer, count, rank - 1) != at.OK:
         return at.NO_MEMORY
-    data, source = ld_int64(out, at.DATA), ld_int64(x, at.DATA)
+    data, source = word(out, at.DATA), word(x, at.DATA)
     for e in range(count):
         row = entry_row(out, e, rank - 1)
-        st_int64(row, 0, e * inner * outer)
+        put_words(row, 0, e * inner * outer)
         for a in range(rank - 1):
-            st_int64(row, 1 + a, ld_int64(x, at.DIMS + (a if a < axis else a + 1)))
+            put_words(row, 1 + a, word(x, at.DIMS + (a if a < axis else a + 1)))
         for o in range(outer):
             copy_bytes(data + (e * outer + o) * inner, source + (o * count + e) * inner, inner)
-    st_int64(out, at.LENGTH, count)
-    st_int64(out, at.USED, count * inner * outer)
+    put_words(out, at.LENGTH, count)
+    put_words(out, at.USED, count * inner * outer)
     return at.OK
 
 
-@numba.njit
-def move_value(target, source, rank, size):  # type: ignore[no-untyped-def]
+def move_value(target: int, source: int, rank: int, size: int) -> int:
     """Gives `target` the value of `source`, which is not needed under its own name any more. A value in the buffer that `source`
     owns changes hands with the buffer; one that lies elsewhere is copied. A negative size marks a TensorArray."""
-    if ld_int64(source, at.STATE) == 0:
-        st_int64(target, at.STATE, 0)
+    if word(source, at.STATE) == 0:
+        put_words(target, at.STATE, 0)
         return at.OK
-    data, own = ld_int64(source, at.DATA), ld_int64(source, at.BUFFER)
-    if data == ld_int64(own, at.BUFFER_ADDRESS):
-        for word in range(at.BUFFER, at.TABLE + 1):
-            p, q = ld_int64(target, word), ld_int64(source, word)
+    data, own = word(source, at.DATA), word(source, at.BUFFER)
+    if data == word(own, at.BUFFER_ADDRESS):
+        for w in range(at.BUFFER, at.TABLE + 1):
+            p, q = word(target, w), word(source, w)
             if p != 0 and q != 0:
                 for field in range(at.BUFFER_WORDS):
-                    keep = ld_int64(p, field)
-                    st_int64(p, field, ld_int64(q, field))
-                    st_int64(q, field, keep)
+                    keep = word(p, field)
+                    put_words(p, field, word(q, field))
+                    put_words(q, field, keep)
     elif size < 0:
         return array_copy(target, source, rank, -size)
-    elif data != ld_int64(target, at.DATA) or ld_int64(target, at.STATE) == 0:
+    elif data != word(target, at.DATA) or word(target, at.STATE) == 0:
         nbytes = tensor_bytes(source, at.DIMS, rank, size)
         address = reserve(target, nbytes)
         if address == 0:
             return at.NO_MEMORY
         copy_bytes(address, data, nbytes)
         data = address
-    st_int64(target, at.STATE, 1)
-    st_int64(target, at.DATA, data)
-    for word in range(at.DIMS, at.DESCRIPTOR_WORDS):
-        st_int64(target, word, ld_int64(source, word))
+    put_words(target, at.STATE, 1)
+    put_words(target, at.DATA, data)
+    for w in range(at.DIMS, at.DESCRIPTOR_WORDS):
+        put_words(target, w, word(source, w))
     return at.OK
 
 
-@numba.njit
-def tensor_take(out, x, rank, size):  # type: ignore[no-untyped-def]
+def tensor_take(out: int, x: int, rank: int, size: int) -> int:
     """Gives `out` the elements of a tensor in memory that it owns. They are there already where `out` and x are one descriptor
     and x does not show other memory."""
-    data, nbytes = ld_int64(x, at.DATA), tensor_bytes(x, at.DIMS, rank, size)
-    if out == x and data == ld_int64(ld_int64(x, at.BUFFER), at.BUFFER_ADDRESS):
+    data, nbytes = word(x, at.DATA), tensor_bytes(x, at.DIMS, rank, size)
+    if out == x and data == word(word(x, at.BUFFER), at.BUFFER_ADDRESS):
         return at.OK
     address = reserve(out, nbytes)
     if address == 0:
         return at.NO_MEMORY
     for a in range(rank):
-        st_int64(out, at.DIMS + a, ld_int64(x, at.DIMS + a))
+        put_words(out, at.DIMS + a, word(x, at.DIMS + a))
     copy_bytes(address, data, nbytes)
     return at.OK
 

@@ -13,14 +13,27 @@ element (negative: a TensorArray).
 
 from __future__ import annotations
 
-import numba
+from typing import Any
+
+from llvmlite import ir
 
 from ..codegen import layout as at
 from .arrays import tensor_bytes
-from .native import LOADS, STORES, _allocate, _free, copy_bytes, extend, grow, ld_int64, reserve, st_int64
+from .integers import instruction
+from .memory import allocate, copy_bytes, extend, free, grow, reserve
+from .runs import add_runs, put_words, word
 
-_ld_float16, _ld_float32, _ld_float64 = (LOADS[f"ld_float{bits}"] for bits in (16, 32, 64))
-_st_float16, _st_float32, _st_float64 = (STORES[f"st_float{bits}"] for bits in (16, 32, 64))
+_add_floats, _add_doubles = add_runs("float32"), add_runs("float64")
+
+
+@instruction
+def _add_half(builder: Any, target: Any, source: Any, i: Any) -> None:
+    """Adds an element of float16 to another, computed in float32."""
+    half, single = ir.HalfType(), ir.FloatType()
+    places = [builder.gep(builder.inttoptr(address, half.as_pointer()), [i]) for address in (target, source)]
+    total = builder.fadd(*(builder.fpext(builder.load(place), single) for place in places))
+    builder.store(builder.fptrunc(total, half), places[0])
+
 
 WORD = 8
 SLOT = at.BUFFER_WORDS * WORD
@@ -28,195 +41,183 @@ HEAD = 5
 """Words of a record before its lists."""
 
 
-@numba.njit
-def _copy_value(target, source):  # type: ignore[no-untyped-def]
+def _copy_value(target: int, source: int) -> None:
     """All words of a descriptor but for the buffers that it owns."""
-    for word in range(at.DESCRIPTOR_WORDS):
-        if word != at.BUFFER and word != at.TABLE:
-            st_int64(target, word, ld_int64(source, word))
+    for w in range(at.DESCRIPTOR_WORDS):
+        if w != at.BUFFER and w != at.TABLE:
+            put_words(target, w, word(source, w))
 
 
-@numba.njit
-def _swap(a, b):  # type: ignore[no-untyped-def]
+def _swap(a: int, b: int) -> None:
     for field in range(at.BUFFER_WORDS):
-        kept = ld_int64(a, field)
-        st_int64(a, field, ld_int64(b, field))
-        st_int64(b, field, kept)
+        kept = word(a, field)
+        put_words(a, field, word(b, field))
+        put_words(b, field, kept)
 
 
-@numba.njit
-def _room(state, words, slots):  # type: ignore[no-untyped-def]
+def _room(state: int, words: int, slots: int) -> int:
     """Room on both stacks; False if there is no memory."""
-    used = ld_int64(state, at.WORDS_USED)
-    if extend(state + at.WORDS * WORD, ld_int64(state, at.WORDS), used * WORD, (used + words) * WORD) == 0:
+    used = word(state, at.WORDS_USED)
+    if extend(state + at.WORDS * WORD, word(state, at.WORDS), used * WORD, (used + words) * WORD) == 0:
         return False
-    wanted, capacity = (ld_int64(state, at.SLOTS_USED) + slots) * SLOT, ld_int64(state, at.SLOTS + 1)
+    wanted, capacity = (word(state, at.SLOTS_USED) + slots) * SLOT, word(state, at.SLOTS + 1)
     if wanted > capacity:
         size = (max(wanted, 2 * capacity) + 63) // 64 * 64
-        old = ld_int64(state, at.SLOTS)
-        new = _allocate(64, size)
+        old = word(state, at.SLOTS)
+        new = allocate(64, size)
         if new == 0:
             return False
         copy_bytes(new, old, capacity)  # the slots that are not in use hold memory too
-        for word in range(capacity // WORD, size // WORD):
-            st_int64(new, word, 0)
+        for w in range(capacity // WORD, size // WORD):
+            put_words(new, w, 0)
         if capacity > 0:
-            _free(old)
-        st_int64(state, at.SLOTS, new)
-        st_int64(state, at.SLOTS + 1, size)
+            free(old)
+        put_words(state, at.SLOTS, new)
+        put_words(state, at.SLOTS + 1, size)
     return True
 
 
-@numba.njit
-def enter_function(state, record, back):  # type: ignore[no-untyped-def]
+def enter_function(state: int, record: int, back: int) -> int:
     """Begins a call; `back` is the instruction to go on with after it."""
-    depth = ld_int64(state, at.DEPTH)
-    if depth >= ld_int64(state, at.DEPTH_LIMIT):
+    depth = word(state, at.DEPTH)
+    if depth >= word(state, at.DEPTH_LIMIT):
         return at.TOO_DEEP
-    arguments, saved, buffers = ld_int64(record, 0), ld_int64(record, 1), ld_int64(record, 2)
-    results, result_slots = ld_int64(record, 3), ld_int64(record, 4)
+    arguments, saved, buffers = word(record, 0), word(record, 1), word(record, 2)
+    results, result_slots = word(record, 3), word(record, 4)
     own = saved * at.DESCRIPTOR_WORDS + 2
     if not _room(state, own + max(arguments, results) * at.DESCRIPTOR_WORDS, buffers + result_slots):
         return at.NO_MEMORY
-    used = ld_int64(state, at.WORDS_USED)
-    top = ld_int64(state, at.WORDS) + used * WORD
+    used = word(state, at.WORDS_USED)
+    top = word(state, at.WORDS) + used * WORD
     lists = record + HEAD * WORD
     # the arguments are read before any param is written: a param may be an argument itself
     values = top + own * WORD
     for i in range(arguments):
-        _copy_value(values + i * at.DESCRIPTOR_WORDS * WORD, ld_int64(lists, 2 * i))
+        _copy_value(values + i * at.DESCRIPTOR_WORDS * WORD, word(lists, 2 * i))
     kept = lists + 2 * arguments * WORD
     for i in range(saved):
-        _copy_value(top + i * at.DESCRIPTOR_WORDS * WORD, ld_int64(kept, i))
-    slots = ld_int64(state, at.SLOTS) + ld_int64(state, at.SLOTS_USED) * SLOT
+        _copy_value(top + i * at.DESCRIPTOR_WORDS * WORD, word(kept, i))
+    slots = word(state, at.SLOTS) + word(state, at.SLOTS_USED) * SLOT
     for i in range(buffers):
-        _swap(ld_int64(kept, saved + i), slots + i * SLOT)
+        _swap(word(kept, saved + i), slots + i * SLOT)
     for i in range(arguments):
-        _copy_value(ld_int64(lists, 2 * i + 1), values + i * at.DESCRIPTOR_WORDS * WORD)
-    st_int64(top, own - 2, record)
-    st_int64(top, own - 1, back)
-    st_int64(state, at.WORDS_USED, used + own)
-    st_int64(state, at.SLOTS_USED, ld_int64(state, at.SLOTS_USED) + buffers)
-    st_int64(state, at.DEPTH, depth + 1)
+        _copy_value(word(lists, 2 * i + 1), values + i * at.DESCRIPTOR_WORDS * WORD)
+    put_words(top, own - 2, record)
+    put_words(top, own - 1, back)
+    put_words(state, at.WORDS_USED, used + own)
+    put_words(state, at.SLOTS_USED, word(state, at.SLOTS_USED) + buffers)
+    put_words(state, at.DEPTH, depth + 1)
     return at.OK
 
 
-@numba.njit
-def _take_out(slot, own, data, nbytes):  # type: ignore[no-untyped-def]
+def _take_out(slot: int, own: int, data: int, nbytes: int) -> int:
     """Puts memory with a value into a slot: the buffer that it fills, or a copy. The address; 0 without memory."""
-    if own != 0 and data == ld_int64(own, at.BUFFER_ADDRESS) and ld_int64(own, at.BUFFER_CAPACITY) > 0:
+    if own != 0 and data == word(own, at.BUFFER_ADDRESS) and word(own, at.BUFFER_CAPACITY) > 0:
         _swap(own, slot)
         return data
-    if ld_int64(slot, at.BUFFER_CAPACITY) < max(nbytes, 1) and grow(slot, nbytes) == 0:
+    if word(slot, at.BUFFER_CAPACITY) < max(nbytes, 1) and grow(slot, nbytes) == 0:
         return 0
-    copy_bytes(ld_int64(slot, at.BUFFER_ADDRESS), data, nbytes)
-    return ld_int64(slot, at.BUFFER_ADDRESS)
+    copy_bytes(word(slot, at.BUFFER_ADDRESS), data, nbytes)
+    return word(slot, at.BUFFER_ADDRESS)
 
 
-@numba.njit
-def _result(words, slot, value, rank, size):  # type: ignore[no-untyped-def]
+def _result(words: int, slot: int, value: int, rank: int, size: int) -> int:
     """Copies the descriptor of a result to the stack of words, and its memory to the next slots; False if there is no memory."""
     _copy_value(words, value)
-    if ld_int64(value, at.STATE) == 0:
+    if word(value, at.STATE) == 0:
         return True
     if size < 0:
-        table = ld_int64(value, at.LENGTH) * (1 + rank) * WORD
-        entries = _take_out(slot + SLOT, ld_int64(value, at.TABLE), ld_int64(value, at.ENTRIES), table)
-        st_int64(words, at.ENTRIES, entries)
-        nbytes = ld_int64(value, at.USED)
+        table = word(value, at.LENGTH) * (1 + rank) * WORD
+        entries = _take_out(slot + SLOT, word(value, at.TABLE), word(value, at.ENTRIES), table)
+        put_words(words, at.ENTRIES, entries)
+        nbytes = word(value, at.USED)
     else:
         entries = 1
         nbytes = tensor_bytes(value, at.DIMS, rank, size)
-    data = _take_out(slot, ld_int64(value, at.BUFFER), ld_int64(value, at.DATA), nbytes)
-    st_int64(words, at.DATA, data)
+    data = _take_out(slot, word(value, at.BUFFER), word(value, at.DATA), nbytes)
+    put_words(words, at.DATA, data)
     return data != 0 and entries != 0
 
 
-@numba.njit
-def leave_function(state):  # type: ignore[no-untyped-def]
+def leave_function(state: int) -> int:
     """Ends the call that began last: the instruction to go on with, -1 if there is no memory."""
-    used = ld_int64(state, at.WORDS_USED)
-    top = ld_int64(state, at.WORDS) + used * WORD
-    record, back = ld_int64(top, -2), ld_int64(top, -1)
-    arguments, saved, buffers, results = ld_int64(record, 0), ld_int64(record, 1), ld_int64(record, 2), ld_int64(record, 3)
+    used = word(state, at.WORDS_USED)
+    top = word(state, at.WORDS) + used * WORD
+    record, back = word(top, -2), word(top, -1)
+    arguments, saved, buffers, results = word(record, 0), word(record, 1), word(record, 2), word(record, 3)
     kept = record + (HEAD + 2 * arguments) * WORD
     outs = kept + (saved + buffers) * WORD
-    first = ld_int64(state, at.SLOTS) + ld_int64(state, at.SLOTS_USED) * SLOT
+    first = word(state, at.SLOTS) + word(state, at.SLOTS_USED) * SLOT
     slot = first
     for i in range(results):
         out = outs + 4 * i * WORD
-        if not _result(top + i * at.DESCRIPTOR_WORDS * WORD, slot, ld_int64(out, 1), ld_int64(out, 2), ld_int64(out, 3)):
+        if not _result(top + i * at.DESCRIPTOR_WORDS * WORD, slot, word(out, 1), word(out, 2), word(out, 3)):
             return -1
-        slot += SLOT if ld_int64(out, 3) > 0 else 2 * SLOT
+        slot += SLOT if word(out, 3) > 0 else 2 * SLOT
     own = saved * at.DESCRIPTOR_WORDS + 2
     for i in range(buffers):
-        _swap(ld_int64(kept, saved + i), first - (buffers - i) * SLOT)
+        _swap(word(kept, saved + i), first - (buffers - i) * SLOT)
     for i in range(saved):
-        _copy_value(ld_int64(kept, i), top + (i * at.DESCRIPTOR_WORDS - own) * WORD)
+        _copy_value(word(kept, i), top + (i * at.DESCRIPTOR_WORDS - own) * WORD)
     slot = first
     for i in range(results):
         out = outs + 4 * i * WORD
-        target = ld_int64(out, 0)
+        target = word(out, 0)
         _copy_value(target, top + i * at.DESCRIPTOR_WORDS * WORD)
-        present = ld_int64(target, at.STATE) != 0
+        present = word(target, at.STATE) != 0
         if present:
-            _swap(ld_int64(target, at.BUFFER), slot)
+            _swap(word(target, at.BUFFER), slot)
         slot += SLOT
-        if ld_int64(out, 3) < 0:
+        if word(out, 3) < 0:
             if present:
-                _swap(ld_int64(target, at.TABLE), slot)
+                _swap(word(target, at.TABLE), slot)
             slot += SLOT
-    st_int64(state, at.WORDS_USED, used - own)
-    st_int64(state, at.SLOTS_USED, ld_int64(state, at.SLOTS_USED) - buffers)
-    st_int64(state, at.DEPTH, ld_int64(state, at.DEPTH) - 1)
+    put_words(state, at.WORDS_USED, used - own)
+    put_words(state, at.SLOTS_USED, word(state, at.SLOTS_USED) - buffers)
+    put_words(state, at.DEPTH, word(state, at.DEPTH) - 1)
     return back
 
 
-@numba.njit
-def total_clear(total, rank, size):  # type: ignore[no-untyped-def]
-    st_int64(total, at.STATE, 0)
+def total_clear(total: int, rank: int, size: int) -> int:
+    put_words(total, at.STATE, 0)
     return at.OK
 
 
-@numba.njit
-def total_add(total, x, rank, size):  # type: ignore[no-untyped-def]
+def total_add(total: int, x: int, rank: int, size: int) -> int:
     """Adds x, of floating point, to a total; an absent one is a copy of x then."""
-    if ld_int64(x, at.STATE) == 0:
+    if word(x, at.STATE) == 0:
         return at.OK
     nbytes = tensor_bytes(x, at.DIMS, rank, size)
-    if ld_int64(total, at.STATE) == 0:
+    if word(total, at.STATE) == 0:
         address = reserve(total, nbytes)
         if address == 0:
             return at.NO_MEMORY
         for a in range(rank):
-            st_int64(total, at.DIMS + a, ld_int64(x, at.DIMS + a))
-        copy_bytes(address, ld_int64(x, at.DATA), nbytes)
+            put_words(total, at.DIMS + a, word(x, at.DIMS + a))
+        copy_bytes(address, word(x, at.DATA), nbytes)
         return at.OK
     if nbytes != tensor_bytes(total, at.DIMS, rank, size):
         return at.FAILED
-    a, b = ld_int64(total, at.DATA), ld_int64(x, at.DATA)
+    a, b = word(total, at.DATA), word(x, at.DATA)
     if size == 4:
-        for i in range(nbytes // 4):
-            _st_float32(a, i, _ld_float32(a, i) + _ld_float32(b, i))
+        _add_floats(a, b, nbytes // 4)
     elif size == 8:
-        for i in range(nbytes // 8):
-            _st_float64(a, i, _ld_float64(a, i) + _ld_float64(b, i))
+        _add_doubles(a, b, nbytes // 8)
     else:
         for i in range(nbytes // 2):
-            _st_float16(a, i, _ld_float16(a, i) + _ld_float16(b, i))
+            _add_half(a, b, i)
     return at.OK
 
 
-@numba.njit
-def total_take(out, total, rank, size):  # type: ignore[no-untyped-def]
+def total_take(out: int, total: int, rank: int, size: int) -> int:
     """Moves the value of a total to `out`."""
-    if ld_int64(total, at.STATE) == 0:
-        st_int64(out, at.STATE, 0)
+    if word(total, at.STATE) == 0:
+        put_words(out, at.STATE, 0)
         return at.OK
     _copy_value(out, total)
-    _swap(ld_int64(out, at.BUFFER), ld_int64(total, at.BUFFER))
-    st_int64(total, at.STATE, 0)
+    _swap(word(out, at.BUFFER), word(total, at.BUFFER))
+    put_words(total, at.STATE, 0)
     return at.OK
 
 
-FUNCTIONS = {f.__name__: f for f in (enter_function, leave_function, total_clear, total_add, total_take)}
+FUNCTIONS: dict[str, Any] = {f.__name__: f for f in (total_clear, total_add, total_take)}

@@ -1,8 +1,8 @@
 """Generated source → machine code in memory, by way of the cache.
 
-Every kernel has the signature `int64(int64, int64, int64)`, the driver and what a thread does `int64(int64)`. All are compiled by
-Numba to object files that refer to the outside by symbols only, so they can be kept on disk and linked into any process (`link`).
-Routines, which kernels call by symbol, are compiled by LLVM alone (`integers`).
+Every kernel has the signature `int64(int64, int64, int64)`. Numba compiles it to an object file that refers to the outside by symbols
+only, so that it can be kept on disk and linked into any process (`link`). Routines, the driver among them, are compiled by LLVM alone
+(`integers`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import functools
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import llvmlite
@@ -27,20 +27,19 @@ from numba.core.compiler_lock import global_compiler_lock
 from .. import config, threads
 from ..codegen import layout
 from ..errors import CompileError
-from . import array_entries, arrays, calls, clock, integers, mathlib, native, routines, sharing
+from . import integers, mathlib, native, routines
 from .cache import ObjectCache
 from .symbols import LINKING, provide
 from .worker import Worker, worthwhile
 
-ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+"""A routine on one address."""
 
 
 def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
-    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **mathlib.FUNCTIONS, **arrays.FUNCTIONS,
-                             **array_entries.FUNCTIONS, **calls.FUNCTIONS, **clock.FUNCTIONS}  # fmt: skip
-    names.update(reserve=native.reserve, grow=native.grow, copy_bytes=native.copy_bytes, checked=native.checked,
-                 call_kernel=native.call_kernel, share=sharing.share, serve=sharing.serve)  # fmt: skip
+    names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **mathlib.FUNCTIONS, **routines.callers()}
+    names.update(checked=native.checked)
     names.update(
         {name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")}
     )
@@ -59,7 +58,7 @@ def fingerprint() -> str:
 def _library_hash() -> str:
     """The source of what kernels inline."""
     digest = hashlib.sha256()
-    modules = (native, mathlib, arrays, array_entries, calls, clock, sharing, threads, layout, routines, *routines.MODULES)
+    modules = (native, mathlib, threads, layout, routines, *routines.MODULES)
     for path in (__file__, *(str(m.__file__) for m in modules)):
         with open(path, "rb") as f:
             digest.update(f.read())
@@ -130,48 +129,35 @@ class KernelCompiler:
             self._fingerprint = fingerprint()
         return "k_" + hashlib.sha256((self._fingerprint + source).encode()).hexdigest()[:32]
 
-    def addresses(self, sources: list[str]) -> list[int]:
-        """The entry points of kernels given as source text with the function name `kernel`."""
+    def addresses(self, sources: list[str], names: Sequence[str] = ()) -> list[int]:
+        """The entry points of kernels given as source text with the function name `kernel`, then those of the routines named."""
         with self._lock:
             if self._linker is None:
                 self._linker = Linker()
             symbols = [self.symbol(source) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
-            objects = {symbol: data for symbol in wanted if (data := self.cache.get(symbol)) is not None}
-            self.loaded += len(objects)
-            objects.update(self._compile([(y, s) for y, s in wanted.items() if y not in objects]))
-            if objects:
-                with LINKING:
-                    self._provide(routines.called(list(wanted.values())))
-                    self._addresses.update(self._linker.link(objects))
-            return [self._addresses[y] for y in symbols]
+            called = routines.called(list(wanted.values()))
+            needed = {name: self.symbol(ROUTINE + name) for name in [*called, *names] if name not in self._routines}
+            # routines take long: they come first, while a second process starts
+            tasks = {**{symbol: ROUTINE + name for name, symbol in needed.items()}, **wanted}
+            objects = {symbol: data for symbol in tasks if (data := self.cache.get(symbol)) is not None}
+            self.loaded += len(objects.keys() & wanted.keys())
+            objects.update(self._compile([(y, s) for y, s in tasks.items() if y not in objects]))
+            with LINKING:
+                for name, symbol in needed.items():
+                    self._routines[name] = self._linker.link({symbol: objects[symbol]})[symbol]
+                    provide(name, self._routines[name])
+                # the table of symbols is the process's, which may have several compilers, so the addresses are given again
+                for name in called:
+                    provide(name, self._routines[name])
+                if wanted:
+                    self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
+            return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
 
     def serving(self) -> Callable[[int], None]:
         """What a thread of the pool does (`threads`)."""
-        (address,) = self.addresses([sharing.SOURCE])
-        entry = ENTRY(address)
-
-        def serve(state: int) -> None:
-            result, exception = ctypes.c_int64(), ctypes.c_void_p()
-            entry(ctypes.addressof(result), ctypes.addressof(exception), state)
-
-        return serve
-
-    def _provide(self, names: list[str]) -> None:
-        """Links the routines that new kernels call; each may call those before it. The table of symbols is the process's, which may have
-        several compilers, so the addresses are given again."""
-        assert self._linker is not None
-        start = time.perf_counter()
-        for name in names:
-            if name not in self._routines:
-                symbol = self.symbol(f"routine {name}")
-                data = self.cache.get(symbol)
-                if data is None:
-                    data = compile_routine(name, symbol)
-                    self.cache.put(symbol, data)
-                self._routines[name] = self._linker.link({symbol: data})[symbol]
-            provide(name, self._routines[name])
-        self.seconds += time.perf_counter() - start
+        (address,) = self.addresses([], ["serve"])
+        return ENTRY(address)
 
     def _compile(self, kernels: list[tuple[str, str]]) -> dict[str, bytes]:
         """Compiles sources, with a second process at the other end of the list where that pays."""
@@ -189,20 +175,24 @@ class KernelCompiler:
                     self.took[symbol] = time.perf_counter() - begun
                     self.cache.put(symbol, data)
                 objects[symbol] = data
-        self.compiled += len(kernels)
+        self.compiled += sum(not source.startswith(ROUTINE) for _, source in kernels)
         self.seconds += time.perf_counter() - start
         return objects
 
 
+ROUTINE = "routine "
+"""Before the name of a routine, what stands for its source."""
+
+
 def compile_object(source: str, symbol: str) -> bytes:
-    """An object file that defines `symbol` as the function `kernel` of the source.
+    """An object file that defines `symbol` as the function `kernel` of the source, or as a routine.
 
     Raises:
         UncompiledKernel: Numba does not take it. What Numba says goes with it if `DY2ST_DUMP=source` or full tracebacks ask for it.
     """
+    if source.startswith(ROUTINE):
+        return compile_routine(source.removeprefix(ROUTINE), symbol)
     scope = namespace()
-    if routines.called([source]):
-        scope.update(routines.callers())
     try:
         exec(compile(source, f"<dy2st {symbol}>", "exec"), scope)
         return _emit(scope["kernel"], symbol)

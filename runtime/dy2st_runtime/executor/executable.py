@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import sys
 import threading
@@ -22,7 +21,7 @@ from ..lowering.lower import lower
 from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import driver, profile
+from . import profile
 from .compile import ENTRY, KernelCompiler, UncompiledKernel
 from .frame import Frame
 from .plan import Plan, make_plan
@@ -90,7 +89,7 @@ class Executable:
         if config.dumping("plan"):
             print(self.describe(), file=sys.stderr)
         try:
-            *self._entries, entry = compiler().addresses([*self.sources, driver.SOURCE])
+            *self._entries, entry = compiler().addresses(self.sources, ["driver"])
         except UncompiledKernel as error:
             op = next((k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if source == error.source), None)
             what = "the driver" if op is None else f"the kernel of {op.type}"
@@ -201,26 +200,14 @@ _LATER = object()
 
 
 def _enter(native_driver: Any, frame: Frame) -> tuple[int, int]:
-    native_driver(frame.result_address, _exception.address, frame.arguments_address)
-    result = frame.result.value
+    result = native_driver(frame.arguments_address)
     return result >> 8, result & 0xFF
 
 
 @functools.cache
 def profiling_driver() -> Any:
     """The driver that notes what it launches. Who starts a recording asks for it first, so that compiling it takes no time of a run."""
-    return ENTRY(compiler().addresses([driver.PROFILING_SOURCE])[0])
-
-
-class _Slot(threading.local):
-    """Where Numba's calling convention would leave an exception; kernels raise none."""
-
-    def __init__(self) -> None:
-        self._pointer = ctypes.c_void_p()
-        self.address = ctypes.addressof(self._pointer)
-
-
-_exception = _Slot()
+    return ENTRY(compiler().addresses([], ["profiling_driver"])[0])
 
 
 class Session:

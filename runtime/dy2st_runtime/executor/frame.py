@@ -81,8 +81,6 @@ class Frame:
         self.arguments[layout.CODE], self.arguments[layout.BUDGET_LEFT] = code.ctypes.data, driver.BUDGET
         self.arguments[layout.POOL] = threads.pool().address
         self.arguments_address = self.arguments.ctypes.data
-        self.result = ctypes.c_int64()
-        self.result_address = ctypes.addressof(self.result)
         self.keep: dict[int, Any] = {}
         # what each descriptor shows, by weak reference: an array that is bound again, such as a parameter, is there already
         self._shown: list[tuple[weakref.ref[np.ndarray], tuple[int, ...]] | None] = [None] * count

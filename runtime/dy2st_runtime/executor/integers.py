@@ -4,9 +4,9 @@ The routines compute with sizes, offsets and addresses only; what touches elemen
 lines of LLVM. Such code has nothing to infer, and Numba, which infers types and makes machine code of each helper on the way, takes
 seconds for what takes LLVM some hundredths of one.
 
-The language: names, ints, attributes that are ints (`word.ROWS`), `+ - * // %` and comparisons as in Python (a division by zero gives
-0 and no error), `and`, `or`, `not`, `a if c else b`, `min`, `max`; assignments, also of tuples and augmented; `if`, `while`, `for` over a
-`range` with a positive step, `return` at the end; calls of functions in this language and of instructions. Numbers must fit 64 bits.
+The language: names, ints and bools, attributes that are ints (`word.ROWS`), `+ - * // %` and comparisons as in Python (a division by
+zero gives 0 and no error), `and`, `or`, `not`, `a if c else b`, `min`, `max`; assignments, also of tuples and augmented; `if`, `while`,
+`for` over a `range` with a positive step, `return`; calls of functions in this language and of instructions. Numbers must fit 64 bits.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def optimized(module: ir.Module, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
-    # vectors are written out in instructions; vectorized and unrolled loops around them would only take longer to compile
+    # vectors are written out in instructions; vectorizing the loops around them would only take longer to compile
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = options.loop_interleaving = False
+    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = False
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(parsed, passes)
     return parsed
@@ -198,6 +198,8 @@ class _Body:
     # ---- expressions ----
     def expression(self, e: ast.expr) -> Any:
         """An i64, an i1, or None for the call of an instruction without a value."""
+        if isinstance(e, ast.Constant) and type(e.value) is bool:
+            return ir.Constant(ir.IntType(1), int(e.value))
         if isinstance(e, ast.Constant) and type(e.value) is int:
             return ir.Constant(I64, e.value)
         if isinstance(e, ast.Name):

@@ -1,6 +1,6 @@
 """Recordings of native runs: how long each kernel took.
 
-While a recording is on, runs go by another driver (`driver.PROFILING_SOURCE`), which is compiled before the first; the kernels and the
+While a recording is on, runs go by another driver (the `profiling_driver`), which is compiled before the first; the kernels and the
 plan are the same. Without one nothing of this is compiled or called.
 """
 

@@ -1,7 +1,6 @@
-"""The routines that generated kernels call by symbol: compiled once for all kernels, unlike what kernels inline.
+"""The routines: the driver, what a thread of the pool does, and what generated kernels call by symbol, each compiled once for all.
 
-A routine takes 64-bit integers, is compiled by `integers` when the first kernel that calls it is linked, and is kept in the cache of
-objects as kernels are.
+A routine takes 64-bit integers, is compiled by `integers` when it is first needed, and is kept in the cache of objects as kernels are.
 """
 
 from __future__ import annotations
@@ -13,21 +12,29 @@ from typing import Any
 
 from ..loopir import conv_plan
 from . import (
+    array_entries,
+    arrays,
+    calls,
+    clock,
     conv_depthwise,
     conv_direct,
     conv_dots,
     conv_plans,
     conv_spread,
     convolution,
+    driver,
     integers,
+    memory,
     products,
     runs,
+    sharing,
     symbols,
     tiles,
 )
 
 MODULES = (
-    conv_depthwise, conv_direct, conv_dots, conv_plan, conv_plans, conv_spread, convolution, integers, products, runs, symbols, tiles,
+    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_dots, conv_plan, conv_plans, conv_spread, convolution, driver,
+    integers, memory, products, runs, sharing, symbols, tiles,
 )  # fmt: skip
 """Where their source is."""
 
@@ -35,7 +42,8 @@ MODULES = (
 @functools.cache
 def functions() -> dict[str, Any]:
     """The routines by name, in the language of `integers`; made when a program first needs one."""
-    found = dict(conv_plans.PLANS)
+    found: dict[str, Any] = {**driver.DRIVERS, "serve": sharing.serve, **memory.FUNCTIONS, **arrays.FUNCTIONS, **array_entries.FUNCTIONS,
+                             **calls.FUNCTIONS, **conv_plans.PLANS}  # fmt: skip
     for dtype in runs.SCALARS:
         found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
         found[f"conv_dots_{dtype}"] = conv_dots.dots(dtype)
@@ -47,7 +55,7 @@ def functions() -> dict[str, Any]:
     return found
 
 
-_CALL = re.compile(r"^ *call_((?:conv|product)_\w+)\(", re.MULTILINE)
+_CALL = re.compile(r"\bcall_(\w+)\(")
 
 
 def arguments(name: str) -> int:

@@ -1,4 +1,4 @@
-"""Calls of routines by symbol, from kernels that Numba compiles: a routine takes 64-bit integers and returns one, which is 0."""
+"""Calls of routines by symbol, from kernels that Numba compiles: a routine takes 64-bit integers and returns one."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ def caller(name: str, count: int) -> Any:
         if llvm.address_of_symbol(symbol(name)) is None:
             # Numba links what it compiles, in the process that compiles it; nobody runs that copy
             provide(name, 1)
-    signature_ = types.void(*[types.int64] * count)
+    signature_ = types.int64(*[types.int64] * count)
 
     def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
         integer = ir.IntType(64)
         function_type = ir.FunctionType(integer, [integer] * len(values))
-        builder.call(cgutils.get_or_insert_function(builder.module, function_type, symbol(name)), values)
-        return context.get_dummy_value()
+        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, symbol(name)), values)
 
     parameters = ", ".join(f"x{i}" for i in range(count))
     scope: dict[str, Any] = {"signature": signature_, "codegen": codegen}

@@ -1,0 +1,111 @@
+"""Memory and calls, for the functions on integers that run natively (see `integers`): the C library, buffers, kernels.
+
+A buffer is two words, an address and a capacity in bytes (see `codegen.layout`); a capacity below 0 marks memory that is not ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from ..codegen import layout
+from .integers import I64, Instruction, instruction
+from .runs import put_words, word
+
+
+def _signed(bits: int) -> Instruction:
+    """load(address): a signed integer of so many bits."""
+
+    def emit(builder: Any, address: Any) -> Any:
+        return builder.sext(builder.load(builder.inttoptr(address, ir.IntType(bits).as_pointer())), I64)
+
+    return Instruction(emit)
+
+
+byte, half_word = _signed(8), _signed(32)
+
+
+def of_c(name: str, places: int, gives: ir.Type | None = I64) -> Instruction:
+    """A function of the C library on so many 64-bit integers, by symbol; `gives`: what it returns, None if nothing."""
+
+    def emit(builder: Any, *operands: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType() if gives is None else gives, [I64] * places)
+        result = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+        return None if gives is None else result if gives == I64 else builder.sext(result, I64)
+
+    return Instruction(emit)
+
+
+allocate = of_c("aligned_alloc", 2)  # alignment, bytes; 0 if there is no memory
+free = of_c("free", 1, None)
+_move = of_c("memmove", 3)
+
+
+@instruction
+def copy_bytes(builder: Any, target: Any, source: Any, nbytes: Any) -> None:
+    """copy_bytes(target, source, nbytes); the places may overlap."""
+    _move.emit(builder, target, source, nbytes)
+
+
+@instruction
+def call_kernel(builder: Any, address: Any, args: Any, start: Any, stop: Any) -> Any:
+    """call_kernel(address, args, start, stop): calls a kernel, with the calling convention that Numba compiled it with; its status."""
+    status, exception = ir.IntType(64), ir.IntType(8).as_pointer()
+    result, raised = cgutils.alloca_once(builder, status), cgutils.alloca_once(builder, exception)
+    kind = ir.FunctionType(ir.IntType(32), (result.type, raised.type, I64, I64, I64))
+    builder.call(builder.inttoptr(address, kind.as_pointer()), (result, raised, args, start, stop))
+    return builder.load(result)
+
+
+def grow(buffer: int, nbytes: int) -> int:
+    """Replaces a buffer's memory by one of at least nbytes; the old contents are lost. 0 if there is no memory."""
+    capacity = word(buffer, layout.BUFFER_CAPACITY)
+    if capacity < 0:
+        return 0  # not our memory: its size is fixed
+    if capacity > 0:
+        free(word(buffer, layout.BUFFER_ADDRESS))
+        # sizes that grew once tend to grow again
+        nbytes = max(nbytes, capacity + capacity // 2)
+    nbytes = (max(nbytes, 1) + 63) // 64 * 64
+    address = allocate(64, nbytes)
+    put_words(buffer, layout.BUFFER_ADDRESS, address)
+    put_words(buffer, layout.BUFFER_CAPACITY, nbytes if address != 0 else 0)
+    return address
+
+
+def reserve(descriptor: int, nbytes: int) -> int:
+    """Makes the tensor present, with memory for nbytes in the buffer it owns; returns the address, 0 without memory."""
+    buffer = word(descriptor, layout.BUFFER)
+    address = word(buffer, layout.BUFFER_ADDRESS)
+    capacity = word(buffer, layout.BUFFER_CAPACITY)
+    if address == 0 or (capacity >= 0 and capacity < nbytes):
+        address = grow(buffer, nbytes)
+    put_words(descriptor, layout.DATA, address)
+    put_words(descriptor, layout.STATE, 1)
+    return address
+
+
+def extend(buffer: int, data: int, used: int, nbytes: int) -> int:
+    """Room for nbytes in a buffer that must keep its first `used` bytes, which are now at `data` (in the buffer or elsewhere);
+    the address, 0 without memory."""
+    address, capacity = word(buffer, layout.BUFFER_ADDRESS), word(buffer, layout.BUFFER_CAPACITY)
+    if address != 0 and capacity >= nbytes:
+        if data != address and used > 0:
+            copy_bytes(address, data, used)
+        return address
+    room = (max(nbytes, 2 * capacity) + 63) // 64 * 64
+    moved = allocate(64, room)
+    if moved == 0:
+        return 0
+    if used > 0:
+        copy_bytes(moved, data, used)
+    if address != 0:
+        free(address)
+    put_words(buffer, layout.BUFFER_ADDRESS, moved)
+    put_words(buffer, layout.BUFFER_CAPACITY, room)
+    return moved
+
+
+FUNCTIONS: dict[str, Any] = {"reserve": reserve}
