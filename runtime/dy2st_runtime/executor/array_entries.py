@@ -6,7 +6,7 @@ from typing import Any
 
 from ..codegen import layout as at
 from .arrays import ABSENT_ENTRY, array_copy, array_create, entry_row, index_value, put, room, tensor_bytes
-from .memory import byte, copy_bytes, reserve
+from .memory import copy_bytes, int8_at, reserve
 from .runs import put_words, word
 
 
@@ -115,7 +115,7 @@ def _same_entry(a: int, b: int, e: int, rank: int, size: int) -> int:
     done = 0
     while done + 8 <= nbytes and word(x + done, 0) == word(y + done, 0):
         done += 8
-    while done < nbytes and byte(x + done) == byte(y + done):
+    while done < nbytes and int8_at(x + done) == int8_at(y + done):
         done += 1
     return done == nbytes
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..codegen import layout as at
-from .memory import copy_bytes, extend, half_word, reserve
+from .memory import copy_bytes, extend, int32_at, reserve
 from .runs import put_words, word
 
 ABSENT_ENTRY = -1  # the offset of an entry that was absent when it was saved
@@ -30,7 +30,7 @@ def tensor_bytes(row: int, first: int, rank: int, size: int) -> int:
 def index_value(address: int, width: int) -> int:
     data = word(address, at.DATA)
     if width == 4:
-        return half_word(data)
+        return int32_at(data)
     return word(data, 0)
 
 

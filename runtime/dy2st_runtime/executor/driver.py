@@ -14,7 +14,7 @@ from ..codegen import layout as at
 from .arrays import move_value
 from .calls import enter_function, leave_function
 from .clock import note_launch, now
-from .memory import byte, call_kernel
+from .memory import call_kernel, int8_at
 from .runs import put_words, word
 from .sharing import share
 
@@ -63,7 +63,7 @@ def _driver(noting: int) -> Callable[[int], int]:
                     count *= word(a, at.DIMS + axis)
                 if count != 1 or word(a, at.STATE) == 0:
                     return pc * 256 + at.FAILED
-                pc = pc + 1 if byte(word(a, at.DATA)) else word(i, 2)
+                pc = pc + 1 if int8_at(word(a, at.DATA)) else word(i, 2)
             elif op == at.SHARE:
                 b = word(i, 2)
                 for w in range(at.DESCRIPTOR_WORDS):

@@ -24,7 +24,7 @@ def _signed(bits: int) -> Instruction:
     return Instruction(emit)
 
 
-byte, half_word = _signed(8), _signed(32)
+int8_at, int32_at = _signed(8), _signed(32)
 
 
 def of_c(name: str, places: int, gives: ir.Type | None = I64) -> Instruction:

@@ -66,7 +66,24 @@ def guarded(a: int, b: int) -> int:
     return count if b != 0 else -7
 
 
-@pytest.mark.parametrize("function", [divided, compared, looped, guarded])
+def searched(a: int, b: int) -> int:
+    for i in range(a, 12):
+        if i * i > 20:
+            return i
+        while i == b:
+            return -1
+    return True if holds(a, b) else 5
+
+
+def holds(a: int, b: int) -> bool:
+    found = False
+    for i in range(b):
+        if i == a:
+            found = True
+    return found
+
+
+@pytest.mark.parametrize("function", [divided, compared, looped, guarded, searched])
 def test_a_compiled_function_gives_what_python_gives(function: Callable[[int, int], int]) -> None:
     native = compiled(function)
     for a, b in itertools.product(range(-9, 10), repeat=2):
