@@ -50,5 +50,5 @@ def _kernels(executable: Any) -> list[str]:
     for launch, seconds in new:
         place = launch.op.location
         where = f" ({shorten_path(place.file)}:{place.line})" if place is not None else ""
-        lines.append(f"{launch.kernel.label}{where}: {seconds:.2f} s")
+        lines.append(f"{launch.kernel.label}{where}: {f'{seconds:.2f} s' if seconds else 'by a second process, meanwhile'}")
     return lines

@@ -109,7 +109,7 @@ class KernelCompiler:
 
     Attributes:
         compiled: how many sources were compiled by Numba in this process; loaded: how many came from the cache.
-        took: the seconds of each of the former, by its symbol.
+        took: the seconds of each of the former, by its symbol; 0 for one that its second process has compiled.
     """
 
     def __init__(self, cache: ObjectCache | None = None):
@@ -174,6 +174,8 @@ class KernelCompiler:
                     data = compile_object(source, symbol)
                     self.took[symbol] = time.perf_counter() - begun
                     self.cache.put(symbol, data)
+                else:
+                    self.took[symbol] = 0.0
                 objects[symbol] = data
         self.compiled += sum(not source.startswith(ROUTINE) for _, source in kernels)
         self.seconds += time.perf_counter() - start

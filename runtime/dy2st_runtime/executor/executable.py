@@ -169,7 +169,8 @@ class Executable:
             return _enter(profiling_driver(), frame)
 
     def kernels(self) -> list[tuple[Launch, float | None]]:
-        """The kernels, each once, with the seconds that this process took to compile them; None: another process has compiled it."""
+        """The kernels, each once, with the seconds that this process took to compile them (0: a second one did it for this one); None: it
+        was compiled before."""
         first: dict[str, Launch] = {}
         for source, launch in zip(self.sources, self.plan.kernels, strict=True):
             first.setdefault(source, launch)
