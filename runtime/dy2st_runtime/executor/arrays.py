@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..codegen import layout as at
-from .memory import copy_bytes, extend, int32_at, reserve
+from .memory import copy_bytes, extend, int32_at, reserve, swap
 from .runs import put_words, word
 
 ABSENT_ENTRY = -1  # the offset of an entry that was absent when it was saved
@@ -270,10 +270,7 @@ def move_value(target: int, source: int, rank: int, size: int) -> int:
         for w in range(at.BUFFER, at.TABLE + 1):
             p, q = word(target, w), word(source, w)
             if p != 0 and q != 0:
-                for field in range(at.BUFFER_WORDS):
-                    keep = word(p, field)
-                    put_words(p, field, word(q, field))
-                    put_words(q, field, keep)
+                swap(p, q)
     elif size < 0:
         return array_copy(target, source, rank, -size)
     elif data != word(target, at.DATA) or word(target, at.STATE) == 0:

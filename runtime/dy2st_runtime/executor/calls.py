@@ -20,7 +20,7 @@ from llvmlite import ir
 from ..codegen import layout as at
 from .arrays import tensor_bytes
 from .integers import instruction
-from .memory import allocate, copy_bytes, extend, free, grow, reserve
+from .memory import allocate, copy_bytes, copy_descriptor, extend, free, grow, reserve, swap
 from .runs import add_runs, put_words, word
 
 _add_floats, _add_doubles = add_runs("float32"), add_runs("float64")
@@ -39,20 +39,6 @@ WORD = 8
 SLOT = at.BUFFER_WORDS * WORD
 HEAD = 5
 """Words of a record before its lists."""
-
-
-def _copy_value(target: int, source: int) -> None:
-    """All words of a descriptor but for the buffers that it owns."""
-    for w in range(at.DESCRIPTOR_WORDS):
-        if w != at.BUFFER and w != at.TABLE:
-            put_words(target, w, word(source, w))
-
-
-def _swap(a: int, b: int) -> None:
-    for field in range(at.BUFFER_WORDS):
-        kept = word(a, field)
-        put_words(a, field, word(b, field))
-        put_words(b, field, kept)
 
 
 def _room(state: int, words: int, slots: int) -> int:
@@ -93,15 +79,15 @@ def enter_function(state: int, record: int, back: int) -> int:
     # the arguments are read before any param is written: a param may be an argument itself
     values = top + own * WORD
     for i in range(arguments):
-        _copy_value(values + i * at.DESCRIPTOR_WORDS * WORD, word(lists, 2 * i))
+        copy_descriptor(values + i * at.DESCRIPTOR_WORDS * WORD, word(lists, 2 * i))
     kept = lists + 2 * arguments * WORD
     for i in range(saved):
-        _copy_value(top + i * at.DESCRIPTOR_WORDS * WORD, word(kept, i))
+        copy_descriptor(top + i * at.DESCRIPTOR_WORDS * WORD, word(kept, i))
     slots = word(state, at.SLOTS) + word(state, at.SLOTS_USED) * SLOT
     for i in range(buffers):
-        _swap(word(kept, saved + i), slots + i * SLOT)
+        swap(word(kept, saved + i), slots + i * SLOT)
     for i in range(arguments):
-        _copy_value(word(lists, 2 * i + 1), values + i * at.DESCRIPTOR_WORDS * WORD)
+        copy_descriptor(word(lists, 2 * i + 1), values + i * at.DESCRIPTOR_WORDS * WORD)
     put_words(top, own - 2, record)
     put_words(top, own - 1, back)
     put_words(state, at.WORDS_USED, used + own)
@@ -113,7 +99,7 @@ def enter_function(state: int, record: int, back: int) -> int:
 def _take_out(slot: int, own: int, data: int, nbytes: int) -> int:
     """Puts memory with a value into a slot: the buffer that it fills, or a copy. The address; 0 without memory."""
     if own != 0 and data == word(own, at.BUFFER_ADDRESS) and word(own, at.BUFFER_CAPACITY) > 0:
-        _swap(own, slot)
+        swap(own, slot)
         return data
     if word(slot, at.BUFFER_CAPACITY) < max(nbytes, 1) and grow(slot, nbytes) == 0:
         return 0
@@ -123,7 +109,7 @@ def _take_out(slot: int, own: int, data: int, nbytes: int) -> int:
 
 def _result(words: int, slot: int, value: int, rank: int, size: int) -> int:
     """Copies the descriptor of a result to the stack of words, and its memory to the next slots; False if there is no memory."""
-    _copy_value(words, value)
+    copy_descriptor(words, value)
     if word(value, at.STATE) == 0:
         return True
     if size < 0:
@@ -156,21 +142,21 @@ def leave_function(state: int) -> int:
         slot += SLOT if word(out, 3) > 0 else 2 * SLOT
     own = saved * at.DESCRIPTOR_WORDS + 2
     for i in range(buffers):
-        _swap(word(kept, saved + i), first - (buffers - i) * SLOT)
+        swap(word(kept, saved + i), first - (buffers - i) * SLOT)
     for i in range(saved):
-        _copy_value(word(kept, i), top + (i * at.DESCRIPTOR_WORDS - own) * WORD)
+        copy_descriptor(word(kept, i), top + (i * at.DESCRIPTOR_WORDS - own) * WORD)
     slot = first
     for i in range(results):
         out = outs + 4 * i * WORD
         target = word(out, 0)
-        _copy_value(target, top + i * at.DESCRIPTOR_WORDS * WORD)
+        copy_descriptor(target, top + i * at.DESCRIPTOR_WORDS * WORD)
         present = word(target, at.STATE) != 0
         if present:
-            _swap(word(target, at.BUFFER), slot)
+            swap(word(target, at.BUFFER), slot)
         slot += SLOT
         if word(out, 3) < 0:
             if present:
-                _swap(word(target, at.TABLE), slot)
+                swap(word(target, at.TABLE), slot)
             slot += SLOT
     put_words(state, at.WORDS_USED, used - own)
     put_words(state, at.SLOTS_USED, word(state, at.SLOTS_USED) - buffers)
@@ -214,8 +200,8 @@ def total_take(out: int, total: int, rank: int, size: int) -> int:
     if word(total, at.STATE) == 0:
         put_words(out, at.STATE, 0)
         return at.OK
-    _copy_value(out, total)
-    _swap(word(out, at.BUFFER), word(total, at.BUFFER))
+    copy_descriptor(out, total)
+    swap(word(out, at.BUFFER), word(total, at.BUFFER))
     put_words(total, at.STATE, 0)
     return at.OK
 

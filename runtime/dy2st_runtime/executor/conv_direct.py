@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
+from numba.core import cgutils
 
 from .. import dtype as dt
 from . import tiles
 from .integers import I64, Instruction
-from .runs import SCALARS
+from .runs import SCALARS, spread
 
 ROWS = {1: 4, 2: 2}
 """Rows of a block, by stride."""
@@ -63,28 +64,21 @@ def _block(dtype: str, kernel: int, stride: int, rows: int) -> Instruction:
 
     def masked(build: ir.IRBuilder, kind: str, result: Any, *arguments: Any) -> Any:
         name = f"llvm.masked.{kind}.v{lanes}{'f32' if dtype == 'float32' else 'f64'}.p0"
-        function = build.module.globals.get(name)
-        if function is None:
-            function = ir.Function(build.module, ir.FunctionType(result, [a.type for a in arguments]), name)
-        return build.call(function, arguments)
+        kind_ = ir.FunctionType(result, [a.type for a in arguments])
+        return build.call(cgutils.get_or_insert_function(build.module, kind_, name), arguments)
 
     def below(build: ir.IRBuilder, first: Any, limit: Any) -> Any:
         """The bits of the lanes first, first + 1, ... that are in 0..limit."""
         ramp = ir.Constant(ir.VectorType(I64, lanes), list(range(lanes)))
-        undefined = ir.Constant(ramp.type, ir.Undefined)
-        mask = ir.Constant(ir.VectorType(i32, lanes), [0] * lanes)
-        spread = [build.shuffle_vector(build.insert_element(undefined, v, ir.Constant(i32, 0)), undefined, mask) for v in (first, limit)]
-        return build.bitcast(build.icmp_unsigned("<", build.add(spread[0], ramp), spread[1]), mask_bits)
+        lane = build.add(spread(build, first, lanes), ramp)
+        return build.bitcast(build.icmp_unsigned("<", lane, spread(build, limit, lanes)), mask_bits)
 
     def emit(build: ir.IRBuilder, source: Any, y: Any, x: Any, height: Any, width: Any, weights: Any, out: Any, out_width: Any,
              count: Any) -> None:  # fmt: skip
         pixels, taps, target = (build.inttoptr(a, scalar.as_pointer()) for a in (source, weights, out))
         factors = []
         for t in range(kernel * kernel):
-            one = build.load(build.gep(taps, [constant(t)]))
-            first = build.insert_element(ir.Constant(vector, ir.Undefined), one, ir.Constant(i32, 0))
-            mask = ir.Constant(ir.VectorType(i32, lanes), [0] * lanes)
-            factors.append(build.shuffle_vector(first, ir.Constant(vector, ir.Undefined), mask))
+            factors.append(spread(build, build.load(build.gep(taps, [constant(t)])), lanes))
         # where the vectors of a line begin, from its window
         places = list(range(kernel)) if stride == 1 else [2 * s + half * lanes for s in range((kernel + 1) // 2) for half in (0, 1)]
         inside = [below(build, build.add(x, constant(p)), width) for p in places]

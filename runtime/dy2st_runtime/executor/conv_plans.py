@@ -29,7 +29,7 @@ def _phase(plan: int, p: int) -> int:
 
 def _cut(plan: int, size: int, single: int, lone: int) -> None:
     """Decides how the work of a plan whose phases are known is cut; `single`: by planes (see `conv_depthwise`). `lone`: the last pixels may
-    be summed one by one (see `conv_dots`)."""
+    be summed one by one (see `dots`)."""
     lanes = tiles.VECTOR_BYTES // size
     images, groups, rows, phases = word(plan, at.IMAGES), word(plan, at.GROUPS), word(plan, at.ROWS), word(plan, at.PHASES)
     planes, framed = images * word(plan, at.CHANNELS), word(plan, at.FRAMED)

@@ -32,7 +32,7 @@ def routines(dtype: str) -> dict[str, Any]:
     cells = stack(MAX_ROWS * width * size)
     columns = stack((REDUCTION * width + 64) * size)
     left_cells, left_columns = stack(MAX_ROWS * lanes * size), stack(REDUCTION * lanes * size)
-    dot = external(symbols.symbol(f"conv_dots_{dtype}"))
+    dot = external(symbols.symbol(f"dots_{dtype}"))
     tile = external(symbols.symbol(f"tiles_{dtype}"))
     pick_run = pick_runs(dtype)
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))

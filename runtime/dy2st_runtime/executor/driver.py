@@ -14,7 +14,7 @@ from ..codegen import layout as at
 from .arrays import move_value
 from .calls import enter_function, leave_function
 from .clock import note_launch, now
-from .memory import call_kernel, int8_at
+from .memory import call_kernel, copy_descriptor, int8_at
 from .runs import put_words, word
 from .sharing import share
 
@@ -65,10 +65,7 @@ def _driver(noting: int) -> Callable[[int], int]:
                     return pc * 256 + at.FAILED
                 pc = pc + 1 if int8_at(word(a, at.DATA)) else word(i, 2)
             elif op == at.SHARE:
-                b = word(i, 2)
-                for w in range(at.DESCRIPTOR_WORDS):
-                    if w != at.BUFFER and w != at.TABLE:
-                        put_words(a, w, word(b, w))
+                copy_descriptor(a, word(i, 2))
                 pc += 1
             elif op == at.MOVE:
                 status = move_value(a, word(i, 2), word(i, 3), word(i, 4))

@@ -40,13 +40,7 @@ def of_c(name: str, places: int, gives: ir.Type | None = I64) -> Instruction:
 
 allocate = of_c("aligned_alloc", 2)  # alignment, bytes; 0 if there is no memory
 free = of_c("free", 1, None)
-_move = of_c("memmove", 3)
-
-
-@instruction
-def copy_bytes(builder: Any, target: Any, source: Any, nbytes: Any) -> None:
-    """copy_bytes(target, source, nbytes); the places may overlap."""
-    _move.emit(builder, target, source, nbytes)
+copy_bytes = of_c("memmove", 3)  # target, source, bytes; the places may overlap
 
 
 @instruction
@@ -57,6 +51,21 @@ def call_kernel(builder: Any, address: Any, args: Any, start: Any, stop: Any) ->
     kind = ir.FunctionType(ir.IntType(32), (result.type, raised.type, I64, I64, I64))
     builder.call(builder.inttoptr(address, kind.as_pointer()), (result, raised, args, start, stop))
     return builder.load(result)
+
+
+def swap(a: int, b: int) -> None:
+    """Exchanges what two buffers hold."""
+    for field in range(layout.BUFFER_WORDS):
+        kept = word(a, field)
+        put_words(a, field, word(b, field))
+        put_words(b, field, kept)
+
+
+def copy_descriptor(target: int, source: int) -> None:
+    """All words of a descriptor but for the buffers that it owns."""
+    for w in range(layout.DESCRIPTOR_WORDS):
+        if w != layout.BUFFER and w != layout.TABLE:
+            put_words(target, w, word(source, w))
 
 
 def grow(buffer: int, nbytes: int) -> int:

@@ -6,7 +6,7 @@ otherwise the columns of B that a panel of tiles needs are copied to the stack, 
 rows of a block. The copy of a transposed B turns squares of vectors over in registers. The blocks are those of Goto and van de Geijn
 (2008).
 
-A row or column alone has no tiles: it is a sum of rows of the matrix, or a dot product with each of them.
+A row or column alone has no tiles: it is a sum of rows of the matrix, or a dot product with each of them (see `dots`).
 
 Each element of C is the sum of its products in the order of the reduction, whatever else is computed with it; so the results are equal
 to the last bit however a product is divided.
@@ -17,13 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
 
 from .. import dtype as dt
 from ..codegen import layout
 from . import symbols, tiles
 from .integers import I64, Instruction, external
-from .runs import SCALARS, Elements, copy_run, round_up, stack
+from .runs import SCALARS, Elements, copy_run, put_words, round_up, stack
 
 MAX_ROWS = 256
 """Rows of a block of A: with REDUCTION columns it stays in the cache of the second level."""
@@ -64,68 +63,15 @@ def _turn(dtype: str) -> Instruction:
     return Instruction(emit)
 
 
-def _dots(dtype: str, rows: int) -> Instruction:
-    """dots(a, b, b_row, count, c, add): c[r] (+)= the dot product of a with row r of B, for so many rows."""
-    scalar, lanes = SCALARS[dtype], tiles.lanes(dtype)
-    vector, size = ir.VectorType(scalar, lanes), dt.size(dtype)
-    name = f"dots_{dtype}_{rows}"
-
-    def define(module: ir.Module) -> ir.Function:
-        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 6), name)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
-        a, b, b_row, count, c, add = function.args
-        build = ir.IRBuilder(function.append_basic_block("entry"))
-        number = lambda v: ir.Constant(I64, v)  # noqa: E731
-        pointers = [build.inttoptr(a, scalar.as_pointer())]
-        pointers += [build.gep(build.inttoptr(b, scalar.as_pointer()), [build.mul(b_row, number(r))]) for r in range(rows)]
-        sums, rests = [build.alloca(vector) for _ in range(rows)], [build.alloca(scalar) for _ in range(rows)]
-        for r in range(rows):
-            build.store(ir.Constant(vector, [0.0] * lanes), sums[r])
-            build.store(ir.Constant(scalar, 0.0), rests[r])
-
-        def accumulate(at: Any, kind: Any, totals: list[Any]) -> None:
-            x, *values = (build.load(build.bitcast(build.gep(p, [at]), kind.as_pointer()), align=size) for p in pointers)
-            for total, value in zip(totals, values, strict=True):
-                product = build.fmul(x, value, flags=("contract",))
-                build.store(build.fadd(build.load(total), product, flags=("contract",)), total)
-
-        vectors = build.udiv(count, number(lanes))
-        whole = build.mul(vectors, number(lanes))
-        with cgutils.for_range(build, vectors) as step:
-            accumulate(build.mul(step.index, number(lanes)), vector, sums)
-        with cgutils.for_range(build, build.sub(count, whole)) as step:
-            accumulate(build.add(whole, step.index), scalar, rests)
-        kind = ir.FunctionType(scalar, [scalar, vector])
-        reduction = cgutils.get_or_insert_function(module, kind, f"llvm.vector.reduce.fadd.v{lanes}f{8 * size}")
-        out = build.inttoptr(c, scalar.as_pointer())
-        is_added = build.icmp_signed("!=", add, number(0))
-        for r in range(rows):
-            total = build.call(reduction, [build.load(rests[r]), build.load(sums[r])], fastmath=("reassoc",))
-            place = build.gep(out, [number(r)])
-            with build.if_else(is_added) as (then, otherwise):
-                with then:
-                    build.store(build.fadd(build.load(place), total), place)
-                with otherwise:
-                    build.store(total, place)
-        build.ret_void()
-        return function
-
-    def emit(builder: Any, *operands: Any) -> None:
-        builder.call(builder.module.globals.get(name) or define(builder.module), operands)
-
-    return Instruction(emit)
-
-
 def product(dtype: str) -> Any:
     """product(trans_a, trans_b, m, n, k, a, lda, b, ldb, add, c, ldc, parts, first, last): C (+)= op(A) @ op(B), row-major; of all
     parts, into which the columns are divided, or the rows if these are more, those from first to last."""
     size, lanes, vectors = dt.size(dtype), tiles.lanes(dtype), tiles.VECTORS
     width = lanes * vectors
     panel, cells, origin = stack(REDUCTION * width * size), stack(MAX_ROWS * width * size), stack(8)
-    clear, copy = (elements := Elements(dtype)).clear, elements.copy
+    copy = Elements(dtype).copy
     tile = external(symbols.symbol(f"tiles_{dtype}"))
-    turn, four_dots, one_dot = _turn(dtype), _dots(dtype, 4), _dots(dtype, 1)
+    dots, turn = external(symbols.symbol(f"dots_{dtype}")), _turn(dtype)
     row, _ = tiles.dispatch_row(dtype)
 
     def pack(target: int, trans_b: int, b: int, ldb: int, columns: int, depth: int) -> None:
@@ -154,8 +100,7 @@ def product(dtype: str) -> Any:
         count = round_up(n, lanes)
         panels = round_up(count, vectors)
         zero, room, kept = origin(), panel(), cells()
-        clear(zero, 0)
-        clear(zero, 8 // size - 1)
+        put_words(zero, 0, 0)
         for block in range(0, m, MAX_ROWS):
             rows = min(m - block, MAX_ROWS)
             for s in range(max(round_up(k, REDUCTION), 1)):
@@ -183,8 +128,7 @@ def product(dtype: str) -> Any:
     def rows_summed(count: int, k: int, x: int, x_step: int, b: int, ldb: int, c: int) -> None:
         """c = the sum of the rows of B [k, count], each times an element of x."""
         zero = origin()
-        clear(zero, 0)
-        clear(zero, 8 // size - 1)
+        put_words(zero, 0, 0)
         done = 0
         left = count // lanes
         while left > 0:
@@ -193,13 +137,6 @@ def product(dtype: str) -> Any:
             left -= here
         if done < count:
             tiled(1, 0, 1, count - done, k, x, x_step, b + done * size, ldb, 0, c + done * size, count)
-
-    def dotted(count: int, k: int, x: int, b: int, ldb: int, add: int, c: int) -> None:
-        """c (+)= the dot products of x with the rows of B [count, k]."""
-        for j in range(0, count - count % 4, 4):
-            four_dots(x, b + j * ldb * size, ldb, k, c + j * size, add)
-        for j in range(count - count % 4, count):
-            one_dot(x, b + j * ldb * size, ldb, k, c + j * size, add)
 
     def product(trans_a: int, trans_b: int, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, add: int, c: int, ldc: int,
                 parts: int, first: int, last: int) -> None:  # fmt: skip
@@ -216,10 +153,9 @@ def product(dtype: str) -> Any:
                 b += low * (ldb if trans_b else 1) * size
                 c += low * size
         if few and trans_b and not trans_a:
-            for i in range(m):
-                dotted(n, k, a + i * lda * size, b, ldb, add, c + i * ldc * size)
+            dots(a, lda, b, ldb, k, c, ldc, m, n, 1 - add)
         elif one_column and not trans_a and (trans_b or ldb == 1):
-            dotted(m, k, b, a, lda, add, c)
+            dots(b, 0, a, lda, k, c, 0, 1, m, 1 - add)
         elif one_row and not trans_b and not add:
             rows_summed(n, k, a, lda if trans_a else 1, b, ldb, c)
         elif one_column and trans_a and not add:

@@ -18,10 +18,10 @@ from . import (
     clock,
     conv_depthwise,
     conv_direct,
-    conv_dots,
     conv_plans,
     conv_spread,
     convolution,
+    dots,
     driver,
     integers,
     memory,
@@ -33,7 +33,7 @@ from . import (
 )
 
 MODULES = (
-    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_dots, conv_plan, conv_plans, conv_spread, convolution, driver,
+    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_plan, conv_plans, conv_spread, convolution, dots, driver,
     integers, memory, products, runs, sharing, symbols, tiles,
 )  # fmt: skip
 """Where their source is."""
@@ -46,7 +46,7 @@ def functions() -> dict[str, Any]:
                              **calls.FUNCTIONS, **conv_plans.PLANS}  # fmt: skip
     for dtype in runs.SCALARS:
         found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
-        found[f"conv_dots_{dtype}"] = conv_dots.dots(dtype)
+        found[f"dots_{dtype}"] = dots.dots(dtype)
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
         found[f"product_{dtype}"] = products.product(dtype)
         found.update(convolution.routines(dtype))
@@ -69,7 +69,7 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "conv_dots"), "product": ("tiles",)}
+_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "dots"), "product": ("tiles", "dots")}
 
 
 def _with_needed(name: str) -> list[str]:

@@ -31,6 +31,14 @@ def put_words(builder: Any, address: Any, index: Any, *values: Any) -> None:
         builder.store(value, _at(builder, address, builder.add(index, ir.Constant(I64, i))))
 
 
+def spread(builder: Any, value: Any, lanes: int) -> Any:
+    """A vector with the value in each lane."""
+    vector, i32 = ir.VectorType(value.type, lanes), ir.IntType(32)
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.Constant(i32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(i32, lanes), [0] * lanes))
+
+
 def stack(nbytes: int) -> Instruction:
     """An instruction that gives the address of so many bytes of the stack."""
 

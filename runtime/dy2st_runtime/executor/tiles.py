@@ -20,7 +20,7 @@ from numba.core import cgutils
 
 from .. import dtype as dt
 from .integers import I64, Instruction, from_source
-from .runs import SCALARS
+from .runs import SCALARS, spread
 
 
 def _machine() -> tuple[int, int]:
@@ -108,11 +108,9 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
                 columns.append(build.load(place, align=dt.size(dtype)))
             for r in range(rows):
                 value = build.load(build.gep(a_here, [steps[r]]))
-                first_lane = build.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-                mask = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
-                spread = build.shuffle_vector(first_lane, ir.Constant(vector, ir.Undefined), mask)
+                factor = spread(build, value, count)
                 for v in range(vectors):
-                    product = build.fmul(spread, columns[v], flags=("contract",))
+                    product = build.fmul(factor, columns[v], flags=("contract",))
                     build.store(build.fadd(build.load(slots[r][v]), product, flags=("contract",)), slots[r][v])
         for row, target in zip(slots, targets, strict=True):
             for slot, place in zip(row, target, strict=True):

@@ -9,6 +9,7 @@ from ..ir.program import Block, Operator, Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops import conv_routines
+from ..ops.elementwise import full_rank
 from . import elementwise
 
 SCALAR, CHANNEL, FULL = "scalar", "channel", "full"
@@ -83,7 +84,7 @@ class Finish:
 
 def _kind(shape: Sequence[int], offset: int) -> str:
     """How an operand meets the output; the pass `epilogue` has seen to it that there is no other way."""
-    aligned = [1] * (4 - len(shape) - offset) + [*shape] + [1] * offset
-    if any(d != 1 for axis, d in enumerate(aligned) if axis != 1):
+    sizes = full_rank(shape, offset, 4)
+    if any(d != 1 for axis, d in enumerate(sizes) if axis != 1):
         return FULL
-    return SCALAR if aligned[1] == 1 else CHANNEL
+    return SCALAR if sizes[1] == 1 else CHANNEL

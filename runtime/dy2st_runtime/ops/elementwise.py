@@ -156,6 +156,11 @@ def trailing(ranks: Sequence[int], attrs: dict[str, Any]) -> list[int]:
     return [0] + [_trailing(ranks[0], rank, attrs.get("axis", -1)) for rank in ranks[1:]]
 
 
+def full_rank(shape: Sequence[int], offset: int, rank: int) -> list[int]:
+    """The sizes of an operand for so many axes, of which it gets `offset` of size 1 at its end and the others at its front."""
+    return [1] * (rank - len(shape) - offset) + [*shape] + [1] * offset
+
+
 def align(x: TensorType, y: TensorType, axis: int) -> TensorType:
     """Y's type with trailing axes of size 1 so that its first axis meets X's axis `axis`."""
     return y.with_shape(y.shape + (1,) * _trailing(x.rank, y.rank, axis))

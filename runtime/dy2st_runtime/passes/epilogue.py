@@ -8,7 +8,7 @@ from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import may_raise, reads
 from ..ops import windows
-from ..ops.elementwise import Elementwise, trailing
+from ..ops.elementwise import Elementwise, full_rank, trailing
 from .fuse import as_one
 from .rewrite import is_effect
 from .shapes import Shapes, equal, symbolic_shapes
@@ -151,5 +151,4 @@ class _Walk:
 
 def _per_channel(shape: tuple[int, ...], offset: int, channel: int, channels: int) -> bool:
     """Whether an operand has one element, or one for each channel."""
-    aligned = [1] * (4 - len(shape) - offset) + [*shape] + [1] * offset
-    return all(d == 1 or (axis == channel and d == channels != -1) for axis, d in enumerate(aligned))
+    return all(d == 1 or (axis == channel and d == channels != -1) for axis, d in enumerate(full_rank(shape, offset, 4)))

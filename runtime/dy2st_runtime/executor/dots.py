@@ -1,8 +1,8 @@
-"""Sums along the reduction, for the few pixels that are left where whole vectors of pixels end.
+"""Dot products: of a matrix with few rows and one that is transposed, and for the pixels that are left where whole vectors of pixels end.
 
     C[r, p] (+)= sum over t of A[a + r * a_row + t] * B[b + p * b_row + t]
 
-Both operands lie along the sum, so it runs in vectors of terms: a pixel costs what it is worth, where it would cost a tile a whole vector.
+Both operands lie along the sum, so it runs in vectors of terms: a column costs what it is worth, where it would cost a tile a whole vector.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ HEIGHTS, WIDTHS = (4, 1), (4, 1)
 
 
 def dots(dtype: str) -> Any:
-    """dots(a, a_row, b, b_row, terms, c, c_row, rows, pixels, first): addresses are in bytes, steps count elements; `first` != 0 begins
+    """dots(a, a_row, b, b_row, terms, c, c_row, rows, columns, first): addresses are in bytes, steps count elements; `first` != 0 begins
     with zeros, else with what C holds."""
     size = dt.size(dtype)
-    source = ["def dots(a, a_row, b, b_row, terms, c, c_row, rows, pixels, first):", "    r = 0"]
+    source = ["def dots(a, a_row, b, b_row, terms, c, c_row, rows, columns, first):", "    r = 0"]
     scope: dict[str, Any] = {}
     for i, height in enumerate(HEIGHTS):
         source += [f"    {'while' if i == 0 or height == 1 else 'if'} r + {height} <= rows:", "        p = 0"]
         for width in WIDTHS:
             name = f"dots_{height}_{width}"
             scope[name] = _dots(dtype, height, width)
-            source += [f"        while p + {width} <= pixels:",
+            source += [f"        while p + {width} <= columns:",
                        f"            {name}(a + r * a_row * {size}, a_row, b + p * b_row * {size}, b_row, terms, "
                        f"c + (r * c_row + p) * {size}, c_row, first)",
                        f"            p += {width}"]  # fmt: skip
@@ -39,7 +39,7 @@ def dots(dtype: str) -> Any:
     return from_source("\n".join(source) + "\n", scope)
 
 
-def _dots(dtype: str, rows: int, pixels: int) -> Instruction:
+def _dots(dtype: str, rows: int, columns: int) -> Instruction:
     scalar, lanes = SCALARS[dtype], tiles.lanes(dtype)
     vector = ir.VectorType(scalar, lanes)
     align = dt.size(dtype)
@@ -47,16 +47,16 @@ def _dots(dtype: str, rows: int, pixels: int) -> Instruction:
     def emit(build: ir.IRBuilder, a: Any, a_row: Any, b: Any, b_row: Any, terms: Any, c: Any, c_row: Any, first: Any) -> None:
         constant = lambda value: ir.Constant(I64, value)  # noqa: E731
         pointers = [build.inttoptr(address, scalar.as_pointer()) for address in (a, b)]
-        ins = list(zip(pointers, (a_row, b_row), (rows, pixels), strict=True))
+        ins = list(zip(pointers, (a_row, b_row), (rows, columns), strict=True))
         with build.goto_entry_block():
-            sums = [[build.alloca(vector) for _ in range(pixels)] for _ in range(rows)]
-            rest = [[build.alloca(scalar) for _ in range(pixels)] for _ in range(rows)]
+            sums = [[build.alloca(vector) for _ in range(columns)] for _ in range(rows)]
+            rest = [[build.alloca(scalar) for _ in range(columns)] for _ in range(rows)]
         target = build.inttoptr(c, scalar.as_pointer())
-        places = [[build.gep(target, [build.add(build.mul(c_row, constant(r)), constant(p))]) for p in range(pixels)] for r in range(rows)]
+        places = [[build.gep(target, [build.add(build.mul(c_row, constant(r)), constant(p))]) for p in range(columns)] for r in range(rows)]
         zero = ir.Constant(scalar, 0.0)
         fresh = build.icmp_signed("!=", first, constant(0))
         for r in range(rows):
-            for p in range(pixels):
+            for p in range(columns):
                 build.store(ir.Constant(vector, [0.0] * lanes), sums[r][p])
                 build.store(build.select(fresh, zero, build.load(places[r][p])), rest[r][p])
 
@@ -67,7 +67,7 @@ def _dots(dtype: str, rows: int, pixels: int) -> Instruction:
                 here = [build.gep(pointer, [build.add(build.mul(step, constant(i)), at)]) for i in range(count)]
                 values.append([build.load(build.bitcast(place, kind.as_pointer()), align=align) for place in here])
             for r in range(rows):
-                for p in range(pixels):
+                for p in range(columns):
                     product = build.fmul(values[0][r], values[1][p], flags=("contract",))
                     build.store(build.fadd(build.load(slots[r][p]), product, flags=("contract",)), slots[r][p])
 
@@ -78,7 +78,7 @@ def _dots(dtype: str, rows: int, pixels: int) -> Instruction:
         with cgutils.for_range(build, build.sub(terms, done)) as step:
             add(build.add(done, step.index), scalar, rest)
         for r in range(rows):
-            for p in range(pixels):
+            for p in range(columns):
                 build.store(build.fadd(build.load(rest[r][p]), _total(build, build.load(sums[r][p]), lanes)), places[r][p])
 
     return Instruction(emit)
