@@ -10,8 +10,8 @@ from typing import Any
 
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
-from .cells import Snapshot
 from .lists import StagedList
+from .snapshot import Snapshot
 from .structure import Tree, flatten, split
 from .types import same
 

@@ -201,12 +201,15 @@ class Marks:
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[Any, list[tuple[Block, Location | None]]]] = {}
+        # the lists of places of which one is in a block, by the id of that
+        self._in: dict[int, list[list[tuple[Block, Location | None]]]] = {}
 
     def set(self, x: Any, block: Block, at: Location | None) -> None:
         """Marks x in a block."""
         _, places = self._places.setdefault(id(who(x)), (who(x), []))
         if (block, at) not in places:
             places.append((block, at))
+            self._in.setdefault(id(block), []).append(places)
 
     def of(self, x: Any, block: Block) -> list[Location | None]:
         """The marks of x, or of what a list of Python holds, as seen from a block."""
@@ -223,8 +226,10 @@ class Marks:
 
     def leave(self, blocks: Sequence[Block], parent: Block) -> None:
         """What is marked in these blocks is so in the parent from now on."""
-        for _, places in self._places.values():
-            places[:] = [(parent if any(home is b for b in blocks) else home, at) for home, at in places]
+        for block in blocks:
+            for places in (found := self._in.pop(id(block), [])):
+                places[:] = [(parent if home is block else home, at) for home, at in places]
+            self._in.setdefault(id(parent), []).extend(found)
 
 
 def _within(block: Block | None, home: Block) -> bool:

@@ -112,10 +112,14 @@ class Alternatives:
         left, self._left = self._left, []
         if not new and not left:
             return
-        reachable = self._reachable()
+        reachable: set[int] = set()
 
         def is_there(contents: Any) -> bool:
-            return id(contents) in reachable or contents in self._tracer.root or self._tracer.entries.holds(contents)
+            if contents in self._tracer.root or self._tracer.entries.holds(contents):
+                return True
+            if not reachable:
+                reachable.update(self._reachable())
+            return id(contents) in reachable
 
         def note(one: Any, other: Any, location: Location | None) -> None:
             self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))
@@ -133,7 +137,7 @@ class Alternatives:
     def _reachable(self) -> set[int]:
         held = [value for _, _, value in variables()]
         held += [v for o in self._tracer.outer_variables.values() for v in dict(o).values()]
-        return {id(c) for value in held for c in containers_of(value)}
+        return set(map(id, containers_of(*held)))
 
     def may_be_one(self, a: Any, b: Any) -> bool:
         """Whether two containers are one object in some runs, and two in others."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import types
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
@@ -12,7 +11,7 @@ from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .attributes import require_asked
-from .containers import copied, differ, put
+from .containers import copied, put
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .names import names_of
 from .undefined import Undefined, Unread
@@ -59,7 +58,10 @@ class OuterVariable(MutableMapping):
         return len(list(iter(self)))
 
     def copy(self) -> dict[str, Any]:
-        return dict(self)
+        try:
+            return {self.name: self[self.name]}
+        except KeyError:
+            return {}
 
 
 def place_of(holder: Any, entry: Any) -> tuple:
@@ -270,99 +272,3 @@ class AppendCell(Cell):
 
     def write(self, value: Any) -> None:
         self.target.extend(value)
-
-
-def _has_order(old: dict, now: dict) -> bool:
-    """Whether the keys of a dict are in an order of their own: two of them are new, or some have moved."""
-    new = [key for key in now if key not in old]
-    return len(new) > 1 or list(now) != [*(key for key in old if key in now), *new]
-
-
-def _as_it_was(container: Any, old: Any) -> bool:
-    """Whether a plain dict or list has the same objects in it, in the same order: quickly, as nearly all of them do. False says nothing."""
-    kind = type(container)
-    if kind is dict:
-        if len(container) != len(old):
-            return False
-        return all(map(operator.is_, container, old)) and all(map(operator.is_, container.values(), old.values()))
-    return kind is list and len(container) == len(old) and all(map(operator.is_, container, old))
-
-
-class Snapshot:
-    """The contents that containers had at some moment."""
-
-    def __init__(self) -> None:
-        self._saved: list[tuple[Any, Any]] = []
-
-    @staticmethod
-    def of(containers: Iterable[Any]) -> Snapshot:
-        snapshot = Snapshot()
-        snapshot.add(containers)
-        return snapshot
-
-    def add(self, containers: Iterable[Any]) -> None:
-        """Remembers the contents of further containers."""
-        self._saved += [(c, copied(c)) for c in containers]
-
-    def renew(self, container: Any) -> None:
-        """What a container has now counts as what it had then."""
-        self._saved = [(c, copied(c) if c is container else old) for c, old in self._saved]
-
-    def gained(self, items: list) -> int | None:
-        """The old length of a list that has only got more entries; None for another one."""
-        for container, old in self._saved:
-            if container is items and len(items) > len(old) and all(map(operator.is_, items, old)):
-                return len(old)
-        return None
-
-    def __contains__(self, container: Any) -> bool:
-        return any(c is container for c, _ in self._saved)
-
-    def saved(self, container: Any) -> Any:
-        """The contents that a container had; None if it is not among these."""
-        return next((old for c, old in self._saved if c is container), None)
-
-    def entry(self, container: Any, entry: Any) -> Any:
-        """What a dict had under a key; None if nothing."""
-        return next((old.get(entry) for c, old in self._saved if c is container), None)
-
-    def had(self, container: Any, entry: Any) -> bool:
-        """Whether a dict had an entry."""
-        return any(c is container and entry in old for c, old in self._saved)
-
-    def changed(self) -> list[Cell]:
-        """The cells with other contents than then, by identity."""
-        cells: list[Cell] = []
-        for container, old in self._saved:
-            if _as_it_was(container, old):
-                continue
-            if not isinstance(container, (dict, OuterVariable)):
-                if differ(container, old):
-                    cells.append(ListCell(container) if type(container) is list else ContentsCell(container))
-            else:
-                missing = object()
-                now = copied(container)
-                for entry in dict.fromkeys([*old, *now]):
-                    if old.get(entry, missing) is not now.get(entry, missing):
-                        cells.append(EntryCell(container, entry))
-                if isinstance(container, dict) and _has_order(old, now):
-                    cells.append(OrderCell(container))
-        return cells
-
-    def restore(self) -> None:
-        """Gives all containers their old contents."""
-        for container, old in self._saved:
-            if _as_it_was(container, old):
-                continue
-            if not isinstance(container, (dict, OuterVariable)):
-                if differ(container, old):
-                    put(container, old)
-                continue
-            now = copied(container)
-            if list(now) != list(old):  # otherwise in their places: a loop may be running over it
-                for entry in now:
-                    EntryCell(container, entry).write(Undefined(str(entry)))
-                now = {}
-            for entry, value in old.items():
-                if now.get(entry, container) is not value:
-                    EntryCell(container, entry).put_back(value)

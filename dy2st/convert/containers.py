@@ -17,14 +17,18 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..tensor import Parameter, Tensor
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .structure import MaybeObject
 
+# the built-in classes themselves, of which nearly all containers are
+BUILT_IN = frozenset({list, dict, OrderedDict, set})
 _KINDS = (list, dict, deque, set, bytearray, np.ndarray)
+# of exactly these classes is what most variables and attributes hold: there are no containers in it, and no attributes that count
+LEAVES = frozenset({Tensor, Parameter, bool, int, float, complex, str, bytes, type(None), type, types.FunctionType, types.MethodType})
 # classes of Python's that keep what they hold in attributes, as users' classes do
 _OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
 
@@ -36,6 +40,8 @@ def is_container(x: Any) -> bool:
 
 def held_by(container: Any) -> Iterable[Any]:
     """The values in a container, which may be containers themselves."""
+    if type(container) in BUILT_IN and not container:  # as most dicts of layers are
+        return ()
     if isinstance(container, dict):
         return list(dict.values(container))
     return list(container) if isinstance(container, (list, deque, set)) else ()
@@ -87,23 +93,32 @@ def is_plain_object(x: Any) -> bool:
     """Whether it is an object of a user's class; the attributes of layers are known from their methods."""
     from .calls import is_ignored
 
-    if isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
+    if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
     return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, _OF_THE_LIBRARY) or not is_ignored(type(x)))
 
 
-def containers_of(value: Any, attributes: dict[int, Any] | None = None) -> Iterable[Any]:
-    """The containers in a value: lists and dicts, nested; the attributes of the value, and of layers and users' objects in it.
+def containers_of(*values: Any, attributes: dict[int, Any] | None = None) -> Iterable[Any]:
+    """The containers in values: lists and dicts, nested; the attributes of the values, and of layers and users' objects in them.
 
     Args:
         attributes: gets the objects of which the containers are the attributes, by the ids of these.
     """
+    seen: dict[int, Any] = {}
+    for value in values:
+        if type(value) not in LEAVES:
+            _collect(value, seen, attributes)
+    return seen.values()
+
+
+def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None) -> None:
     from .calls import is_ignored
 
-    seen: dict[int, Any] = {}
     stack = [value]
     while stack:
         x = stack.pop()
+        if type(x) in LEAVES:
+            continue
         if type(x) is tuple:
             stack += x
             continue
@@ -128,4 +143,3 @@ def containers_of(value: Any, attributes: dict[int, Any] | None = None) -> Itera
             stack += own.values()
             if attributes is not None:
                 attributes[id(own)] = x
-    return seen.values()

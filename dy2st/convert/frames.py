@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 
-from .cells import Cell, Snapshot
+from .cells import Cell
+from .snapshot import Snapshot
 
 if TYPE_CHECKING:
     from .raised import Raised

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
@@ -26,7 +25,8 @@ def is_iterator(x: Any) -> bool:
     """Whether a value has a position that `next` advances."""
     if isinstance(x, Staged):
         return x.once
-    return isinstance(x, (types.GeneratorType, Lazy)) or (type(x).__module__ in _MODULES and isinstance(x, Iterator))
+    kind = type(x)
+    return isinstance(x, (types.GeneratorType, Lazy)) or (hasattr(kind, "__next__") and kind.__module__ in _MODULES)
 
 
 def iterators_around() -> dict[int, Any]:

@@ -13,7 +13,7 @@ import functools
 import sys
 import types
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from ..tensor import Tensor
 from ..transpiler import is_generated
 from .attributes import MISSING, defined, dict_of
-from .cells import OuterVariable, place_of
+from .cells import place_of
 from .containers import is_container
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
@@ -33,7 +33,7 @@ _MANY = 64
 # the end of every way
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList, np.generic, np.dtype, range, slice)
 # what a tensor itself is made of; other attributes are of whoever has set them
-_OF_TENSORS = {n for n in vars(Tensor) if n.startswith("_")} | Tensor.__annotations__.keys()
+OF_TENSORS = {n for n in vars(Tensor) if n.startswith("_")} | Tensor.__annotations__.keys()
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
@@ -55,7 +55,7 @@ class Reach:
         places: what may be read, by holder and entry.
         functions, objects: what was met, by id.
         dicts: the attributes of the objects; `owners`: the objects, by the ids of these.
-        read: the names that code reads.
+        names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `items`: whether it changes items of containers.
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
@@ -75,7 +75,7 @@ class Reach:
         self.read: set[str] = set()
         self.changed: set[str] = set()
         self.items = False
-        self._names: set[str] = set()
+        self.names: set[str] = set()
         self._assigned: set[str] = set()
         self._seen: set[Any] = set()
         self._looked: set[str] = set()
@@ -92,6 +92,8 @@ class Reach:
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
         self._stores: set[int] = set()  # where layers keep their parameters, sublayers and hooks
+        # the names of classes and their bases, during one walk
+        self._class_names: dict[type, frozenset[str]] = {}
 
     # ---- adding ----
     def add(self, *values: Any) -> None:
@@ -138,54 +140,23 @@ class Reach:
         """The name by which code reads a place that is no item."""
         return self._variables.get(id(place.holder), place.entry)
 
-    def state(self) -> tuple[list[Any], list[OuterVariable]]:
-        """The containers, and the single variables, that the functions may change."""
-        # a list that grows is replaced, in whatever holds it, for as long as functions are traced
-        containers: list[Any] = list(self.dicts.values()) if self.changed or self.items else []
-        variables: list[OuterVariable] = []
-        for x in self.objects.values():
-            if isinstance(x, types.ModuleType):
-                lists = {n for n in self._names & vars(x).keys() if self.items and type(vars(x)[n]) is list}
-                variables += [OuterVariable(n, vars(x)) for n in (self.changed & vars(x).keys()) | lists]
-            elif isinstance(x, Tensor):
-                variables += [OuterVariable(n, vars(x)) for n in (self.changed & vars(x).keys()) - _OF_TENSORS]
-            elif is_container(x):
-                containers += [x] if self.items else []
-            else:
-                variables += self._class_state(x)
-        return containers, variables
-
-    def _class_state(self, x: Any) -> Iterable[OuterVariable]:
-        cls = x if isinstance(x, type) else type(x)
-        for name in self.changed:
-            found = defined(cls, name)
-            if isinstance(found, types.MemberDescriptorType):
-                if cls is not x:
-                    yield AttributeVariable(name, x)
-            elif found is not MISSING and not hasattr(type(found), "__set__") and not self._is_foreign(cls):
-                yield AttributeVariable(name, cls)
-        if self.items and not self._is_foreign(cls):
-            for base in cls.__mro__[:-1]:
-                for name, value in vars(base).items():
-                    if type(value) is list and name in self._names:
-                        yield AttributeVariable(name, base)
-
     def left_on_tensors(self) -> str | None:
         """The name of an attribute of a tensor outside that is new and a value of the trace; all such are deleted."""
         found = None
         for place in self.places.values():
             if isinstance(t := place.now(), Tensor) and _has_attributes(t):
-                for name in [n for n, v in vars(t).items() if n not in _OF_TENSORS and isinstance(v, Tensor) and v.is_symbolic]:
+                for name in [n for n, v in vars(t).items() if n not in OF_TENSORS and isinstance(v, Tensor) and v.is_symbolic]:
                     found = name
                     del vars(t)[name]
         return found
 
     # ---- walking ----
     def _settle(self) -> None:
-        while self._pending or self._names != self._looked or self._own_names != self._own_looked:
+        self._class_names.clear()  # the functions have run since
+        while self._pending or self.names != self._looked or self._own_names != self._own_looked:
             while self._pending:
                 self._enter(*self._pending.pop())
-            new, own = self._names - self._looked, self._own_names - self._own_looked
+            new, own = self.names - self._looked, self._own_names - self._own_looked
             self._looked |= new
             self._own_looked |= own
             for x in list(self.objects.values()) if new else ():
@@ -268,7 +239,7 @@ class Reach:
             self.items |= names.items
             return
         # where a condition on tensors decides whether something is assigned, its old value is read too
-        self._names |= names.attributes | names.changed
+        self.names |= names.attributes | names.changed
         self.read |= names.attributes | names.globals
         self._seen |= names.looked
         self._handled |= names.handled
@@ -309,7 +280,7 @@ class Reach:
                 self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
             return
         if isinstance(x, Tensor):
-            for name in (names & vars(x).keys()) - _OF_TENSORS:
+            for name in (names & vars(x).keys()) - OF_TENSORS:
                 self._place(vars(x), name, f"attribute {name!r} of a tensor")
             return
         if isinstance(x, type):
@@ -318,19 +289,21 @@ class Reach:
             return
         attributes = dict_of(x)
         kind = type(x).__name__
-        if attributes is not None:
-            self.dicts.setdefault(id(attributes), attributes)
-            self.owners.setdefault(id(attributes), x)
-            if self._sweeping and not _is_own(type(x)):
-                names = names | attributes.keys()
+        if attributes is not None and self._sweeping and not _is_own(type(x)):
+            names = names | attributes.keys()
+        if attributes is not None and id(attributes) not in self.dicts:
+            self.dicts[id(attributes)], self.owners[id(attributes)] = attributes, x
             # sublayers and hooks, which code names by the attributes they stand for
             stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}
             names = names | stores.keys()
             if hasattr(type(x), "sublayers"):
                 self._stores.update(stores.values())
-        looks_in_class = not isinstance(x, types.FunctionType) and not self._is_foreign(type(x))
+        looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class:
             names = names & attributes.keys() if attributes is not None else set()
+        if not (asking or self._asking):  # what there is nowhere is no place then
+            of_class = self._names_of(type(x))
+            names = {n for n in names if n in of_class or (attributes is not None and n in attributes)}
         for name in names:
             found = self._of_class(type(x), name, False) if looks_in_class else MISSING
             if isinstance(found, types.MemberDescriptorType):
@@ -342,7 +315,15 @@ class Reach:
             ):
                 self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {kind}")
 
-    def _is_foreign(self, cls: type) -> bool:
+    def _names_of(self, cls: type) -> frozenset[str]:
+        """The names of a class and its bases."""
+        found = self._class_names.get(cls)
+        if found is None:
+            found = self._class_names[cls] = frozenset().union(*map(vars, cls.__mro__))
+        return found
+
+    def is_foreign_class(self, cls: type) -> bool:
+        """Whether it is one of those whose code runs as it is."""
         found = self._foreign_classes.get(cls)
         if found is None:
             found = self._foreign_classes[cls] = _foreign(cls)
@@ -392,7 +373,7 @@ class Reach:
 
 def _has_attributes(x: Any) -> bool:
     """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
-    return isinstance(x, Tensor) and not vars(x).keys() <= _OF_TENSORS
+    return isinstance(x, Tensor) and not vars(x).keys() <= OF_TENSORS
 
 
 def _is_object(x: Any) -> bool:

@@ -23,7 +23,7 @@ from ..tensor.random import STATE_NAME
 from .activations import Activation
 from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases
-from .cells import Cell, EntryCell, OrderCell, Snapshot, TensorCell
+from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
@@ -32,6 +32,7 @@ from .optional import MaybeNone
 from .options import Options
 from .raised import Attempts
 from .records import RecordList, parts_of
+from .snapshot import Snapshot
 from .structure import MaybeObject
 from .texts import StagedText
 from .undefined import Undefined

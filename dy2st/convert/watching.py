@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from ..transpiler import is_generated
-from .cells import OuterVariable, Snapshot, assigned_outside, place_of
-from .containers import containers_of, held_by, is_container, is_plain_object
+from .cells import OuterVariable, assigned_outside, place_of
+from .changeable import Changeable
+from .containers import BUILT_IN, LEAVES, containers_of, held_by, is_container, is_plain_object
 from .dicts import StagedDict
 from .frames import Frame
 from .maybe_attribute import MaybeAttribute
@@ -16,6 +17,7 @@ from .maybe_value import MaybeValue
 from .places import slots_of
 from .reach import Reach
 from .running import variables
+from .snapshot import Snapshot
 from .special import SpecialMethods
 from .structure import MaybeObject
 
@@ -50,22 +52,24 @@ class Watcher:
         self.inner_variables: dict[tuple, OuterVariable] = {}
         self.partial: dict[int, StagedDict] = {}
         self.reach = Reach()
+        self._changeable = Changeable(self.reach)
         self.special = SpecialMethods()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
 
     def watch(self, *values: Any) -> None:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
-        for value in values:
-            for container in containers_of(value, self.attributes):
-                self._containers.setdefault(id(container), container)
+        for container in containers_of(*values, attributes=self.attributes):
+            self._containers.setdefault(id(container), container)
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
-        self.watch(*(v for _, _, v in variables() if is_container(v) or type(v) in _HOLDERS or is_plain_object(v)))
+        values = (v for _, _, v in variables() if type(v) not in LEAVES)
+        self.watch(*(v for v in values if is_container(v) or type(v) in _HOLDERS or is_plain_object(v)))
         # a list that has been made since, and put into an attribute of a layer or a variable outside
-        contents = (dict(c) if isinstance(c, OuterVariable) else c for c in list(self._containers.values()))
-        held = (v for c in contents for v in held_by(c) if id(v) not in self._containers)
+        watched = [c for c in self._containers.values() if type(c) not in BUILT_IN or c]
+        contents = (c.copy() if type(c) not in BUILT_IN and isinstance(c, OuterVariable) else c for c in watched)
+        held = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
         new = [v for v in held if is_container(v) or type(v) in _HOLDERS]
         self.watch(*new)
 
@@ -79,7 +83,7 @@ class Watcher:
             new = [c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers]
             self._add_inside(new, [f for f in self.frames if all(f is not g for g in around)])
         self.owners[id(owner)] = owner
-        self._add([c for c in containers_of(owner, self.attributes) if id(c) not in self._containers])
+        self._add([c for c in containers_of(owner, attributes=self.attributes) if id(c) not in self._containers])
         self.watch_reached(type(owner) if id(owner) in self.made else owner)
 
     def make(self, new: Any) -> None:
@@ -96,7 +100,7 @@ class Watcher:
         if is_generated(function.__code__.co_filename):
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
             defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-            self._add_inside([c for v in defaults for c in containers_of(v, self.attributes) if id(c) not in self._containers])
+            self._add_inside([c for c in containers_of(*defaults, attributes=self.attributes) if id(c) not in self._containers])
             for name, holder in assigned_outside(function):
                 variable = OuterVariable(name, holder)
                 if self.inner_variables.setdefault(place_of(variable, name), variable) is variable:
@@ -108,12 +112,13 @@ class Watcher:
 
     def watch_reached(self, *values: Any) -> None:
         """What the functions called so far may change of what can be reached from these values is state."""
+        owned = len(self.reach.owners)
         self.reach.add(*values)
         for x in list(islice(self.reach.objects.values(), self._converted, None)):
             self.special.convert(x if isinstance(x, type) else type(x))
         self._converted = len(self.reach.objects)
-        containers, variables = self.reach.state()
-        self.attributes.update(self.reach.owners)
+        containers, variables = self._changeable.new()
+        self.attributes.update(islice(self.reach.owners.items(), owned, None))
         self._add([c for c in containers if id(c) not in self._containers])
         for variable in variables:
             self.watch_variable(variable)

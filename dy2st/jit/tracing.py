@@ -246,7 +246,7 @@ class Trace:
         own = [f for f in tracer.functions.values() if not is_generated(f.__code__.co_filename)]
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
         held = [*self.arguments.values(), *tracer.owners.values(), *(v for o in outside for v in o.values())]
-        found = {id(c): c for value in held for c in containers_of(value)}
+        found = {id(c): c for c in containers_of(*held)}
         staged = [x for c in (held, *found.values()) for x in held_by(c) if isinstance(x, StagedList)]
         tracer.alternatives.require_apart([*found.values(), *staged])
 

@@ -15,7 +15,7 @@ import dy2st_runtime
 import numpy as np
 
 from ..errors import Location
-from ..transpiler import locate, place_of, positions
+from ..transpiler import is_generated, locate, place_of, positions
 
 _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(f)), "")
@@ -71,12 +71,18 @@ def user_path(depth: int = 1) -> Location | None:
     """The same with the calls that led there, as far as the function that is traced, as `caller`."""
     steps: list[Step] = []
     frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and frame.f_code not in _entries:
-        step = _step(frame, frame.f_lasti)
-        if step is not None:
-            steps.append(step)
+    # this is asked for each op: by the identity of the code, as code is compared and hashed by all that is in it
+    while frame is not None and (code := id(frame.f_code)) not in _entries:
+        if code not in _passed:
+            step = _step(frame, frame.f_lasti)
+            if step is not None:
+                steps.append(step)
         frame = frame.f_back
-    return joined(calls(reversed(steps)))
+    key = tuple(map(id, steps))
+    known = _paths.get(key)
+    if known is None:
+        known = _remember(_paths, key, (steps, joined(calls(reversed(steps)))))
+    return known[1]
 
 
 def path_of(error: BaseException) -> Location | None:
@@ -88,12 +94,13 @@ def path_of(error: BaseException) -> Location | None:
     return joined(calls(steps))
 
 
-_entries: set[CodeType] = set()
+_entries: dict[int, CodeType] = {}
 
 
 def entry(function: F) -> F:
     """Decorator of what calls the function that is traced: what is further out is no part of a `user_path`."""
-    _entries.add(function.__code__)  # type: ignore[attr-defined]
+    code = function.__code__  # type: ignore[attr-defined]
+    _entries[id(code)] = code
     return function
 
 
@@ -164,18 +171,34 @@ def _library(file: str) -> bool:
     return file.startswith(_LIBRARIES) and (file.startswith(_LIBRARIES[1]) or not file.startswith(_PACKAGES))
 
 
-# The steps of (code, instruction), None for frames of dy2st. The code is kept, so that its identity is not given to another.
+# What is known by the identity of something is kept with that, so that its identity is not given to another:
+# the code of dy2st and of libraries,
+_passed: dict[int, CodeType] = {}
+# the steps of (code, instruction), None for other frames that are nobody's,
 _known: dict[tuple[int, int], tuple[CodeType, Step | None]] = {}
+# and the paths of several steps.
+_paths: dict[tuple[int, ...], tuple[list[Step], Location | None]] = {}
 _MOST = 20_000
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _remember(known: dict[K, V], key: K, value: V) -> V:
+    if len(known) >= _MOST:
+        known.clear()
+    known[key] = value
+    return value
 
 
 def _step(frame: FrameType, instruction: int) -> Step | None:
-    key = id(frame.f_code), instruction
+    code = frame.f_code
+    if id(code) in _passed:
+        return None
+    key = id(code), instruction
     known = _known.get(key)
     if known is None:
-        if len(_known) >= _MOST:
-            _known.clear()
-        known = _known[key] = frame.f_code, _located(frame, instruction)
+        known = _remember(_known, key, (code, _located(frame, instruction)))
     return known[1]
 
 
@@ -184,7 +207,11 @@ def _located(frame: FrameType, instruction: int) -> Step | None:
     line = _line(code, instruction)
     found = place_of(code, instruction, line)
     if found is None:
-        if is_own(code.co_filename) or _library(code.co_filename) or _is_made(code):
+        if is_own(code.co_filename) or _library(code.co_filename):
+            if not is_generated(code.co_filename):
+                _remember(_passed, id(code), code)
+            return None
+        if _is_made(code):
             return None
         return Step(_location(code, line, instruction, frame.f_globals), False)
     if is_own(found.file):  # the layers of dy2st itself are converted too

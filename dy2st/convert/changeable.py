@@ -1,0 +1,73 @@
+"""What functions may change of all that they can reach."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from ..tensor import Tensor
+from .attributes import MISSING, defined
+from .cells import OuterVariable
+from .containers import is_container
+from .places import AttributeVariable
+from .reach import OF_TENSORS, Reach
+
+
+class Changeable:
+    """The containers and variables of a `Reach` that its functions may change: it is asked at each new function, and tells what is new."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        # for which names, and how much of what was met, has been told; the modules, tensors and classes among that, by id
+        self._told: tuple[int, bool] | None = None
+        self._objects = self._dicts = 0
+        self._named: dict[int, Any] = {}
+
+    def new(self) -> tuple[list[Any], list[OuterVariable]]:
+        """The containers and the single variables that have come since the last time, and maybe some that had come before."""
+        reach = self._reach
+        if not reach.changed and not reach.items:
+            return [], []
+        if self._told != (len(reach.changed), reach.items):
+            self._told, self._objects, self._dicts = (len(reach.changed), reach.items), 0, 0
+        # a list that grows is replaced, in whatever holds it, for as long as functions are traced
+        containers: list[Any] = list(islice(reach.dicts.values(), self._dicts, None))
+        variables: list[OuterVariable] = []
+        for x in islice(reach.objects.values(), self._objects, None):
+            if isinstance(x, (types.ModuleType, Tensor)):
+                self._named[id(x)] = x
+            elif is_container(x):
+                containers += [x] if reach.items else []
+            else:
+                cls = x if isinstance(x, type) else type(x)
+                self._named[id(cls)] = cls
+                if cls is not x:
+                    slots = (n for n in reach.changed if isinstance(defined(cls, n), types.MemberDescriptorType))
+                    variables += [AttributeVariable(n, x) for n in slots]
+        self._objects, self._dicts = len(reach.objects), len(reach.dicts)
+        for x in self._named.values():
+            variables += self._variables_of(x)
+        return containers, variables
+
+    def _variables_of(self, x: Any) -> Iterable[OuterVariable]:
+        """Those of a module, a tensor or a class: it may get others while functions are traced."""
+        reach = self._reach
+        if isinstance(x, types.ModuleType):
+            lists = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) is list}
+            return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | lists]
+        if isinstance(x, Tensor):
+            return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) - OF_TENSORS]
+        return [] if reach.is_foreign_class(x) else self._of_class(x)
+
+    def _of_class(self, cls: type) -> Iterable[OuterVariable]:
+        for name in self._reach.changed:
+            found = defined(cls, name)
+            if found is not MISSING and not isinstance(found, types.MemberDescriptorType) and not hasattr(type(found), "__set__"):
+                yield AttributeVariable(name, cls)
+        if self._reach.items:
+            for base in cls.__mro__[:-1]:
+                for name, value in vars(base).items():
+                    if type(value) is list and name in self._reach.names:
+                        yield AttributeVariable(name, base)
