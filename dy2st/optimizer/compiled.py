@@ -55,7 +55,7 @@ class CompiledSteps:
 
     def run(self, optimizer: Steps, params_grads: Pairs) -> bool:
         """Makes a step; False: it is to be made op by op, as no Program can do it. The ops say why, where it is an error."""
-        # for the step of an eager script alone, Numba would take longer than it saves
+        # for the step of an eager script alone, compiling would take longer than it saves
         if config.NO_JIT.get() or not runs_native():
             return False
         gradients = {id(p): g for p, g in params_grads}

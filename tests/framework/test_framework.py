@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -136,9 +137,16 @@ else:
         with pytest.raises(ImportError, match="imported already"):
             paddle.install_as_paddle()
 
-    def test_numba_is_not_imported_for_eager_mode(self):
+    def test_no_compiler_is_imported_for_eager_mode(self):
         code = "import sys, dy2st; dy2st.ones([2]) + 1; assert not {'numba', 'llvmlite', 'scipy.special'} & set(sys.modules)"
         subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_kernels_on_the_cpu_are_compiled_without_numba(self, tmp_path):
+        code = (
+            "import sys, dy2st; dy2st.jit.to_static(dy2st.tanh)(dy2st.ones([4]))\n"
+            "assert {'numba', 'llvmlite'} & set(sys.modules) == {'llvmlite'}"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "DY2ST_CACHE_DIR": str(tmp_path)})
 
 
 def test_accuracy():

@@ -40,7 +40,7 @@ w = paddle.create_parameter([3])
 step = paddle.optimizer.Adam(0.1, parameters=[w])
 (w * w).sum().backward()
 step.step()
-assert "numba" not in sys.modules
+assert "llvmlite" not in sys.modules
 """
 
 

@@ -27,7 +27,7 @@ WHOLE = 1 << 19
 
 
 class CpuLanguage(Language):
-    """Numba on the CPU.
+    """The language of `executor.scalars`.
 
     Args:
         bounds: check every element access (DY2ST_CHECKS).
@@ -162,8 +162,8 @@ class CpuLanguage(Language):
         lines = [f"size = {m} * {columns} * {inner}",
                  f"parts = 1 if size < {WHOLE} else (max({m}, {columns}) - 1) // {layout.PRODUCT_PART} + 1"]  # fmt: skip
         count = "parts" if s is g else f"({expr(s.stop)}) * parts"
-        work = f"max(1, size * {PRODUCT} // parts)"
-        lines += self._ask(count, f"int64({work})", False, CHUNKS_OF_PRODUCT)
+        work = f"max(1, size * {round(100 * PRODUCT)} // (100 * parts))"
+        lines += self._ask(count, work, False, CHUNKS_OF_PRODUCT)
         call = self._product(g, expr, dtype)
         if s is g:
             return [*lines, f"{call}, parts, start, stop)"]

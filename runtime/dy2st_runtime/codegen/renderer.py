@@ -1,4 +1,5 @@
-"""Loop IR → Python source for Numba. One renderer; the targets differ by the options of a `Language` (see cpu.py, cuda.py).
+"""Loop IR → Python source: for our own compiler on the CPU (`executor.scalars`), for Numba on CUDA. One renderer; the targets differ by
+the options of a `Language` (see cpu.py, cuda.py).
 
 The text is a pure function of the kernel's structure: names are positional, sizes and attributes are run-time values, and nothing
 of a model (no variable name, no string) gets into it. So equal kernels of different models share one compiled
@@ -152,7 +153,7 @@ class Renderer:
         return text if self.exact(e) else f"{self.language.register(e.dtype)}({text})"
 
     def exact(self, e: n.Expr) -> bool:
-        """Whether Numba gives the operators of this dtype back the same dtype (it widens small ints)."""
+        """Whether the target's operators on this dtype give the same dtype; Numba widens small ints."""
         return e.dtype in ("float16", "float32", "float64", "int64", "bool")
 
     def expr(self, e: n.Expr) -> str:

@@ -11,7 +11,7 @@ from ..ir.program import Program
 
 
 def runs_native() -> bool:
-    """Whether the process has asked for a native executable on the CPU: then Numba is imported anyway."""
+    """Whether the process has asked for a native executable on the CPU: then LLVM is loaded anyway."""
     return f"{__name__}.executable" in sys.modules
 
 
@@ -35,7 +35,7 @@ def make_executable(
     Raises:
         DeviceError: the place is not available.
     """
-    # the targets are imported when they are asked for: Numba takes a while, numba-cuda may not be installed
+    # the targets are imported when they are asked for: LLVM takes a while, numba-cuda may not be installed
     if config.NO_JIT.get():
         from .interpreted import InterpretedExecutable
 

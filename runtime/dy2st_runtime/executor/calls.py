@@ -19,9 +19,9 @@ from llvmlite import ir
 
 from ..codegen import layout as at
 from .arrays import tensor_bytes
-from .integers import instruction
 from .memory import allocate, copy_bytes, copy_descriptor, extend, free, grow, reserve, swap
 from .runs import add_runs, put_words, word
+from .values import instruction
 
 _add_floats, _add_doubles = add_runs("float32"), add_runs("float64")
 

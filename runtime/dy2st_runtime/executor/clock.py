@@ -6,11 +6,10 @@ import time
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
 
 from ..codegen import layout
-from .integers import I64, instruction
 from .runs import put_words, word
+from .values import I32, I64, declared, instruction, slot
 
 
 def nanoseconds() -> int:
@@ -21,11 +20,11 @@ def nanoseconds() -> int:
 @instruction
 def now(builder: Any) -> Any:
     """Nanoseconds of the monotonic clock, by clock_gettime of the C library."""
-    timespec = cgutils.alloca_once(builder, ir.LiteralStructType([I64, I64]))
-    kind = ir.FunctionType(ir.IntType(32), (ir.IntType(32), timespec.type))
-    function = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
-    builder.call(function, (ir.Constant(ir.IntType(32), time.CLOCK_MONOTONIC), timespec))
-    seconds, rest = (builder.load(cgutils.gep_inbounds(builder, timespec, 0, i)) for i in range(2))
+    timespec = slot(builder, ir.LiteralStructType([I64, I64]))
+    kind = ir.FunctionType(I32, (I32, timespec.type))
+    function = declared(builder.module, kind, "clock_gettime")
+    builder.call(function, (ir.Constant(I32, time.CLOCK_MONOTONIC), timespec))
+    seconds, rest = (builder.load(builder.gep(timespec, [ir.Constant(I32, 0), ir.Constant(I32, i)])) for i in range(2))
     return builder.add(builder.mul(seconds, ir.Constant(I64, 10**9)), rest)
 
 

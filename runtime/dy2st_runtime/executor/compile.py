@@ -1,8 +1,7 @@
 """Generated source → machine code in memory, by way of the cache.
 
-Every kernel has the signature `int64(int64, int64, int64)`. Numba compiles it to an object file that refers to the outside by symbols
-only, so that it can be kept on disk and linked into any process (`link`). Routines, the driver among them, are compiled by LLVM alone
-(`integers`).
+Every kernel has the signature `int64(int64, int64, int64)`. It becomes an object file that refers to the outside by symbols only, so
+that it can be kept on disk and linked into any process (`link`). Routines, the driver among them, are compiled in the same way.
 """
 
 from __future__ import annotations
@@ -17,17 +16,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import llvmlite
-import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba import types
-from numba.core import compiler, registry
-from numba.core.compiler_lock import global_compiler_lock
 
 from .. import config, threads
+from .. import dtype as dt
 from ..codegen import layout
 from ..errors import CompileError
-from . import integers, mathlib, native, routines
+from . import mathlib, native, routines, scalars
 from .cache import ObjectCache
 from .symbols import LINKING, provide
 from .worker import Worker, worthwhile
@@ -36,21 +32,19 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 """A routine on one address."""
 
 
+@functools.cache
 def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
     names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **mathlib.FUNCTIONS, **routines.callers()}
-    names.update(checked=native.checked)
-    names.update(
-        {name: getattr(np, name) for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")}
-    )
-    names.update(inf=np.inf, nan=np.nan)
+    names.update({name: getattr(np, name) for name in ("float32", "float64", *dt.INTS)})
+    names.update(checked=native.checked, inf=np.inf, nan=np.nan)
     return names
 
 
 def fingerprint() -> str:
     """What a compiled object depends on besides its source: versions, CPU, flags."""
     features = ",".join(k for k, v in sorted(llvm.get_host_cpu_features().items()) if v)
-    parts = (numba.__version__, llvmlite.__version__, np.__version__, llvm.get_host_cpu_name(), features,
+    parts = (llvmlite.__version__, np.__version__, llvm.get_host_cpu_name(), features,
              llvm.get_default_triple(), _library_hash())  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -108,7 +102,7 @@ class KernelCompiler:
     """Compiles sources, each once per process; thread-safe.
 
     Attributes:
-        compiled: how many sources were compiled by Numba in this process; loaded: how many came from the cache.
+        compiled: how many sources were compiled in this process; loaded: how many came from the cache.
         took: the seconds of each of the former, by its symbol; 0 for one that its second process has compiled.
     """
 
@@ -164,7 +158,8 @@ class KernelCompiler:
         start = time.perf_counter()
         objects: dict[str, bytes] = {}
         with contextlib.ExitStack() as stack:
-            if worthwhile(len(kernels), self.cache):
+            routine = sum(source.startswith(ROUTINE) for _, source in kernels)
+            if worthwhile(len(kernels) - routine, routine, self.cache):
                 assert self.cache.folder is not None
                 stack.enter_context(Worker(self.cache.folder.parent, kernels[::-1]))
             for symbol, source in kernels:
@@ -177,7 +172,7 @@ class KernelCompiler:
                 else:
                     self.took[symbol] = 0.0
                 objects[symbol] = data
-        self.compiled += sum(not source.startswith(ROUTINE) for _, source in kernels)
+        self.compiled += len(kernels) - routine
         self.seconds += time.perf_counter() - start
         return objects
 
@@ -190,14 +185,14 @@ def compile_object(source: str, symbol: str) -> bytes:
     """An object file that defines `symbol` as the function `kernel` of the source, or as a routine.
 
     Raises:
-        UncompiledKernel: Numba does not take it. What Numba says goes with it if `DY2ST_DUMP=source` or full tracebacks ask for it.
+        UncompiledKernel: it does not compile. The reason goes with it if `DY2ST_DUMP=source` or full tracebacks ask for it.
     """
     if source.startswith(ROUTINE):
         return compile_routine(source.removeprefix(ROUTINE), symbol)
-    scope = namespace()
     try:
-        exec(compile(source, f"<dy2st {symbol}>", "exec"), scope)
-        return _emit(scope["kernel"], symbol)
+        definition = scalars.Definition.of_text(source, f"<dy2st {symbol}>", namespace())
+        module = scalars.module_of(definition, symbol)
+        return _machine().emit_object(scalars.optimized(module, _machine(), vectorized=True))
     except Exception as error:
         asked = config.dumping("source") or config.FULL_TRACEBACK.get()
         raise UncompiledKernel(source, type(error).__name__) from (_Source(source, error) if asked else None)
@@ -220,30 +215,5 @@ class _Source(Exception):
 
 def compile_routine(name: str, symbol: str) -> bytes:
     """An object file that defines `symbol` as a routine of `routines`."""
-    module = integers.module_of(routines.functions()[name], symbol)
-    return _machine().emit_object(integers.optimized(module, _machine()))
-
-
-def _emit(function: Any, symbol: str) -> bytes:
-    target = registry.cpu_target
-    flags = compiler.Flags()
-    flags.nrt = True
-    flags.error_model = "numpy"
-    flags.no_cpython_wrapper = True
-    flags.no_cfunc_wrapper = True
-    with global_compiler_lock:
-        result = compiler.compile_extra(
-            target.typing_context, target.target_context, function, (types.int64,) * function.__code__.co_argcount, types.int64, flags, {}
-        )
-        # A copy in which only the entry is visible: the names that Numba gives to inlined helpers count up per process, so
-        # objects of different processes could otherwise define the same name differently.
-        module = llvm.parse_bitcode(result.library._final_module.as_bitcode())
-    for f in module.functions:
-        if not f.is_declaration and f.name != result.fndesc.llvm_func_name:
-            f.linkage = "internal"
-    entry = module.get_function(result.fndesc.llvm_func_name)
-    entry.name = symbol
-    for g in module.global_variables:
-        if g.linkage.name != "external" or g.name.startswith((".const", "_ZN")):
-            g.linkage = "internal"
-    return _machine().emit_object(module)
+    module = scalars.module_of(routines.functions()[name], symbol)
+    return _machine().emit_object(scalars.optimized(module, _machine()))

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
 
 from .. import dtype as dt
 from . import tiles
-from .integers import I64, Instruction
 from .runs import SCALARS, spread
+from .values import I64, Instruction, declared
 
 ROWS = {1: 4, 2: 2}
 """Rows of a block, by stride."""
@@ -65,7 +64,7 @@ def _block(dtype: str, kernel: int, stride: int, rows: int) -> Instruction:
     def masked(build: ir.IRBuilder, kind: str, result: Any, *arguments: Any) -> Any:
         name = f"llvm.masked.{kind}.v{lanes}{'f32' if dtype == 'float32' else 'f64'}.p0"
         kind_ = ir.FunctionType(result, [a.type for a in arguments])
-        return build.call(cgutils.get_or_insert_function(build.module, kind_, name), arguments)
+        return build.call(declared(build.module, kind_, name), arguments)
 
     def below(build: ir.IRBuilder, first: Any, limit: Any) -> Any:
         """The bits of the lanes first, first + 1, ... that are in 0..limit."""

@@ -20,8 +20,8 @@ from ..loopir import conv_plan as at
 from . import conv_spread, symbols, tiles
 from .conv_plans import MAX_ROWS, REDUCTION
 from .conv_spread import SPREAD_REDUCTION
-from .integers import external
 from .runs import Elements, copy_run, pick_runs, round_up, stack, word
+from .values import external
 
 
 def routines(dtype: str) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
 
 from .. import dtype as dt
 from . import tiles
-from .integers import I64, Instruction, from_source
 from .runs import SCALARS
+from .scalars import from_source
+from .values import I64, Instruction, counted
 
 HEIGHTS, WIDTHS = (4, 1), (4, 1)
 
@@ -72,11 +72,11 @@ def _dots(dtype: str, rows: int, columns: int) -> Instruction:
                     build.store(build.fadd(build.load(slots[r][p]), product, flags=("contract",)), slots[r][p])
 
         whole = build.sdiv(terms, constant(lanes))
-        with cgutils.for_range(build, whole) as step:
-            add(build.mul(step.index, constant(lanes)), vector, sums)
+        with counted(build, whole) as step:
+            add(build.mul(step, constant(lanes)), vector, sums)
         done = build.mul(whole, constant(lanes))
-        with cgutils.for_range(build, build.sub(terms, done)) as step:
-            add(build.add(done, step.index), scalar, rest)
+        with counted(build, build.sub(terms, done)) as step:
+            add(build.add(done, step), scalar, rest)
         for r in range(rows):
             for p in range(columns):
                 build.store(build.fadd(build.load(rest[r][p]), _total(build, build.load(sums[r][p]), lanes)), places[r][p])

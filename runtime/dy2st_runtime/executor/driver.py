@@ -1,6 +1,6 @@
 """The native driver: a small machine whose instructions launch kernels and jump.
 
-Between feed and fetch only this runs. It is a function on integers (see `integers`), compiled once and cached like any routine; an
+Between feed and fetch only this runs. It is a function in the language of `scalars`, compiled once and cached like any routine; an
 instruction costs some nanoseconds. Calls of functions are instructions too (`calls`). Every `BUDGET` backward jumps and calls it
 returns, so that Python can handle Ctrl-C.
 """

@@ -1,55 +1,52 @@
 """Math functions for generated CPU code.
 
-Without SVML Numba calls libm once per element. The float32 functions here are branch-free polynomials
+Without a vector library LLVM calls libm once per element. The float32 functions here are branch-free polynomials
 with the classic argument reductions (Cody and Waite; minimax coefficients from Cephes, S. Moshier, public
 domain), which LLVM vectorizes; they are accurate to a few ulp (tests/runtime/executor/test_mathlib.py). Everything else goes through libm.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numpy import float32, float64, int32, int64
+
+from .. import dtype as dt
+from .scalars import computing
+from .values import TYPES, Arithmetic, Instruction, Value, constant, declared, of_llvm
 
 f32 = np.float32
 # no reassociation: it would undo the two-step reductions
-_INLINE: dict[str, Any] = {"fastmath": {"nsz", "contract", "afn"}, "error_model": "numpy"}
+_inline = computing(floats=("nsz", "contract", "afn"), wraps=True)
+_wrapping = computing(wraps=True)
 
 
-@intrinsic
-def _bits_to_float(typingctx, bits):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.bitcast(args[0], ir.FloatType())
-
-    return types.float32(types.int32), codegen
+_bits_to_float = Instruction(lambda builder, bits: builder.bitcast(bits, ir.FloatType()), ("int32",), "float32")
+_float_to_bits = Instruction(lambda builder, value: builder.bitcast(value, ir.IntType(32)), ("float32",), "int32")
 
 
-@intrinsic
-def _float_to_bits(typingctx, value):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.bitcast(args[0], ir.IntType(32))
-
-    return types.int32(types.float32), codegen
+def _of_llvm(name: str, dtype: str, operands: int = 1) -> Instruction:
+    return Instruction(lambda builder, *values: of_llvm(builder, name, *values), (dtype,) * operands, dtype)
 
 
-@intrinsic
-def _nearest(typingctx, value):  # type: ignore[no-untyped-def]
-    """Round half to even, as one vector instruction."""
+def _of_libm(name: str, dtype: str) -> Instruction:
+    """A function of the C library."""
+    symbol, kind = name + ("f" if dtype == "float32" else ""), TYPES[dtype]
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        function = builder.module.declare_intrinsic("llvm.nearbyint", [ir.FloatType()])
-        return builder.call(function, args)
+    def emit(builder: Any, value: Any) -> Any:
+        return builder.call(declared(builder.module, ir.FunctionType(kind, [kind]), symbol), [value])
 
-    return types.float32(types.float32), codegen
+    return Instruction(emit, (dtype,), dtype)
 
 
-@numba.njit(**_INLINE)
-def exp_float32(x):  # type: ignore[no-untyped-def]
+_nearest = _of_llvm("nearbyint", "float32")  # round half to even, as one vector instruction
+
+
+@_inline
+def exp_float32(x: float32) -> float32:
     clamped = min(max(x, f32(-104.0)), f32(89.0))
     n = _nearest(clamped * f32(1.44269504088896341))
     # two-step reduction: 0.693359375 has few bits, so n * it is exact
@@ -63,22 +60,22 @@ def exp_float32(x):  # type: ignore[no-untyped-def]
     p = p * r + f32(5.0000001201e-1)
     y = p * r * r + r + f32(1.0)
     # 2**n in two factors, so that denormal results and overflow to infinity come out right
-    half = np.int32(n) >> np.int32(1)
-    rest = np.int32(n) - half
-    low = _bits_to_float(np.int32((half + np.int32(127)) << np.int32(23)))
-    high = _bits_to_float(np.int32((rest + np.int32(127)) << np.int32(23)))
+    half = int32(n) >> int32(1)
+    rest = int32(n) - half
+    low = _bits_to_float(int32((half + int32(127)) << int32(23)))
+    high = _bits_to_float(int32((rest + int32(127)) << int32(23)))
     y = y * low * high
     return y if x == x else x
 
 
-@numba.njit(**_INLINE)
-def log_float32(x):  # type: ignore[no-untyped-def]
+@_inline
+def log_float32(x: float32) -> float32:
     # denormals are scaled into the normal range first
     tiny = x < f32(1.17549435e-38)
     scaled = x * f32(8388608.0) if tiny else x
     bits = _float_to_bits(scaled)
-    e = f32(np.int32((bits >> np.int32(23)) & np.int32(0xFF)) - np.int32(126)) - (f32(23.0) if tiny else f32(0.0))
-    m = _bits_to_float(np.int32((bits & np.int32(0x007FFFFF)) | np.int32(0x3F000000)))
+    e = f32(int32((bits >> int32(23)) & int32(0xFF)) - int32(126)) - (f32(23.0) if tiny else f32(0.0))
+    m = _bits_to_float(int32((bits & int32(0x007FFFFF)) | int32(0x3F000000)))
     small = m < f32(0.707106781186547524)
     e = e - f32(1.0) if small else e
     m = m + m - f32(1.0) if small else m - f32(1.0)
@@ -99,13 +96,13 @@ def log_float32(x):  # type: ignore[no-untyped-def]
     return y if x >= f32(0.0) else f32(np.nan)
 
 
-@numba.njit(**_INLINE)
-def sigmoid_float32(x):  # type: ignore[no-untyped-def]
+@_inline
+def sigmoid_float32(x: float32) -> float32:
     return f32(1.0) / (f32(1.0) + exp_float32(-x))
 
 
-@numba.njit(**_INLINE)
-def tanh_float32(x):  # type: ignore[no-untyped-def]
+@_inline
+def tanh_float32(x: float32) -> float32:
     a = abs(x)
     z = x * x
     p = f32(-5.70498872745e-3)
@@ -121,8 +118,8 @@ def tanh_float32(x):  # type: ignore[no-untyped-def]
     return y if x == x else x
 
 
-@numba.njit(**_INLINE)
-def erf_float32(x):  # type: ignore[no-untyped-def]
+@_inline
+def erf_float32(x: float32) -> float32:
     # fitted for the least relative error of erf: erf(x) / x in x², and -log(1 - erf(x)), which is nearly a parabola
     a = abs(x)
     z = x * x
@@ -147,54 +144,24 @@ def erf_float32(x):  # type: ignore[no-untyped-def]
     return y if x == x else x
 
 
-def _libm(name: str, fn: Any, dtype: str) -> Any:
-    cast = np.float32 if dtype == "float32" else np.float64
-
-    @numba.njit(**_INLINE)
-    def call(x):  # type: ignore[no-untyped-def]
-        return cast(fn(x))
-
-    call.__name__ = f"{name}_{dtype}"
-    return call
+@_inline
+def sigmoid_float64(x: float64) -> float64:
+    return float64(1.0) / (float64(1.0) + _exp(-x))
 
 
-@numba.njit
-def _sigmoid(x):  # type: ignore[no-untyped-def]
-    return 1.0 / (1.0 + math.exp(-x))
+@_inline
+def rsqrt_float32(x: float32) -> float32:
+    return f32(1.0) / _root32(x)
 
 
-@numba.njit
-def _rsqrt(x):  # type: ignore[no-untyped-def]
-    return 1.0 / math.sqrt(x)
+@_inline
+def rsqrt_float64(x: float64) -> float64:
+    return 1.0 / _root64(x)
 
 
-def _table() -> dict[str, Any]:
-    fns = {"exp": np.exp, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "expm1": np.expm1,
-           "sqrt": np.sqrt, "rsqrt": _rsqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,
-           "sigmoid": _sigmoid, "erf": math.erf, "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc,
-           "atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "sinh": np.sinh, "cosh": np.cosh,
-           "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "abs": np.abs}  # fmt: skip
-    table = {f"{name}_{dtype}": _libm(name, fn, dtype) for name, fn in fns.items() for dtype in ("float32", "float64")}
-    for fn in (exp_float32, log_float32, sigmoid_float32, tanh_float32, erf_float32):
-        table[fn.__name__] = fn
-    return table
-
-
-@numba.njit(error_model="numpy")
-def pow_float32(x, y):  # type: ignore[no-untyped-def]
-    return f32(x**y)
-
-
-@numba.njit(error_model="numpy")
-def pow_float64(x, y):  # type: ignore[no-untyped-def]
-    return x**y
-
-
-@numba.njit(error_model="numpy")
-def pow_int64(x, y):  # type: ignore[no-untyped-def]
-    result = np.int64(1)
-    base = x
-    e = y
+@_wrapping
+def pow_int64(x: int64, y: int64) -> int64:
+    result, base, e = int64(1), x, y
     while e > 0:
         if e & 1:
             result *= base
@@ -203,44 +170,38 @@ def pow_int64(x, y):  # type: ignore[no-untyped-def]
     return result
 
 
-@numba.njit
-def pow_int32(x, y):  # type: ignore[no-untyped-def]
-    return np.int32(pow_int64(np.int64(x), np.int64(y)))
+@_wrapping
+def pow_int32(x: int32, y: int32) -> int32:
+    return int32(pow_int64(int64(x), int64(y)))
 
 
-def _predicates(dtype: str) -> dict[str, Any]:
-    @numba.njit
-    def isnan(x):  # type: ignore[no-untyped-def]
-        return x != x
-
-    @numba.njit
-    def isinf(x):  # type: ignore[no-untyped-def]
-        return x == np.inf or x == -np.inf
-
-    @numba.njit
-    def isfinite(x):  # type: ignore[no-untyped-def]
-        return x - x == 0
-
-    return {f"isnan_{dtype}": isnan, f"isinf_{dtype}": isinf, f"isfinite_{dtype}": isfinite}
+_exp, _root32, _root64 = _of_llvm("exp", "float64"), _of_llvm("sqrt", "float32"), _of_llvm("sqrt", "float64")
+_OF_LLVM = {"exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "floor": "floor",
+            "ceil": "ceil", "round": "rint", "trunc": "trunc", "abs": "fabs"}  # fmt: skip
+_OF_LIBM = {"log1p": "log1p", "expm1": "expm1", "tan": "tan", "tanh": "tanh", "erf": "erf", "atan": "atan", "asin": "asin", "acos": "acos",
+            "sinh": "sinh", "cosh": "cosh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh"}  # fmt: skip
 
 
-def _int_abs(dtype: str) -> Any:
-    cast = getattr(np, dtype)
+def _on(dtype: str, code: Callable[[Arithmetic, Value], Value], gives: str = "bool") -> Instruction:
+    """A function of one value, by the operators."""
+    return Instruction(lambda builder, x: code(Arithmetic(builder), Value(dtype, x)).of, (dtype,), gives)
 
-    @numba.njit
-    def absolute(x):  # type: ignore[no-untyped-def]
-        return cast(x if x >= 0 else -x)
 
-    return absolute
+def _real(dtype: str) -> dict[str, Any]:
+    infinity = constant(np.inf, dtype)
+    return {
+        **{name: _of_llvm(fn, dtype) for name, fn in _OF_LLVM.items()},
+        **{name: _of_libm(fn, dtype) for name, fn in _OF_LIBM.items()},
+        "pow": _of_llvm("pow", dtype, 2),
+        "isnan": _on(dtype, lambda math, x: math.compare("!=", x, x)),
+        "isinf": _on(dtype, lambda math, x: math.compare("==", math.absolute(x), infinity)),
+        "isfinite": _on(dtype, lambda math, x: math.compare("<", math.absolute(x), infinity)),
+    }
 
 
 FUNCTIONS: dict[str, Any] = {
-    **_table(),
-    "pow_float32": pow_float32,
-    "pow_float64": pow_float64,
-    "pow_int64": pow_int64,
-    "pow_int32": pow_int32,
-    **_predicates("float32"),
-    **_predicates("float64"),
-    **{f"abs_{name}": _int_abs(name) for name in ("int8", "int16", "int32", "int64", "uint8")},
-}
+    **{f"{name}_{dtype}": function for dtype in ("float32", "float64") for name, function in _real(dtype).items()},
+    **{f"abs_{dtype}": _on(dtype, Arithmetic.absolute, dtype) for dtype in dt.INTS},
+    **{function.__name__: function for function in (exp_float32, log_float32, sigmoid_float32, sigmoid_float64, tanh_float32, erf_float32,
+                                                    rsqrt_float32, rsqrt_float64, pow_int64, pow_int32)},
+}  # fmt: skip

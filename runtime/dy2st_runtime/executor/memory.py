@@ -1,4 +1,4 @@
-"""Memory and calls, for the functions on integers that run natively (see `integers`): the C library, buffers, kernels.
+"""Memory and calls, for the functions on scalars that run natively (see `scalars`): the C library, buffers, kernels.
 
 A buffer is two words, an address and a capacity in bytes (see `codegen.layout`); a capacity below 0 marks memory that is not ours.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
 
 from ..codegen import layout
-from .integers import I64, Instruction, instruction
 from .runs import put_words, word
+from .values import I64, Instruction, declared, instruction
 
 
 def _signed(bits: int) -> Instruction:
@@ -32,7 +31,7 @@ def of_c(name: str, places: int, gives: ir.Type | None = I64) -> Instruction:
 
     def emit(builder: Any, *operands: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType() if gives is None else gives, [I64] * places)
-        result = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+        result = builder.call(declared(builder.module, kind, name), operands)
         return None if gives is None else result if gives == I64 else builder.sext(result, I64)
 
     return Instruction(emit)
@@ -45,12 +44,9 @@ copy_bytes = of_c("memmove", 3)  # target, source, bytes; the places may overlap
 
 @instruction
 def call_kernel(builder: Any, address: Any, args: Any, start: Any, stop: Any) -> Any:
-    """call_kernel(address, args, start, stop): calls a kernel, with the calling convention that Numba compiled it with; its status."""
-    status, exception = ir.IntType(64), ir.IntType(8).as_pointer()
-    result, raised = cgutils.alloca_once(builder, status), cgutils.alloca_once(builder, exception)
-    kind = ir.FunctionType(ir.IntType(32), (result.type, raised.type, I64, I64, I64))
-    builder.call(builder.inttoptr(address, kind.as_pointer()), (result, raised, args, start, stop))
-    return builder.load(result)
+    """call_kernel(address, args, start, stop): calls a kernel; its status."""
+    kind = ir.FunctionType(I64, (I64, I64, I64))
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), (args, start, stop))
 
 
 def swap(a: int, b: int) -> None:

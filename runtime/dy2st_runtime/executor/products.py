@@ -21,8 +21,8 @@ from llvmlite import ir
 from .. import dtype as dt
 from ..codegen import layout
 from . import symbols, tiles
-from .integers import I64, Instruction, external
 from .runs import SCALARS, Elements, copy_run, put_words, round_up, stack
+from .values import I64, Instruction, external
 
 MAX_ROWS = 256
 """Rows of a block of A: with REDUCTION columns it stays in the cache of the second level."""

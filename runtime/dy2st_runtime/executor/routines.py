@@ -1,6 +1,6 @@
 """The routines: the driver, what a thread of the pool does, and what generated kernels call by symbol, each compiled once for all.
 
-A routine takes 64-bit integers, is compiled by `integers` when it is first needed, and is kept in the cache of objects as kernels are.
+A routine takes 64-bit integers, is compiled (`scalars`) when it is first needed, and is kept in the cache of objects, as kernels are.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ from . import (
     convolution,
     dots,
     driver,
-    integers,
     memory,
     products,
     runs,
+    scalars,
     sharing,
     symbols,
     tiles,
+    values,
 )
 
 MODULES = (
     array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_plan, conv_plans, conv_spread, convolution, dots, driver,
-    integers, memory, products, runs, sharing, symbols, tiles,
+    memory, products, runs, scalars, sharing, symbols, tiles, values,
 )  # fmt: skip
 """Where their source is."""
 
 
 @functools.cache
 def functions() -> dict[str, Any]:
-    """The routines by name, in the language of `integers`; made when a program first needs one."""
+    """The routines by name, in the language of `scalars`; made when a program first needs one."""
     found: dict[str, Any] = {**driver.DRIVERS, "serve": sharing.serve, **memory.FUNCTIONS, **arrays.FUNCTIONS, **array_entries.FUNCTIONS,
                              **calls.FUNCTIONS, **conv_plans.PLANS}  # fmt: skip
     for dtype in runs.SCALARS:
@@ -80,4 +81,4 @@ def _with_needed(name: str) -> list[str]:
 @functools.cache
 def callers() -> dict[str, Any]:
     """What sources of kernels call: `call_` and the name of a routine."""
-    return {f"call_{name}": symbols.caller(name, arguments(name)) for name in functions()}
+    return {f"call_{name}": values.external(symbols.symbol(name), arguments(name)) for name in functions()}

@@ -1,4 +1,4 @@
-"""Instructions on elements and runs of memory, and room on the stack, for the routines of convolution and of products (see `integers`)."""
+"""Instructions on elements and runs of memory, and room on the stack, for the routines of convolution and of products (see `scalars`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from llvmlite import ir
 
 from .. import dtype as dt
-from .integers import I64, Instruction, instruction
+from .values import I64, Instruction, instruction
 
 SCALARS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
 

@@ -12,13 +12,12 @@ from typing import Any
 
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba.core import cgutils
 
 from .. import threads as at
 from ..codegen import layout
-from .integers import I64, instruction
 from .memory import call_kernel, of_c
 from .runs import put_words, word
+from .values import I64, declared, instruction
 
 LOOKS = 4000
 """How often a thread looks for work before it sleeps: 50 to 150 microseconds, about what it takes to be woken. So it never waits for more
@@ -58,9 +57,9 @@ def _pause(builder: Any) -> None:
     """Tells the core that a loop only looks."""
     machine, i32 = llvm.get_default_triple().split("-")[0], ir.IntType(32)
     if machine == "x86_64":
-        builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.x86.sse2.pause"), [])
+        builder.call(declared(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.x86.sse2.pause"), [])
     elif machine in ("aarch64", "arm64"):
-        hint = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [i32]), "llvm.aarch64.hint")
+        hint = declared(builder.module, ir.FunctionType(ir.VoidType(), [i32]), "llvm.aarch64.hint")
         builder.call(hint, [ir.Constant(i32, 1)])  # yield
 
 

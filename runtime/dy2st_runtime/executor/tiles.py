@@ -16,11 +16,11 @@ from typing import Any
 
 from llvmlite import binding as llvm
 from llvmlite import ir
-from numba.core import cgutils
 
 from .. import dtype as dt
-from .integers import I64, Instruction, from_source
 from .runs import SCALARS, spread
+from .scalars import from_source
+from .values import I64, Instruction, counted
 
 
 def _machine() -> tuple[int, int]:
@@ -96,11 +96,11 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
                     for slot, place in zip(row, target, strict=True):
                         build.store(build.load(place, align=dt.size(dtype)), slot)
         with (
-            cgutils.for_range(build, channels) as channel,
-            cgutils.for_range(build, taps) as tap,
+            counted(build, channels) as channel,
+            counted(build, taps) as tap,
         ):
-            a_at = build.add(build.mul(channel.index, a_channel), build.load(build.gep(a_table, [tap.index])))
-            b_at = build.add(build.mul(channel.index, b_channel), build.load(build.gep(b_table, [tap.index])))
+            a_at = build.add(build.mul(channel, a_channel), build.load(build.gep(a_table, [tap])))
+            b_at = build.add(build.mul(channel, b_channel), build.load(build.gep(b_table, [tap])))
             a_here, b_here = build.gep(a_pointer, [a_at]), build.gep(b_pointer, [b_at])
             columns = []
             for v in range(vectors):

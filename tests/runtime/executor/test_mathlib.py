@@ -25,13 +25,12 @@ def run(fn: str, x: np.ndarray) -> np.ndarray:
     descriptors[1, layout.BUFFER] = buffer.ctypes.data
     record = np.array([*[0] * layout.RECORD_HEAD, descriptors[0].ctypes.data, descriptors[1].ctypes.data], np.int64)
     arguments = record[layout.RECORD_HEAD :].ctypes.data
-    result, exception = ctypes.c_int64(), ctypes.c_void_p()
-    kernel = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)(address)
+    kernel = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3)(address)
     for stop in (-1, x.size):  # what the driver does, without sharing the work
-        kernel(ctypes.addressof(result), ctypes.addressof(exception), arguments, 0, stop)
-        if result.value == layout.OK:
+        status = kernel(arguments, 0, stop)
+        if status == layout.OK:
             return out
-    raise AssertionError(f"the kernel failed with {result.value}")
+    raise AssertionError(f"the kernel failed with {status}")
 
 
 def exact(fn: str, x: np.ndarray) -> np.ndarray:

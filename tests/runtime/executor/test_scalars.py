@@ -1,4 +1,4 @@
-"""The language of `integers`: compiled functions give what Python gives."""
+"""The language of `scalars`: compiled functions give what Python gives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dy2st_runtime.executor import compile as compiling
-from dy2st_runtime.executor import integers, runs
+from dy2st_runtime.executor import runs, scalars
 from dy2st_runtime.executor.runs import add_runs, copy_run, put_words, word
 
 BOUND = 7
@@ -19,9 +19,9 @@ numbers = itertools.count()
 
 
 def compiled(function: Any) -> Callable[..., int]:
-    symbol = f"test_integers_{next(numbers)}"
+    symbol = f"test_scalars_{next(numbers)}"
     machine = compiling._machine()
-    data = machine.emit_object(integers.optimized(integers.module_of(function, symbol), machine))
+    data = machine.emit_object(scalars.optimized(scalars.module_of(function, symbol), machine))
     address = linker.link({symbol: data})[symbol]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * function.__code__.co_argcount)(address)
 
@@ -109,7 +109,7 @@ def test_only_the_side_that_is_chosen_is_computed() -> None:
 
 
 def test_a_generated_text() -> None:
-    function = integers.from_source("def twice(a):\n    return factor * a\n", {"factor": 2})
+    function = scalars.from_source("def twice(a):\n    return factor * a\n", {"factor": 2})
     assert compiled(function)(21) == function(21) == 42
 
 
@@ -129,7 +129,7 @@ def refused_name(a: int) -> int:
 @pytest.mark.parametrize(("function", "text"), [(refused_list, r"\[a\]\[0\]"), (refused_float, "0.5"), (refused_name, "unknown")])
 def test_what_is_not_in_the_language_is_named_with_its_line(function: Any, text: str) -> None:
     first = function.__code__.co_firstlineno
-    with pytest.raises(TypeError, match=rf"test_integers\.py:({first + 1}|{first + 2}): .*{text}.* is not in the language"):
+    with pytest.raises(TypeError, match=rf"test_scalars\.py:({first + 1}|{first + 2}): .*{text}.* is not in the language"):
         compiled(function)
 
 
