@@ -159,9 +159,9 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
     if inner is not None:
         return call(inner)
     found = converted(f)
-    if tracer is not None:
-        tracer.enter(f)
     new = f if found is None else found.fn
+    if tracer is not None:
+        tracer.enter(f, new)
     if tracer is None:
         return new
     if found is None:  # one inside a converted function is converted as well
@@ -203,7 +203,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         return types.MethodType(function, owner) if inner is not None else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
-    tracer.enter(function)
+    tracer.enter(function, found.fn)
     if not isinstance(owner, (Tensor, DynamicList, type)):
         tracer.own(owner)
     return functools.partial(enter, tracer, function, found.fn, owner)

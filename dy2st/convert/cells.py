@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 from ..errors import StructureError
-from ..tensor import Tensor, dispatch
+from ..tensor import Tensor
 from ..tensor.location import user_location
 from .attributes import require_asked
 from .containers import copied, put
@@ -69,10 +69,14 @@ def place_of(holder: Any, entry: Any) -> tuple:
     return (id(holder.holder), holder.entry) if isinstance(holder, OuterVariable) else (id(holder), entry)
 
 
-def assigned_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | types.CellType]]:
-    """The globals and the variables of functions around that a function (or one inside it) assigns."""
+def assigned_outside(function: types.FunctionType, code: types.CodeType) -> Iterable[tuple[str, dict | types.CellType]]:
+    """The globals and the variables of functions around that a function (or one inside it) assigns.
+
+    Args:
+        code: what of it runs; converted code assigns variables whose items the function sets, too.
+    """
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    names = names_of(function.__code__)
+    names = names_of(code)
     for name in sorted(names.assigned):
         yield name, function.__globals__
     for name in sorted(names.rebound & cells.keys()):
@@ -100,10 +104,6 @@ class Cell:
     def write(self, value: Any) -> None:
         raise NotImplementedError
 
-    def leave(self, value: Any) -> None:
-        """`write` after a branch or a loop."""
-        self.write(value)
-
 
 class TensorCell(Cell):
     """The value of a Tensor (or staged list) that is modified in place."""
@@ -123,13 +123,6 @@ class TensorCell(Cell):
 
         tracer = need_tracer("a modification in place")
         tracer.carry_on(self.target, tracer.carry(value) if isinstance(value, Tensor) else value._value)
-
-    def leave(self, value: Any) -> None:
-        from .tracer import need_tracer
-
-        if isinstance(value, Tensor) and not dispatch.is_grad_enabled():
-            value = need_tracer("a modification in place").apart(self.target, value)
-        self.write(value)
 
 
 class EntryCell(Cell):

@@ -278,7 +278,7 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         for key, cell in cells.items():
             r.cells.setdefault(key, (cell, cell.read()))
     for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
-        cell.leave(value)
+        cell.write(value)
     return None if results[0] is None and results[1] is None else merged[: len(names)]
 
 

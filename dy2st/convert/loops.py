@@ -400,7 +400,7 @@ class Loop:
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
         ):
             if not isinstance(slot.pattern, Const):
-                cell.leave(value)
+                cell.write(value)
         tracer.alternatives.settle()
 
     def _coerce(self, values: list[tuple[Pattern, Any]], leaves: list[Var]) -> list[Variable]:

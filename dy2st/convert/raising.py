@@ -20,7 +20,8 @@ from .tracer import Tracer, need_tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, ValueError, ZeroDivisionError, OverflowError)
-
+# what Python says there of a value that can never do what is asked of it
+_OF_VALUES = re.compile(r"'\w+' object is not (iterable|an iterator|reversible|callable|subscriptable)|object of type '\w+' has no len\(\)")
 
 # classes of values while a function is traced, and what they are to the user
 _STANDS_FOR = {
@@ -133,11 +134,12 @@ def raised_at(error: Exception) -> Location | None:
         return None
     location = place = None
     stands = False
+    of_function = type(error) in _OF_FUNCTIONS or (type(error) is TypeError and _OF_VALUES.match(str(error)))
     tb = error.__traceback__
     while tb is not None:
         at, stands = locate(tb), is_statement(tb.tb_frame.f_code)
         place = at or place
-        if at is not None or type(error) not in _OF_FUNCTIONS:
+        if at is not None or not of_function:
             location = at
         tb = tb.tb_next
     return place or user_location(2) if stands else location

@@ -330,7 +330,7 @@ class Tracer(Watcher, ProgramRecorder):
             for target, part in zip(parts_of(staged), parts_of(new), strict=True):
                 TensorCell(target).write(part)
         else:
-            cell.leave(current(self, value))
+            cell.write(current(self, value))
 
     def carry_on(self, tensor: Any, v: Variable) -> None:
         """Gives a tensor the variable that stands for its value from now on."""

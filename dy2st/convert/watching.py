@@ -92,8 +92,8 @@ class Watcher:
             self.made[id(new)] = new, list(self.frames)
             self._containers.update((id(v), v) for v in slots_of(new))  # what its slots hold, to branches that begin later
 
-    def enter(self, function: Any) -> None:
-        """A function of the user is called: the variables outside of it that it assigns are state."""
+    def enter(self, function: Any, converted: Any) -> None:
+        """A function of the user is called: the variables outside of it that it, as it is `converted`, assigns are state."""
         if id(function) in self.functions:
             return
         self.functions[id(function)] = function
@@ -101,12 +101,12 @@ class Watcher:
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
             defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
             self._add_inside([c for c in containers_of(*defaults, attributes=self.attributes) if id(c) not in self._containers])
-            for name, holder in assigned_outside(function):
+            for name, holder in assigned_outside(function, function.__code__):
                 variable = OuterVariable(name, holder)
                 if self.inner_variables.setdefault(place_of(variable, name), variable) is variable:
                     self._add_inside([variable])
             return
-        for name, holder in assigned_outside(function):
+        for name, holder in assigned_outside(function, converted.__code__):
             self.watch_variable(OuterVariable(name, holder))
         self.watch_reached(function)
 

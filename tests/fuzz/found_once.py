@@ -356,6 +356,18 @@ def list_put_into_a_global_changed_elsewhere(x, n, m, a):
     return KEPT_NUMBERS[0] * x
 
 
+def item_set_of_a_global_number_in_a_handler(x, n, m, a):
+    try:
+        for _ in x:
+            raise KeyError("k")
+    except KeyError:
+        if n:
+            KEPT_RATE[1] = not_there  # noqa: F821
+
+
+KEPT_RATE = 0.5
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -382,4 +394,5 @@ PROGRAMS = [
     entry_of_an_argument_replaced_and_changed,
     finally_that_reads_what_else_sets,
     list_put_into_a_global_changed_elsewhere,
+    item_set_of_a_global_number_in_a_handler,
 ]  # fmt: skip

@@ -100,6 +100,31 @@ def test_an_argument():
     assert results[0] == results[1] == (5.0, True, 8.0)
 
 
+def test_a_buffer_that_a_handler_leaves_as_it_was():
+    class Counting(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("mean", Tensor([1.0, 2.0]))
+
+        def forward(self, x, n):
+            for row in x:
+                try:
+                    if n > 2:
+                        raise KeyError("n")
+                    self.mean.set_value(self.mean * 0.5 + row)
+                except KeyError:
+                    pass
+            return x + self.mean
+
+    eager, static = Counting(), jit.to_static(Counting())
+    for grad in (True, False):
+        with paddle.set_grad_enabled(grad):
+            for n in (3, 0, 5):
+                x = Tensor([[1.0, -1.0], [0.5, 2.0]])
+                np.testing.assert_allclose(static(x, Tensor(n)).numpy(), eager(x, Tensor(n)).numpy(), rtol=1e-6)
+                np.testing.assert_allclose(static.mean.numpy(), eager.mean.numpy(), rtol=1e-6)
+
+
 class TestWhatDependsOnNothingGetsNoGradient:
     @pytest.mark.parametrize("name", ["zero_", "uniform_", "normal_"])
     def test_eagerly(self, name):

@@ -129,6 +129,26 @@ def another_on_each_path(x):
     return x * y
 
 
+def no_iterable_on_one_path(x):
+    if x.sum() < 0:
+        return sum(raised_by_a_helper)
+    return x * 2
+
+
+def no_length_on_one_path(x):
+    if x.sum() < 0:
+        x = x * len(3)
+    return x * 2
+
+
+def loop_over_none_on_one_path(x):
+    found = None
+    if x.sum() < 0:
+        for i in found:
+            x = x + i
+    return x * 2
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -149,4 +169,7 @@ CASES = [
     (raised_by_a_helper, [(P,), (N,)], 1),
     (handler_of_another_class, [(P,), (N,)], 1),
     (another_on_each_path, [(P,), (N,)], 1),
+    (no_iterable_on_one_path, [(P,), (N,)], 1),
+    (no_length_on_one_path, [(P,), (N,)], 1),
+    (loop_over_none_on_one_path, [(P,), (N,)], 1),
 ]
