@@ -17,10 +17,10 @@ from dy2st_runtime import dims
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.builder import OpBuilder
-from dy2st_runtime.ops.registry import OpDef, TensorType
+from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import Dy2stError, InplaceError, IntegerRangeError, StagedValueError, with_location
-from . import tape, twins
+from . import heavy, tape, twins
 from .location import user_location
 from .tensor import Parameter, Tensor
 
@@ -241,7 +241,7 @@ class Dispatcher(OpBuilder):
             return recorder.apply(op, ins, attrs)
         arrays = tuple([None if x is None else [_array(t) for t in x] if isinstance(x, list) else _array(x) for x in ins])
         try:
-            results = op.run_reference(arrays, attrs)
+            results = heavy.run(op, arrays, attrs) if op.kernel_from else op.run_reference(arrays, attrs)
         except Exception as error:
             raise _explained(op, arrays, attrs, error) from error.__cause__
         requires = _state.grad and op.differentiable and _wants_gradient(ins)
@@ -260,14 +260,10 @@ def _explained(op: type[OpDef], arrays: tuple[Any, ...], attrs: dict[str, Any], 
     says: the same error as while tracing, not what NumPy happens to stumble over."""
     if not isinstance(error, Dy2stError):
         try:
-            op.infer_types(tuple([_type(a) for a in x] if isinstance(x, list) else _type(x) for x in arrays), attrs)
+            op.infer_types(heavy.types(arrays), attrs)
         except Dy2stError as better:
             error = better
     return with_location(error, user_location(3))
-
-
-def _type(array: np.ndarray | None) -> TensorType | None:
-    return None if array is None else TensorType(array.dtype.name, array.shape)
 
 
 def _array(t: Tensor) -> np.ndarray:

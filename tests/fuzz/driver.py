@@ -35,8 +35,12 @@ class OutOfTime(BaseException):
     """A program does not come to an end (what is made smaller may lose its counter)."""
 
 
+_running = False
+
+
 def stop(*_: object) -> None:
-    raise OutOfTime
+    if _running:  # not when it has just come to its end
+        raise OutOfTime
 
 
 def ways_of(seed: int, native: int) -> list[str]:
@@ -49,6 +53,8 @@ def run(seed: int, native: int) -> tuple[str, str]:
     source, ways = program(seed), ways_of(seed, native)
 
     def disagreement(text: str) -> tuple[str, str]:
+        global _running
+        _running = True
         # again and again: a `finally` of the program may be what the first one meets
         signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT if text is source else LIMIT / 6, 1)
         try:
@@ -60,6 +66,7 @@ def run(seed: int, native: int) -> tuple[str, str]:
         except Exception as error:
             return f"the harness: {type(error).__name__}", repr(error)
         finally:
+            _running = False
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         if refusal is None:
             return "", "raised" if raised else "same"

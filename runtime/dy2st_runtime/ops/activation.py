@@ -138,6 +138,7 @@ class Gelu(FloatUnary):
     """X * Φ(X), with the normal distribution's Φ by erf, or if `approximate` by tanh."""
 
     type = "gelu"
+    kernel_from = 1 << 15
     attrs = {"approximate": Bool(False)}
 
     @staticmethod

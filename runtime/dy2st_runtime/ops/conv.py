@@ -71,6 +71,7 @@ class Convolution(CheckedOp):
         y = b.conv2d(x, f, strides=[2, 2], paddings=[1, 1])
     """
 
+    kernel_from = 1 << 13
     inputs = ("Input", "Filter")
     outputs = ("Output",)
     attrs = ATTRS
@@ -128,6 +129,7 @@ class Conv2DGradInput(CheckedOp):
     """The gradient of conv2d in its Input: Filter, gradient of Output, Input (only its shape) → a tensor like Input."""
 
     type = "conv2d_grad_input"
+    kernel_from = 1 << 13
     inputs = ("Filter", "Output@GRAD", "Input")
     outputs = ("Input@GRAD",)
     attrs = ATTRS
@@ -175,6 +177,7 @@ class Conv2DGradFilter(CheckedOp):
     """The gradient of conv2d in its Filter: Input, gradient of Output, Filter (only its shape) → like Filter."""
 
     type = "conv2d_grad_filter"
+    kernel_from = 1 << 13
     inputs = ("Input", "Output@GRAD", "Filter")
     outputs = ("Filter@GRAD",)
     attrs = ATTRS
@@ -221,6 +224,7 @@ class TransposedConvolution(CheckedOp):
         y = b.conv2d_transpose(x, f, strides=[2, 2], paddings=[1, 1], output_padding=[1, 1])
     """
 
+    kernel_from = 1 << 13
     inputs = ("Input", "Filter")
     outputs = ("Output",)
     attrs = {**ATTRS, "output_size": Ints(), "output_padding": Ints()}

@@ -46,6 +46,7 @@ class Dropout(CheckedOp):
     """
 
     type = "dropout"
+    kernel_from = 1 << 15
     inputs = ("X", "State?")
     outputs = ("Out", "Mask", "StateOut")
     attrs = {

@@ -265,6 +265,7 @@ class Erf(MathFunction):
     """The error function."""
 
     type = fn = "erf"
+    kernel_from = 1 << 15
     numpy = staticmethod(special.erf)
 
     @staticmethod

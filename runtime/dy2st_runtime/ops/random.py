@@ -102,6 +102,7 @@ class _Draw(OpDef):
     inplace = {"StateOut": "State"}
     effect = True
     differentiable = False
+    kernel_from = 1 << 15
     array: ClassVar[Any]
     scalar: ClassVar[Any]
 
@@ -124,6 +125,10 @@ class _Draw(OpDef):
         count, seed = math.prod(target), attrs["seed"]
         out = cls.array(draw(state, seed, count), **attrs).astype(attrs["dtype"]).reshape(target)
         return out, advanced(state, seed, count)
+
+    @classmethod
+    def elements(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> int:
+        return math.prod(sized.shape_value(cls.title, attrs["shape"], *ins[1:]))
 
     @classmethod
     def lower(cls, cx: Any, state: Any, shape_in: Any, sizes_in: list, out: Any, state_out: Any, *, shape: list[int],
@@ -258,6 +263,7 @@ class Bernoulli(OpDef):
     """1 with the probability X, else 0, in X's dtype. A probability outside [0, 1] counts as the nearer end."""
 
     type = "bernoulli"
+    kernel_from = 1 << 15
     inputs = ("X", "State")
     outputs = ("Out", "StateOut")
     inplace = {"StateOut": "State"}

@@ -224,6 +224,8 @@ class OpDef:
     """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
     never_absent: ClassVar[bool] = False
     """True: the outputs are present even where an input is absent."""
+    kernel_from: ClassVar[int] = 0
+    """From so many elements on eager mode runs the op's kernels, as its reference takes several times as long; 0: never."""
 
     input_slots: ClassVar[tuple[Slot, ...]]
     output_slots: ClassVar[tuple[Slot, ...]]
@@ -291,6 +293,11 @@ class OpDef:
                     name = f"{slot.name}[{i}]" if slot.many else slot.name
                     found.append((name, str(x.dtype), dims.show(x.shape)))
         return found
+
+    @classmethod
+    def elements(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> int:
+        """How many elements an op works on: those of its largest input, unless the record knows better."""
+        return max((x.size for x in ins if isinstance(x, np.ndarray)), default=0)
 
     @classmethod
     def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:

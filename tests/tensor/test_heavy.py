@@ -1,0 +1,123 @@
+"""Heavy ops of eager mode by compiled kernels: what the reference gives, the same errors, and only where it pays."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from dy2st_runtime import config
+from dy2st_runtime.executor import single
+from dy2st_runtime.executor.single import run_op
+from dy2st_runtime.ops import registry
+
+import dy2st as paddle
+from dy2st import nn
+from dy2st.errors import ShapeError
+from dy2st.tensor import heavy
+
+rng = np.random.default_rng(3)
+STATE = np.array([11, 40], np.int64)
+
+
+def numbers(*shape):
+    return rng.standard_normal(shape).astype("float32")
+
+
+CASES = {
+    "gaussian_random": [((STATE, None, []), {"shape": [300, 500]}), ((STATE, np.array([300, 2]), []), {"shape": []}),
+                        ((STATE, None, [np.array(70), np.array(2)]), {"shape": [-1, -1], "seed": 4, "dtype": "float64"})],
+    "uniform_random": [((STATE, None, []), {"shape": [300, 500], "min": 2.0, "max": 5.0})],
+    "truncated_gaussian_random": [((STATE, None, []), {"shape": [300, 500]})],
+    "randint": [((STATE, None, []), {"shape": [300, 500], "low": -3, "high": 90})],
+    "bernoulli": [((rng.random((300, 500), np.float32), STATE), {})],
+    "dropout": [((numbers(300, 500), STATE), {"dropout_prob": 0.3})],
+    "erf": [((numbers(300, 500),), {}), ((numbers(70).astype("float64"),), {})],
+    "gelu": [((numbers(300, 500),), {"approximate": approximate}) for approximate in (False, True)],
+    "conv2d": [((numbers(2, 6, 20, 18), numbers(8, 3, 3, 3)), {"groups": 2, "paddings": [1, 2], "strides": [2, 1]})],
+    "depthwise_conv2d": [((numbers(2, 6, 20, 18), numbers(6, 1, 3, 3)), {"groups": 6})],
+    "conv2d_grad_input": [((numbers(8, 6, 3, 3), numbers(2, 8, 18, 16), numbers(2, 6, 20, 18)), {})],
+    "conv2d_grad_filter": [((numbers(2, 6, 20, 18), numbers(2, 8, 18, 16), numbers(8, 6, 3, 3)), {})],
+    "conv2d_transpose": [((numbers(2, 6, 20, 18), numbers(6, 8, 3, 3)), {"strides": [2, 2]})],
+}  # fmt: skip
+IN_TWO_WAYS = [(name, i) for name, cases in CASES.items() for i in range(len(cases))]
+
+
+@pytest.mark.parametrize(("name", "i"), IN_TWO_WAYS)
+def test_kernels_give_what_the_reference_gives(name, i):
+    op = registry.get(name)
+    ins, given = CASES[name][i]
+    ins, attrs = ins + (None,) * (len(op.input_slots) - len(ins)), op.complete_attrs(given)
+    assert op.kernel_from
+    for native, wanted in zip(run_op(op, ins, attrs), op.run_reference(ins, attrs), strict=True):
+        assert (native is None) == (wanted is None)
+        if wanted is not None:
+            assert (native.dtype, native.shape) == (wanted.dtype, wanted.shape)
+            np.testing.assert_allclose(native, wanted, rtol=2e-5, atol=2e-5)
+
+
+def test_every_op_that_says_so_is_tested():
+    marked = {name for name, op in registry._table.items() if op.kernel_from}
+    assert marked - CASES.keys() <= {"fused_conv2d", "depthwise_conv2d_transpose"}
+
+
+def test_one_program_serves_all_sizes():
+    op = registry.get("gelu")
+    before = single._compiled.cache_info().misses
+    for shape in ((3, 4), (50, 60), (1, 1)):
+        run_op(op, (numbers(*shape),), op.complete_attrs({"approximate": True}))
+    assert single._compiled.cache_info().misses <= before + 1
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The ops that ran by kernels."""
+    found = []
+
+    def noting(op, ins, attrs):
+        found.append(op.type)
+        return run_op(op, ins, attrs)
+
+    monkeypatch.setattr(single, "run_op", noting)
+    monkeypatch.setattr(heavy, "runs_native", lambda: True)
+    return found
+
+
+def test_eager_mode_runs_large_ones_with_their_gradients_by_kernels(ran):
+    conv, image = nn.Conv2D(8, 16, 3), paddle.randn([4, 8, 24, 24])
+    image.stop_gradient = False
+    with config.NO_JIT.override(True):
+        conv(image).sum().backward()
+        wanted = [image.grad.numpy(), conv.weight.grad.numpy()]
+    assert not ran
+    image.clear_grad(), conv.clear_gradients()
+    conv(image).sum().backward()
+    assert set(ran) == {"conv2d", "conv2d_grad_input", "conv2d_grad_filter"}
+    for got, want in zip([image.grad, conv.weight.grad], wanted, strict=True):
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-4)
+    paddle.nn.functional.gelu(paddle.ones([10]))
+    assert "gelu" not in ran
+
+
+def test_the_state_of_the_generator_goes_on(ran):
+    paddle.seed(5)
+    drawn = [paddle.randn([300, 200]), paddle.randn([2])]
+    assert ran == ["gaussian_random"]
+    paddle.seed(5)
+    with config.NO_JIT.override(True):
+        again = [paddle.randn([300, 200]), paddle.randn([2])]
+    for a, b in zip(drawn, again, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_errors_are_those_of_eager_mode_and_come_before_anything_is_compiled(ran):
+    with pytest.raises(ShapeError, match="64 against 3") as caught:
+        nn.Conv2D(3, 8, 3)(paddle.ones([4, 64, 20, 20]))
+    assert caught.value.location.file == __file__
+    assert "conv2d" not in ran
+
+
+def test_a_small_script_loads_no_compiler_a_large_draw_does():
+    code = "import sys, dy2st; dy2st.randn([{0}]); print('llvmlite' in sys.modules)"
+    shown = [subprocess.run([sys.executable, "-c", code.format(n)], check=True, capture_output=True, text=True).stdout.strip()
+             for n in (100000, 1000000)]  # fmt: skip
+    assert shown == ["False", "True"]
