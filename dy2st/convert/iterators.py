@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from .containers import LEAVES
 from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
 from .maybe_value import MaybeValue
@@ -31,7 +32,7 @@ def is_iterator(x: Any) -> bool:
 
 def iterators_around() -> dict[int, Any]:
     """The iterators that variables of the traced functions hold now, by id."""
-    return {id(value): value for _, _, value in variables() if is_iterator(value)}
+    return {id(value): value for _, _, value in variables() if type(value) not in LEAVES and is_iterator(value)}
 
 
 def fresh(iterable: Any) -> Any:

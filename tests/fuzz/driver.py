@@ -8,6 +8,7 @@ printed as a regression test. The last line says which seeds were run: the next 
 from __future__ import annotations
 
 import argparse
+import gc
 import multiprocessing
 import os
 import resource
@@ -85,6 +86,8 @@ def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
     signal.signal(signal.SIGVTALRM, stop)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
+    # nearly all that a program leaves is garbage at once: what little there is besides need not be looked through at each one
+    gc.set_threshold(100_000, 20, 100)
     # the transformed sources of so many programs are of no use in the user's cache
     folder = Path(tempfile.mkdtemp(prefix="dy2st-fuzz-"))
     loader.folder = lambda: folder
