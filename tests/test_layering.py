@@ -30,8 +30,8 @@ RUNTIME = {
     "feeds": {"errors", "dtype", "dims", "ir"},
     "scope": {"errors"},
     "executor": {
-        "errors", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen", "feeds",
-        "threads",
+        "errors", "garbage", "config", "cachefiles", "dtype", "dims", "ir", "ops", "loopir", "reference", "passes", "lowering", "codegen",
+        "feeds", "threads",
     },
     "formats": {"errors", "config", "dtype", "dims", "ir", "ops", "passes"},
     "predictor": {"errors", "config", "dims", "ir", "ops", "feeds", "formats", "executor", "reference"},

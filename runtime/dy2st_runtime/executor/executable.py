@@ -14,6 +14,7 @@ from .. import config, dims, reference, threads
 from ..codegen import cpu, layout
 from ..errors import CompileError, FeedError, FetchError, ScopeError, with_location
 from ..feeds import check_feed
+from ..garbage import no_search_for_garbage
 from ..ir.program import Operator, Program
 from ..ir.visit import clone_program
 from ..loopir.printer import show_kernel
@@ -58,6 +59,7 @@ class Executable:
         state_names: the persistable variables that a run reads or updates.
     """
 
+    @no_search_for_garbage()
     def __init__(self, program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], *,
                  absent_feeds: Sequence[str] = ()) -> None:  # fmt: skip
         self.feed_names, self.fetch_names = list(feed_names), list(fetch_names)
@@ -81,7 +83,7 @@ class Executable:
         self.state_names = [name for name in self.state_names if name in schedule.variables]
         self.plan: Plan = make_plan(schedule, [*self.feed_names, *self.state_names], self.fetch_names, self.updates)
         bounds = config.CHECKS.get()
-        self.sources = [cpu.render(launch.kernel, bounds=bounds, views=launch.views) for launch in self.plan.kernels]
+        self.sources = _rendered(self.plan.kernels, bounds)
         if config.dumping("loop"):
             print("\n".join(show_kernel(launch.kernel) for launch in self.plan.kernels), file=sys.stderr)
         if config.dumping("source"):
@@ -195,6 +197,19 @@ class Executable:
                 text += " " + " ".join(map(str, row[1:3]))
             lines.append(f"  {i}: {text}" + (f"    # {op.location}" if op is not None and op.location else ""))
         return "\n".join(lines) + "\n"
+
+
+def _rendered(kernels: Sequence[Launch], bounds: bool) -> list[str]:
+    """The source of each kernel; layers of a kind have equal ones."""
+    made: dict[Any, str] = {}
+    sources = []
+    for launch in kernels:
+        arguments = {t.var: t.name for t in launch.kernel.tensors}
+        key = launch.kernel.key, tuple((arguments[out], arguments[source]) for out, source in launch.views.items())
+        if key not in made:
+            made[key] = cpu.render(launch.kernel, bounds=bounds, views=launch.views)
+        sources.append(made[key])
+    return sources
 
 
 _LATER = object()

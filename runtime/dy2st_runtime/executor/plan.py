@@ -7,6 +7,7 @@ what is asked of them and are kept, so a plan serves all sizes and a steady run 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,7 +134,7 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
 def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: set[str]) -> None:
     """Greedy colouring of intervals; a free buffer of the closest size estimate is taken first."""
     free: list[tuple[int, int]] = []  # (estimated bytes, buffer)
-    active: list[tuple[int, int, int]] = []  # (end, estimated bytes, buffer)
+    active: list[tuple[int, int, int]] = []  # (end, estimated bytes, buffer), a heap
     for name in sorted(live.owners, key=lambda r: (live.storage[r].start, r)):
         if name in external:
             continue
@@ -144,9 +145,8 @@ def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: se
             plan.buffers += 2
             continue
         interval, size = live.storage[name], _estimate(v)
-        expired = [a for a in active if a[0] < interval.start]
-        active = [a for a in active if a[0] >= interval.start]
-        free += [(bytes_, buffer) for _, bytes_, buffer in expired]
+        while active and active[0][0] < interval.start:
+            free.append(heapq.heappop(active)[1:])
         fitting = [f for f in free if f[0] >= size] or free
         if fitting:
             best = min(fitting, key=lambda f: (abs(f[0] - size), f[1]))
@@ -156,7 +156,7 @@ def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: se
             buffer = plan.buffers
             plan.buffers += 1
         plan.buffer_of[d] = buffer
-        active.append((interval.end, size, buffer))
+        heapq.heappush(active, (interval.end, size, buffer))
 
 
 def _estimate(v: Variable) -> int:

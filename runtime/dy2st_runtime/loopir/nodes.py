@@ -9,7 +9,7 @@ reads like the loop nest that it means.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -39,6 +39,9 @@ class Expr:
 
     dtype: str
     key: tuple[Any, ...]
+    """What tells expressions apart, but for the dtypes of names, which their kernel tells."""
+    inner: tuple[Expr, ...] = ()
+    """The operands."""
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -176,6 +179,7 @@ class Load(Expr):
 
     def __init__(self, tensor: str, index: Expr, dtype: str):
         self.tensor, self.index, self.dtype = tensor, index, dtype
+        self.inner = (index,)
         self.key = ("load", tensor, index.key)
 
 
@@ -184,6 +188,7 @@ class Unary(Expr):
 
     def __init__(self, op: str, a: Expr, dtype: str):
         self.op, self.a, self.dtype = op, a, dtype
+        self.inner = (a,)
         self.key = ("unary", op, a.key)
 
 
@@ -192,6 +197,7 @@ class Binary(Expr):
 
     def __init__(self, op: str, a: Expr, b: Expr, dtype: str):
         self.op, self.a, self.b, self.dtype = op, a, b, dtype
+        self.inner = (a, b)
         self.key = ("binary", op, a.key, b.key, dtype)
 
 
@@ -200,12 +206,14 @@ class Select(Expr):
 
     def __init__(self, cond: Expr, a: Expr, b: Expr):
         self.cond, self.a, self.b, self.dtype = cond, a, b, a.dtype
+        self.inner = (cond, a, b)
         self.key = ("select", cond.key, a.key, b.key)
 
 
 class Cast(Expr):
     def __init__(self, a: Expr, dtype: str):
         self.a, self.dtype = a, dtype
+        self.inner = (a,)
         self.key = ("cast", a.key, dtype)
 
 
@@ -214,6 +222,7 @@ class Call(Expr):
 
     def __init__(self, fn: str, args: tuple[Expr, ...], dtype: str):
         self.fn, self.args, self.dtype = fn, args, dtype
+        self.inner = args
         self.key = ("call", fn, tuple(a.key for a in args), dtype)
 
 
@@ -473,6 +482,24 @@ class Kernel:
     tensors: list[TensorArg] = field(default_factory=list)
     scalars: list[ScalarArg] = field(default_factory=list)
     body: list[Any] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells kernels apart that do not do the same, or not to arguments of the same kinds."""
+        tensors = tuple((t.name, t.dtype, t.rank, t.written) for t in self.tensors)
+        return self.label, tensors, tuple((s.name, s.dtype) for s in self.scalars), _key(self.body)
+
+
+_STATEMENTS = set(get_args(Stmt))
+
+
+def _key(x: Any) -> Any:
+    kind = type(x)
+    if isinstance(x, Expr):
+        return x.key
+    if kind is list or kind is tuple:
+        return tuple([_key(v) for v in x])
+    return (kind, *[_key(v) for v in vars(x).values()]) if kind in _STATEMENTS else x
 
 
 def holds_check(body: list[Any]) -> bool:

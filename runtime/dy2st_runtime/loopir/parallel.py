@@ -116,8 +116,10 @@ def _expressions(s: Any) -> list[n.Expr]:
 
 def _parts(e: n.Expr) -> list[n.Expr]:
     """An expression and all inside it."""
-    inner = [v for v in vars(e).values() if isinstance(v, n.Expr)] + list(getattr(e, "args", ()))
-    return [e, *(p for i in inner for p in _parts(i))]
+    found = [e]
+    for part in found:  # which goes on growing
+        found += part.inner
+    return found
 
 
 def _loads(e: n.Expr) -> list[str]:
