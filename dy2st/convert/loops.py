@@ -20,7 +20,7 @@ from .if_stmt import State, if_stmt, truth
 from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
 from .raised import MayRaise
 from .raising_loops import Raises, end_by_raising
-from .settled import TRIALS, Settled, is_least, kinds_of
+from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew
 from .tracer import Tracer, current_tracer
 from .types import same
 from .undefined import Undefined, quiet
@@ -105,7 +105,7 @@ class Loop:
         self.raised: Exception | None = None
         self.carried = Carried(self.tracer.aliases)
         self.last: list[list[Any]] = []
-        self.promotes = False
+        self.promotes = self.least = False
 
     def stage(self) -> None:
         """Appends the `while_loop` op, and gives variables and cells their values after the loop."""
@@ -136,18 +136,28 @@ class Loop:
 
     def _settle(self) -> None:
         """Traces the loop until what is assumed of its variables holds."""
-        before = [slot.initial for slot in self.slots]
+        anew = 0
         for _ in range(TRIALS):
+            assumed = [slot.pattern for slot in self.slots]
             if self._trial():
                 break
+            # once may be chance: what else varies is wider too after the first trials
+            anew = anew + 1 if only_made_anew(assumed, [slot.pattern for slot in self.slots], self.body) else 0
+            if anew == 2:
+                raise self._unsettled()
         else:
-            raise StructureError("the types of the loop's variables do not settle", location=self.location)
+            raise self._unsettled()
         if not self._rotated and not self.promotes:
+            before = kinds_of(slot.initial for slot in self.slots[: len(self.names)])
             patterns = [slot.pattern for slot in self.slots]
-            self.tracer.settled[self.location, self.names] = Settled(kinds_of(before), patterns, dict(self.cells), dict(self.named))
+            self.tracer.settled[self.location, self.names] = Settled(before, patterns, dict(self.cells), dict(self.named))
+
+    def _unsettled(self) -> StructureError:
+        return StructureError("the types of the loop's variables do not settle", location=self.location)
 
     def _as_before(self) -> bool:
-        """Traces the loop once, with what the same loop came to when it was traced before; False if this one is another."""
+        """Traces the loop once, with what the same loop came to when it was traced before; False if it has to be traced again: all over,
+        if it is another, or from there on, if its variables are right but not yet which of them may be one object."""
         known = self.tracer.settled.pop((self.location, self.names), None)
         values = [slot.initial for slot in self.slots]
         if known is None or known.kinds != kinds_of(values):
@@ -160,10 +170,10 @@ class Loop:
         try:
             holds = self._trial(guess=True)
         except (Exception, NoResult, Raises):
-            holds = False  # what the loop itself raises is raised again
+            holds = self.least = False  # what the loop itself raises is raised again
         if holds:
             self.tracer.settled[self.location, self.names] = known
-        else:
+        elif not self.least:
             self.leave()
             self._begin(values)
         return holds
@@ -221,7 +231,7 @@ class Loop:
         """Traces test and body once; True if what it assumed about the variables holds.
 
         Args:
-            guess: what it assumed may be more than has to be; then this is False, and nothing becomes of the trial.
+            guess: what it assumed may be more than has to be; then this is False, so is `least`, and nothing becomes of the trial.
         """
         self._rotated = False
         self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()
@@ -261,8 +271,10 @@ class Loop:
         for key, (cell, value) in list(self.outcome.changes.items()):
             if isinstance(cell, OrderCell) and cell.read() == value:
                 del self.outcome.changes[key]
-        if guess and not self._is_least(before, after):
-            return False
+        if guess:
+            self.least = self._is_least(before, after)
+            if not self.least:
+                return False
         for items, later in self.outcome.grown:
             self._promote(items, later)
         if self.outcome.grown:
@@ -275,7 +287,11 @@ class Loop:
                 self._add_cell(cell, value)
         for items, keys in self.gained.values():
             self._promote(items, keys)
-        for slot, old, new in zip(list(self.slots), before, after, strict=False):
+        # what the first iteration leaves in a cell counts, also where the cell was not known yet
+        found = self.slots[len(before) :]
+        before += [slot.initial for slot in found]
+        after += [self.outcome.changes[key][1] for key in list(self.cells)[len(self.cells) - len(found) :]]
+        for slot, old, new in zip(list(self.slots), before, after, strict=True):
             pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
             if pattern != slot.pattern:
                 slot.pattern, settled = pattern, False
@@ -290,7 +306,7 @@ class Loop:
         """Whether nothing else than what the trial assumed varies, and all of that does."""
         if self.outcome.grown or self.outcome.changes.keys() - self.named.keys() != self.cells.keys():
             return False
-        if any(type(slot.initial) is list and not isinstance(slot.pattern, Const) for slot in self.slots):
+        if any(type(slot.initial) is list and not keeps_length(slot.pattern) for slot in self.slots):
             return False  # it may have to become a list of dynamic length
         values = zip(self.slots, before, after, strict=True)
         return all(is_least(self.fitter, s.pattern, s.initial, old, new, s.name) for s, old, new in values)

@@ -6,11 +6,15 @@ what it came to before, and one trace is enough where that holds: so the work gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import CodeType, FunctionType
 from typing import Any
 
+from ..tensor.location import is_own
+from ..transpiler import is_generated
 from .cells import Cell
+from .options import OneOf
 from .patterns import Const, Fitter, Node, Pattern, Var, extract
 from .types import LeafType, same, type_of
 
@@ -33,6 +37,47 @@ class Settled:
     patterns: Sequence[Pattern]
     cells: Mapping[tuple, Cell]
     named: Mapping[tuple, Cell]
+
+
+def keeps_length(pattern: Pattern) -> bool:
+    """Whether a variable that is a list before the loop is one of Python in it."""
+    return isinstance(pattern, Const) or (isinstance(pattern, Node) and pattern.kind is list)
+
+
+def only_made_anew(before: Sequence[Pattern], after: Sequence[Pattern], body: Any) -> bool:
+    """Whether the patterns have become wider, and only by functions that the body of the loop defines: each iteration makes others."""
+    codes = _codes_in(body)
+
+    def made(x: Any) -> bool:
+        return isinstance(x, FunctionType) and id(x.__code__) in codes
+
+    if len(before) != len(after):
+        return False
+    wider = [(p, q) for p, q in zip(before, after, strict=True) if not _alike(p, q)]
+    return bool(wider) and all(_wider_by(made, p, q) for p, q in wider)
+
+
+def _wider_by(made: Callable[[Any], bool], p: Pattern, q: Pattern) -> bool:
+    if not (isinstance(p, Node) and isinstance(q, Node) and p.kind is q.kind and len(p.children) == len(q.children)):
+        return _alike(p, q)
+    if p.kind is OneOf:
+        return all(made(x) for x in q.keys[0].values if p.keys[0].place(x) is None)
+    return p.keys == q.keys and all(_wider_by(made, c, d) for c, d in zip(p.children, q.children, strict=True))
+
+
+def _codes_in(body: Any) -> dict[int, CodeType]:
+    """The code of the functions that are defined in a body of the user's, by id; functions of this package may be around it."""
+    if not isinstance(body, FunctionType):
+        return {}
+    if is_own(body.__code__.co_filename):
+        return {key: code for cell in body.__closure__ or () for key, code in _codes_in(cell.cell_contents).items()}
+    found: dict[int, CodeType] = {}
+    stack = [body.__code__] if is_generated(body.__code__.co_filename) else []
+    while stack:
+        inside = [c for c in stack.pop().co_consts if isinstance(c, CodeType)]
+        found.update((id(c), c) for c in inside)
+        stack += inside
+    return found
 
 
 def kinds_of(values: Iterable[Any]) -> list[LeafType | type]:

@@ -5,6 +5,7 @@ import pytest
 
 from dy2st import jit
 from dy2st.convert.loops import Loop
+from dy2st.errors import StructureError
 from dy2st.tensor import Tensor
 
 
@@ -74,6 +75,47 @@ def with_a_state_elsewhere(x):
     return counts
 
 
+def counted_elsewhere(x):
+    counts = {"n": 0}
+
+    def halved(y):
+        counts["n"] = counts["n"] + 1
+        return y / 2
+
+    while x.norm() > 1:
+        x = halved(x)
+    return x, counts["n"]
+
+
+def with_a_state_changed_in_place(x):
+    state = {"seen": [x, x], "total": x * 0}
+
+    def keep(y):
+        state["total"].add_(y)
+        state["seen"] = [state["seen"][1], state["total"] * 2]
+
+    a = x.sum()
+    while a < 100:
+        b = a
+        while b < 50:
+            b = b * 2 + 1
+            keep(x)
+        a = a + b
+    return a, state["total"], state["seen"][0]
+
+
+def with_a_function_made_in_each_iteration(x):
+    for v in x:
+
+        def again(y, n=2):
+            return y if n == 0 else again(y * v, n - 1)  # noqa: B023
+
+        if v > 100:
+            return x
+        x = again(x)
+    return x
+
+
 def chosen_in_a_list(x):
     return sum([v * 2 for v in x if v > 0])
 
@@ -108,3 +150,20 @@ def test_what_varies_elsewhere_is_found_each_time():
 def test_a_comprehension_with_a_test_is_traced_three_times(trials):
     agrees(chosen_in_a_list)
     assert trials.count(("the index", "the list of a comprehension")) == 3
+
+
+def test_a_state_elsewhere_takes_no_trial_more(trials):
+    agrees(counted_elsewhere)
+    assert len(trials) == 2
+
+
+def test_a_loop_inside_goes_on_from_what_it_came_to_though_objects_may_be_one(trials):
+    agrees(with_a_state_changed_in_place)
+    assert trials.count(("b", "state")) == 4 + 2 + 2
+
+
+def test_what_each_iteration_makes_anew_is_refused_without_many_trials(trials):
+    with pytest.raises(StructureError, match="do not settle") as caught:
+        jit.to_static(with_a_function_made_in_each_iteration)(Tensor(np.array([3.0, 4.0], np.float32)))
+    assert caught.value.location.text.strip() == "for v in x:"
+    assert len(trials) == 2 * 4  # with an open size, and with a fixed one
