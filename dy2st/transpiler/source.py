@@ -60,6 +60,8 @@ def provide(code: types.CodeType, source: Source) -> None:
     _provided[id(code)] = code, source
 
 
+# the file name of all code that `exec` compiles; since Python 3.13 also of the text of `python -c`, which can be read
+_BY_EXEC = "<string>"
 _cut: dict[int, types.CodeType] = {}
 
 
@@ -102,6 +104,8 @@ def get_source(function: types.FunctionType) -> Source:
     ]
     if len(candidates) > 1:
         candidates = _tell_apart(candidates, code)
+    if not candidates and code.co_filename == _BY_EXEC:
+        raise _not_to_be_had(code)
     if not candidates:
         raise ConversionError(
             f"the source of '{function.__qualname__}' does not stand where it was defined",
@@ -115,6 +119,8 @@ def get_source(function: types.FunctionType) -> Source:
             hint="put each lambda on a line of its own, or use def",
         )
     node, owner = candidates[0]
+    if code.co_filename == _BY_EXEC and not _is_compiled_from(node, owner, code, file.imports):
+        raise _not_to_be_had(code)
     if id(code) not in _cut and _from_file(function) and not _is_compiled_from(node, owner, code, file.imports):
         raise ConversionError(
             f"what stands now where '{function.__qualname__}' was defined is not what runs",
@@ -159,12 +165,16 @@ def _lines(code: types.CodeType, module_globals: dict) -> list[str]:
     linecache.checkcache(code.co_filename)  # a module may be loaded again from a file that has changed
     lines = linecache.getlines(code.co_filename, module_globals)
     if not lines:
-        raise ConversionError(
-            f"the source of '{code.co_name}' cannot be had",
-            location=Location(code.co_filename, code.co_firstlineno, function=code.co_name),
-            hint="define the function in a file or a notebook cell, not by exec or on the command line",
-        )
+        raise _not_to_be_had(code)
     return lines
+
+
+def _not_to_be_had(code: types.CodeType) -> ConversionError:
+    return ConversionError(
+        f"the source of '{code.co_name}' cannot be had",
+        location=Location(code.co_filename, code.co_firstlineno, function=code.co_name),
+        hint="define the function in a file or a notebook cell, not by exec or on the command line",
+    )
 
 
 _LEAVES = frozenset((str, int, type(None), ast.Name, ast.Constant, ast.Load, ast.Store))

@@ -47,8 +47,9 @@ def write(path: Path, data: bytes) -> None:
 
 def clean(folder: Path) -> None:
     """Removes what processes that were killed have left half written."""
-    with contextlib.suppress(OSError):  # no such folder, or another process removes the same
-        for entry in os.scandir(folder / _PARTIAL):
+    # no such folder, or another process removes the same
+    with contextlib.suppress(OSError), os.scandir(folder / _PARTIAL) as entries:
+        for entry in entries:
             if time.time() - entry.stat().st_mtime > _FORGOTTEN:
                 os.unlink(entry)
 

@@ -6,6 +6,8 @@ import functools
 import inspect
 import linecache
 import re
+import subprocess
+import sys
 
 import pytest
 from pyruntime import PyRuntime
@@ -143,6 +145,22 @@ def test_no_source():
     with pytest.raises(ConversionError, match="the source of 'f' cannot be had") as caught:
         convert(namespace["f"], PyRuntime())
     assert "exec" in caught.value.hint
+
+
+def test_code_of_exec_is_not_taken_for_what_else_has_its_file_name():
+    code = "\n".join([
+        "import linecache",
+        "from dy2st.transpiler import convert",
+        "from dy2st import convert as runtime",
+        "def f(x): return x + 1",
+        "text = 'def f(x): return x + 2'",
+        "linecache.cache['<string>'] = 0, None, [text.replace('2', '1') + chr(10)], '<string>'",
+        "exec(text)",
+        "try: print(convert(f, runtime))",
+        "except SyntaxError as error: print(error.message)",
+    ])  # fmt: skip
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert shown.strip() == "the source of 'f' cannot be had"
 
 
 def test_source_that_changed():
