@@ -46,6 +46,6 @@ def run() -> list[Row]:
         imports = [seconds(IMPORT, cache) for _ in range(5)]
     return [
         Row("import dy2st", statistics.median(imports), "s", 1.0),
-        Row("demo model, training step and inference, empty cache", statistics.median(cold), "s", 10.0),
-        Row("the same, filled cache, fresh process", statistics.median(warm), "s", 1.5),
+        Row("demo model, training step and inference, empty cache", statistics.median(cold), "s", 6.0),
+        Row("the same, filled cache, fresh process", statistics.median(warm), "s", 1.2),
     ]
