@@ -31,7 +31,7 @@ def calls(function, numbers=(1.0, -1.0, 2.0, -3.0)):
     return [float(v) if hasattr(v, "numpy") else v for v in found]
 
 
-def compared(make, state):
+def assert_as_eager(make, state):
     """Eager and static calls of what `make` gives with an object, and the object after each."""
     outcomes = []
     for convert in (lambda f: f, jit.to_static):
@@ -57,7 +57,7 @@ def test_an_attribute_that_some_calls_set():
 
         return f
 
-    compared(make, attributes)
+    assert_as_eager(make, attributes)
 
 
 def test_an_attribute_that_some_calls_delete():
@@ -70,7 +70,7 @@ def test_an_attribute_that_some_calls_delete():
 
         return f
 
-    compared(make, attributes)
+    assert_as_eager(make, attributes)
 
 
 def test_the_attribute_of_the_class_is_no_attribute_of_the_object():
@@ -82,7 +82,7 @@ def test_the_attribute_of_the_class_is_no_attribute_of_the_object():
 
         return f
 
-    compared(make, attributes)
+    assert_as_eager(make, attributes)
 
 
 def test_a_slot_that_some_calls_set():
@@ -94,7 +94,7 @@ def test_a_slot_that_some_calls_set():
 
         return f
 
-    compared(make, lambda it: float(getattr(it, "value", -1)))
+    assert_as_eager(make, lambda it: float(getattr(it, "value", -1)))
 
 
 def test_an_attribute_that_is_set_under_a_computed_name():
@@ -106,7 +106,7 @@ def test_an_attribute_that_is_set_under_a_computed_name():
 
         return f
 
-    compared(make, attributes)
+    assert_as_eager(make, attributes)
 
 
 def test_a_layer_that_keeps_its_last_input():

@@ -17,7 +17,7 @@ def orders(make, convert):
     return found
 
 
-def agree(make):
+def assert_as_eager(make):
     assert orders(make, jit.to_static) == orders(make, lambda f: f)
 
 
@@ -29,7 +29,7 @@ def test_a_key_that_is_moved():
 
         return f
 
-    agree(make)
+    assert_as_eager(make)
 
 
 def test_a_key_that_is_moved_on_one_path():
@@ -43,7 +43,7 @@ def test_a_key_that_is_moved_on_one_path():
 
         return f
 
-    agree(make)
+    assert_as_eager(make)
 
 
 def test_a_dict_that_is_filled_anew():
@@ -55,7 +55,7 @@ def test_a_dict_that_is_filled_anew():
 
         return f
 
-    agree(make)
+    assert_as_eager(make)
 
 
 def test_an_order_that_changes_between_calls_is_another_trace():

@@ -12,7 +12,7 @@ from dy2st_runtime.ops import registry
 
 import dy2st as paddle
 from dy2st import nn
-from dy2st.errors import ShapeError
+from dy2st.errors import AttributeValueError, ShapeError
 from dy2st.tensor import heavy
 
 rng = np.random.default_rng(3)
@@ -114,6 +114,13 @@ def test_errors_are_those_of_eager_mode_and_come_before_anything_is_compiled(ran
         nn.Conv2D(3, 8, 3)(paddle.ones([4, 64, 20, 20]))
     assert caught.value.location.file == __file__
     assert "conv2d" not in ran
+
+
+def test_what_is_wrong_with_a_draw_is_said_as_before(ran):
+    with pytest.raises(AttributeValueError, match="negative size -2") as caught:
+        paddle.rand([-2, 1000000])
+    assert caught.value.operands == "State int64[2]"
+    assert not ran
 
 
 def test_a_small_script_loads_no_compiler_a_large_draw_does():

@@ -176,10 +176,8 @@ def pow_int32(x: int32, y: int32) -> int32:
 
 
 _exp, _root32, _root64 = _of_llvm("exp", "float64"), _of_llvm("sqrt", "float32"), _of_llvm("sqrt", "float64")
-_OF_LLVM = {"exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "floor": "floor",
-            "ceil": "ceil", "round": "rint", "trunc": "trunc", "abs": "fabs"}  # fmt: skip
-_OF_LIBM = {"log1p": "log1p", "expm1": "expm1", "tan": "tan", "tanh": "tanh", "erf": "erf", "atan": "atan", "asin": "asin", "acos": "acos",
-            "sinh": "sinh", "cosh": "cosh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh"}  # fmt: skip
+_OF_LLVM = ("exp", "log", "log2", "log10", "sqrt", "sin", "cos", "floor", "ceil", "trunc")
+_OF_LIBM = ("log1p", "expm1", "tan", "tanh", "erf", "atan", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh")
 
 
 def _on(dtype: str, code: Callable[[Arithmetic, Value], Value], gives: str = "bool") -> Instruction:
@@ -190,8 +188,10 @@ def _on(dtype: str, code: Callable[[Arithmetic, Value], Value], gives: str = "bo
 def _real(dtype: str) -> dict[str, Any]:
     infinity = constant(np.inf, dtype)
     return {
-        **{name: _of_llvm(fn, dtype) for name, fn in _OF_LLVM.items()},
-        **{name: _of_libm(fn, dtype) for name, fn in _OF_LIBM.items()},
+        **{name: _of_llvm(name, dtype) for name in _OF_LLVM},
+        **{name: _of_libm(name, dtype) for name in _OF_LIBM},
+        "round": _of_llvm("rint", dtype),
+        "abs": _on(dtype, Arithmetic.absolute, dtype),
         "pow": _of_llvm("pow", dtype, 2),
         "isnan": _on(dtype, lambda math, x: math.compare("!=", x, x)),
         "isinf": _on(dtype, lambda math, x: math.compare("==", math.absolute(x), infinity)),

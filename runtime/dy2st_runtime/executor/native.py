@@ -8,19 +8,14 @@ from llvmlite import ir
 
 from .. import dtype as dt
 from ..codegen import layout
-from .values import Instruction
+from ..ops.elementwise import widened
+from .values import TYPES, Instruction
 
 # Kernels compute as eager mode does, without LLVM's fast math: with "reassoc" (x + y) - y would be x, also where y is infinite, and with
 # "contract" a * d - b * c of equal products would not be 0. Only sums whose order is free may be cut into vectors.
 _OF_SUMS = ("reassoc", "nsz", "contract")
 
-_MEMORY = {"bool": ir.IntType(8), "float16": ir.HalfType(), "float32": ir.FloatType(), "float64": ir.DoubleType(),
-           **{name: ir.IntType(8 * dt.size(name)) for name in dt.INTS}}  # fmt: skip
-
-
-def _register(name: str) -> str:
-    """The dtype in which values of a dtype are computed."""
-    return "float32" if name == "float16" else name
+_MEMORY = {**TYPES, "bool": ir.IntType(8), "float16": ir.HalfType()}
 
 
 def _element(builder: Any, name: str, address: Any, index: Any) -> Any:
@@ -34,7 +29,7 @@ def _load(name: str) -> Instruction:
             return builder.icmp_unsigned("!=", value, ir.Constant(ir.IntType(8), 0))
         return builder.fpext(value, ir.FloatType()) if name == "float16" else value
 
-    return Instruction(emit, ("int64", "int64"), _register(name))
+    return Instruction(emit, ("int64", "int64"), widened(name))
 
 
 def _store(name: str) -> Instruction:
@@ -45,7 +40,7 @@ def _store(name: str) -> Instruction:
             value = builder.fptrunc(value, ir.HalfType())
         builder.store(value, _element(builder, name, address, index))
 
-    return Instruction(emit, ("int64", "int64", _register(name)))
+    return Instruction(emit, ("int64", "int64", widened(name)))
 
 
 def _sum(name: str, factors: int) -> Instruction:

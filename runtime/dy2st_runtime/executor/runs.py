@@ -9,9 +9,9 @@ from typing import Any
 from llvmlite import ir
 
 from .. import dtype as dt
-from .values import I64, Instruction, instruction
+from .values import I64, TYPES, Instruction, instruction
 
-SCALARS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
+SCALARS = {dtype: TYPES[dtype] for dtype in ("float32", "float64")}
 
 
 def _at(builder: Any, address: Any, index: Any, kind: Any = I64) -> Any:

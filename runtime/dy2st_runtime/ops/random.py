@@ -128,7 +128,9 @@ class _Draw(OpDef):
 
     @classmethod
     def elements(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> int:
-        return math.prod(sized.shape_value(cls.title, attrs["shape"], *ins[1:]))
+        # roughly: what makes no sense is left to those who say so
+        given = [*attrs["shape"], *(int(d) for x in (ins[1], *ins[2]) if x is not None for d in x.flat)]
+        return abs(math.prod(given))
 
     @classmethod
     def lower(cls, cx: Any, state: Any, shape_in: Any, sizes_in: list, out: Any, state_out: Any, *, shape: list[int],
