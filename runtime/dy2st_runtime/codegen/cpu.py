@@ -11,7 +11,7 @@ negative indices, nothing that allocates.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import dtype as dt
@@ -178,6 +178,10 @@ class CpuLanguage(Language):
 
 def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False, views: dict[str, str] | None = None) -> str:
     """The CPU source of a kernel. `views`: output variable → input variable whose elements it shows."""
+    return Renderer(CpuLanguage(bounds, by_argument(kernel, views or {})), kernel).source(name)
+
+
+def by_argument(kernel: n.Kernel, views: Mapping[str, str]) -> dict[str, str]:
+    """Views of variables as views of the arguments that stand for them."""
     arguments = {t.var: t.name for t in kernel.tensors}
-    by_argument = {arguments[out]: arguments[source] for out, source in (views or {}).items()}
-    return Renderer(CpuLanguage(bounds, by_argument), kernel).source(name)
+    return {arguments[out]: arguments[source] for out, source in views.items()}

@@ -204,8 +204,7 @@ def _rendered(kernels: Sequence[Launch], bounds: bool) -> list[str]:
     made: dict[Any, str] = {}
     sources = []
     for launch in kernels:
-        arguments = {t.var: t.name for t in launch.kernel.tensors}
-        key = launch.kernel.key, tuple((arguments[out], arguments[source]) for out, source in launch.views.items())
+        key = launch.kernel.key, tuple(cpu.by_argument(launch.kernel, launch.views).items())
         if key not in made:
             made[key] = cpu.render(launch.kernel, bounds=bounds, views=launch.views)
         sources.append(made[key])
