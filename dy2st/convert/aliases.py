@@ -48,6 +48,8 @@ class Aliases:
         self.mutations = 0
         self.merged_lists = False
         self._of: dict[int, dict[int, Any]] = {}
+        # those of them that had a value of a block when they came in, by its id
+        self._from: dict[int, list[Any]] = {}
         self._alive: dict[int, Any] = {}
         self.stale = Marks()
         self.held = Marks()
@@ -98,8 +100,23 @@ class Aliases:
         for key, other in others.items():
             if other is not me and type(other) is not list:
                 self._alive[key], self._alive[id(me)] = other, me
-                self._of.setdefault(id(me), {})[key] = other
-                self._of.setdefault(key, {})[id(me)] = me
+                self._known(me)[key] = other
+                self._known(other)[id(me)] = me
+
+    def _known(self, x: Any) -> dict[int, Any]:
+        known = self._of.get(id(x))
+        if known is None:
+            known = self._of[id(x)] = {}
+            self._note(x)
+        return known
+
+    def _note(self, x: Any) -> None:
+        if isinstance(x._value, Variable):
+            self._from.setdefault(id(x._value.block), []).append(x)
+
+    def _forget(self, x: Any) -> None:
+        for key in self._of.pop(id(x), {}):
+            self._of[key].pop(id(x), None)
 
     def passed(self, op: str, ins: dict[str, Any], outs: Sequence[Any]) -> None:
         """One of the ops `ON_LISTS` has been traced: what it puts into a list, or takes out of it, is that object itself."""
@@ -191,9 +208,19 @@ class Aliases:
             )
 
     def leave(self, blocks: Sequence[Block], parent: Block) -> None:
-        """The blocks of a branch or loop have come to their end: what is stale in them is so in the parent."""
+        """The blocks of a branch or loop have come to their end: what is stale in them is so in the parent.
+
+        What was made in them nobody can reach any more, and the values that go on in its place know what it may be. To keep it would
+        make each level of nested branches as expensive as all those within it.
+        """
         self.stale.leave(blocks, parent)
         self.held.leave(blocks, parent)
+        for block in blocks:
+            for x in self._from.pop(id(block), ()):
+                if isinstance(x._value, Variable) and x._value.block is block:
+                    self._forget(x)
+                else:  # it is from outside, and was changed in the block
+                    self._note(x)
 
 
 class Marks:

@@ -168,7 +168,9 @@ class Alternatives:
         lists = [x for x in held if isinstance(x, StagedList)]
         aliases = self._tracer.aliases
         twins = any(one is not other and aliases.related(one, other) for one, other in combinations(lists, 2))
-        if place is None and not twins and not any(id(x) in ids for one in lists for x in aliases.plain(one)):
+        # a list of Python may itself stand for the one that such a list may be
+        plain = {id(x) for part in held for x in (part, *self._of.get(id(part), ()))}
+        if place is None and not twins and not any(id(x) in plain for one in lists for x in aliases.plain(one)):
             return
         raise StructureError(
             "a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too, as only the run knows; "

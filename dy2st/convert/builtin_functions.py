@@ -249,8 +249,9 @@ def divmod_(a: Any, b: Any) -> Any:
     numbers = all(x._weak if isinstance(x, Tensor) else isinstance(x, NUMBERS) for x in (a, b))
     if not numbers or not _staged_any(a, b):
         return divmod(a, b)
-    one = 1.0 if "float64" in (weak_dtype(a), weak_dtype(b)) else 1
-    raise_if(as_tensor(b) == 0, ZeroDivisionError, message_of(ZeroDivisionError, divmod, one, 0))
+    if isinstance(b, Tensor) or b == 0:
+        one = 1.0 if "float64" in (weak_dtype(a), weak_dtype(b)) else 1
+        raise_if(as_tensor(b) == 0, ZeroDivisionError, message_of(ZeroDivisionError, divmod, one, 0))
     return a // b, a % b
 
 

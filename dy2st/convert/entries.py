@@ -76,9 +76,12 @@ class Entries:
             if changed(held.contents, held.before):
                 raise _error(held.location)
 
-    def leave(self, frame: Frame) -> None:
-        """A branch or loop body has come to its end, and with it what was made in it."""
-        self._held = [h for h in self._held if h.contents in frame.containers]
+    def leave(self, frame: Frame, count: int) -> None:
+        """A branch or loop body has come to its end, and with it what was made in it; `count` is the length at its begin."""
+        self._held[count:] = [h for h in self._held[count:] if h.contents in frame.containers]
+
+    def __len__(self) -> int:
+        return len(self._held)
 
 
 def _error(location: Location | None) -> StructureError:

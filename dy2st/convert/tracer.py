@@ -441,7 +441,7 @@ class Tracer(Watcher, ProgramRecorder):
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
         from .iterators import iterators_around
 
-        found = len(self.alternatives)
+        found, held = len(self.alternatives), len(self.entries)
         frame = Frame(block, containers=self.snapshot(), iterators=iterators_around())
         self.frames.append(frame)
         try:
@@ -451,7 +451,7 @@ class Tracer(Watcher, ProgramRecorder):
             self.entries.require_unchanged()
         finally:
             self.alternatives.leave(found)
-            self.entries.leave(frame)
+            self.entries.leave(frame, held)
             self.frames.pop()
             for cell, old in frame.tensors.values():
                 cell.target._value = old

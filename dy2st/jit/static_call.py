@@ -15,6 +15,7 @@ from ..convert.cells import Cell
 from ..convert.structure import split
 from ..errors import GradientError, StructureError
 from ..tensor import Tensor, dispatch, tape, twins
+from ..tensor.location import user_location
 from ..tensor.ownership import make_alone
 from ..tensor.random import STATE_NAME
 from .concrete import Argument, ArgumentCell, ConcreteProgram, Fetched, Training, cook
@@ -85,7 +86,7 @@ def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
     if t._grad is not None:
         raise GradientError(
             f"{t.name!r} has a gradient from before the call, and the static function {concrete.name!r} calls backward() or makes a step",
-            hint="call optimizer.clear_grad() before, or at its begin",
+            location=user_location(), hint="call optimizer.clear_grad() before, or at its begin",
         )
 
 
@@ -123,9 +124,9 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
         found = next((x for path, x in _containers(arguments.bound) if id(x) in set_ or (path in paths and id(x) in outside)), None)
     if found is not None:
         raise StructureError(
-            f"a {type(found).__name__} among the arguments is also known to the function from outside, and it changes it",
-            hint="pass it as an argument only, or not at all",
-        )
+            f"a {type(found).__name__} among the arguments is also known to the static function {concrete.name!r} from outside, and it "
+            "changes it", location=user_location(), hint="pass it as an argument only, or not at all",
+        )  # fmt: skip
 
 
 def _containers(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:

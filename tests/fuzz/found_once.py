@@ -2,7 +2,7 @@
 
 # ruff: noqa: B007, F841, SIM102, UP031  (what is left of them looks like this)
 
-from tests.fuzz.world import scaled
+from tests.fuzz.world import halves, scaled
 
 
 def value_or_none_printed(x, n, m, a):
@@ -368,6 +368,12 @@ def item_set_of_a_global_number_in_a_handler(x, n, m, a):
 KEPT_RATE = 0.5
 
 
+def entry_changed_by_what_a_recursive_call_gives(x, n, m, a):
+    rows = [{"b": v} for v in x]
+    rows[0].update(b=halves(x, 3).sum())
+    return rows
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -395,4 +401,5 @@ PROGRAMS = [
     finally_that_reads_what_else_sets,
     list_put_into_a_global_changed_elsewhere,
     item_set_of_a_global_number_in_a_handler,
+    entry_changed_by_what_a_recursive_call_gives,
 ]  # fmt: skip

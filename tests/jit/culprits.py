@@ -737,6 +737,20 @@ def list_kept_twice(x):
     return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
 
 
+def list_kept_twice_perhaps_once_more(x):
+    def change():
+        KEPT["short"] = []
+        if x.sum() > 0:
+            KEPT["long"] = KEPT["short"]
+
+    change()
+    try:
+        x = x * int(x.sum())
+    except OverflowError:
+        change()
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
 def dict_kept_twice_where_another_path_raises(x):
     if x.sum() < -5:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
         raise ValueError("negative")
