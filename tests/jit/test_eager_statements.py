@@ -317,7 +317,7 @@ def test_a_list_known_twice_is_an_error_in_a_full_graph():
         return x * len(kept)
 
     f(Tensor([1.0]), [])
-    with pytest.raises(Dy2stError, match="a list among the arguments is also known to the static function '.*f' from outside") as found:
+    with pytest.raises(Dy2stError, match=r"a list among the arguments is also known to the static function '.*f' from outside") as found:
         f(Tensor([1.0]), kept)
     assert found.value.location.text.strip() == "f(Tensor([1.0]), kept)"
     assert kept == []
