@@ -11,6 +11,7 @@ it in an object that has it, or in one that has not: in the class, by `__getattr
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -94,10 +95,14 @@ def defined(cls: type, name: str) -> Any:
     return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
 
 
+# those of the running thread
+_local = threading.local.__getattribute__
+
+
 def dict_of(owner: Any) -> dict | None:
     """The attributes of an object, without running code of its class."""
     try:
-        found = object.__getattribute__(owner, "__dict__")
+        found = (_local if isinstance(owner, threading.local) else object.__getattribute__)(owner, "__dict__")
     except AttributeError:
         return None
     return found if isinstance(found, dict) else None

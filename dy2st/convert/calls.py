@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import random
 import sys
 import threading
 import types
@@ -26,10 +25,12 @@ from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .caches import cached
 from .containers import is_container
 from .dynamic import DynamicList
+from .followed import require_followed
 from .foreign import is_foreign
 from .iterators import fresh, with_fresh
 from .optional import MaybeNone
 from .options import OneOf
+from .printing import print_
 from .recursion import enter
 from .structure import flatten
 from .texts import text
@@ -178,7 +179,7 @@ def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     function, owner = f.__func__, f.__self__
     if tracer is not None:
-        _require_no_random(owner, f.__name__)
+        require_followed(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         owner = owner.attribute(f.__name__)
         f = types.MethodType(function, owner)
@@ -226,7 +227,9 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None:
-        _require_no_random(owner, f.__name__)
+        if owner in (sys.stdout, sys.stderr) and f.__name__ in ("write", "flush"):
+            return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
+        require_followed(owner, f.__name__)
     return f if tracer is None or not tracer.left else functools.partial(with_fresh, f)
 
 
@@ -320,14 +323,3 @@ def _container_method(items: Any, name: str) -> Callable:
     from .mutation import method
 
     return functools.partial(method, items, name)
-
-
-def _require_no_random(owner: Any, name: str) -> None:
-    """StagedValueError if the owner of a method is a generator of random numbers of Python or NumPy."""
-    if not isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
-        return
-    what = f"{'random' if isinstance(owner, random.Random) else 'np.random'}.{name}()"
-    raise StagedValueError(
-        f"{what} would be drawn once, while tracing, and be the same number at each call",
-        location=user_location(3), hint="use dy2st.rand, randint, uniform or normal, or draw outside and pass the number",
-    )  # fmt: skip

@@ -6,9 +6,11 @@ as all that is done here goes by the methods of the built-in class.
 
 from __future__ import annotations
 
+import io
 import operator
 import queue
 import types
+from array import array
 from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -26,11 +28,14 @@ from .structure import MaybeObject
 
 # the built-in classes themselves, of which nearly all containers are
 BUILT_IN = frozenset({list, dict, OrderedDict, set})
-_KINDS = (list, dict, deque, set, bytearray, np.ndarray)
+_FILES = (io.StringIO, io.BytesIO)
+_KINDS = (list, dict, deque, set, bytearray, array, np.ndarray, *_FILES)
+# of these the guards compare all contents at once
+COMPARED_AS_A_WHOLE = (set, bytearray, array, np.ndarray, *_FILES)
 # of exactly these classes is what most variables and attributes hold: there are no containers in it, and no attributes that count
 LEAVES = frozenset({Tensor, Parameter, bool, int, float, complex, str, bytes, type(None), type, types.FunctionType, types.MethodType})
 # classes of Python's that keep what they hold in attributes, as users' classes do
-_OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
+OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
 
 
 def is_container(x: Any) -> bool:
@@ -48,7 +53,7 @@ def held_by(container: Any) -> Iterable[Any]:
 
 
 def copied(container: Any) -> Any:
-    """The contents, as a plain container: a list for what is in order, a dict, a set, bytes or an array."""
+    """The contents, as a plain container: a list for what is in order, a dict, a set, bytes or an array; text and place of a file."""
     if type(container) is dict:  # as nearly all are
         return container.copy()
     if isinstance(container, OrderedDict):
@@ -61,6 +66,10 @@ def copied(container: Any) -> Any:
         return set(container)
     if isinstance(container, bytearray):
         return bytes(container)
+    if isinstance(container, array):
+        return container[:]
+    if isinstance(container, _FILES):
+        return None if container.closed else (container.getvalue(), container.tell())
     return container.copy()
 
 
@@ -74,8 +83,18 @@ def put(container: Any, contents: Iterable[Any]) -> None:
     elif isinstance(container, set):
         set.clear(container)
         set.update(container, contents)
+    elif isinstance(container, _FILES):
+        _rewrite(container, contents)
     else:
         container[... if isinstance(container, np.ndarray) else slice(None)] = contents
+
+
+def _rewrite(file: Any, contents: Any) -> None:
+    text, place = contents
+    file.seek(0)
+    file.truncate()
+    file.write(text)
+    file.seek(place)
 
 
 def differ(container: Any, contents: Any) -> bool:
@@ -84,6 +103,10 @@ def differ(container: Any, contents: Any) -> bool:
         if container.dtype.hasobject:
             return not all(map(operator.is_, container.flat, contents.flat))
         return bool(container.tobytes() != contents.tobytes())  # NaN is NaN
+    if isinstance(container, array):
+        return container.tobytes() != contents.tobytes()
+    if isinstance(container, _FILES):
+        return copied(container) != contents
     if isinstance(container, (list, deque)):
         return len(container) != len(contents) or not all(map(operator.is_, container, contents))
     return bool(container != contents)
@@ -95,7 +118,7 @@ def is_plain_object(x: Any) -> bool:
 
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
-    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, _OF_THE_LIBRARY) or not is_ignored(type(x)))
+    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, OF_THE_LIBRARY) or not is_ignored(type(x)))
 
 
 def containers_of(*values: Any, attributes: dict[int, Any] | None = None) -> Iterable[Any]:
@@ -134,7 +157,7 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
             seen[id(x)] = x
             stack += held_by(x)
         elif isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
-            x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, _OF_THE_LIBRARY) and is_ignored(type(x))
+            x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, OF_THE_LIBRARY) and is_ignored(type(x))
         ):
             continue
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too

@@ -3,6 +3,7 @@ names, and in all that holds them."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from .records import dynamic_list
 from .running import assign, frames, named_variables, variables
 from .structure import MaybeObject
 from .undefined import Undefined
+
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -100,7 +103,11 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
 
 
 def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> None:
-    """Gives a list's place in variables and containers to one of dynamic length, until the block that is traced ends."""
+    """Gives a list's place in variables and containers to one of dynamic length, until the block that is traced ends.
+
+    Raises:
+        StructureError: one of them holds a view of a dict, which would go on showing the old one.
+    """
     frame = tracer.frames[-1] if tracer.frames else None
     for container in list(tracer.containers):
         if isinstance(container, list):
@@ -121,7 +128,16 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
 
 def substituted(value: Any, old: Any, new: Any) -> Any:
     """The value with one object in the place of another, also in tuples."""
-    return _mapped(value, lambda x: new if x is old else x)
+
+    def to(x: Any) -> Any:
+        if type(x) in _VIEWS and any(held is old for held in gc.get_referents(x)):
+            raise StructureError(
+                f"a dict gets or loses keys in some runs only, while something holds a view of it ({type(x).__name__[5:]}())",
+                location=user_location(), hint="ask the dict for them again behind that, or take a list of them before",
+            )  # fmt: skip
+        return new if x is old else x
+
+    return _mapped(value, to)
 
 
 def current(tracer: Tracer | None, value: Any) -> Any:

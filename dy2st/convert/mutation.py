@@ -9,6 +9,7 @@ from ..tensor import Tensor
 from .calls import call
 from .chosen import chooses
 from .dynamic import DynamicList
+from .followed import require_items_followed
 from .growing import current, promote
 from .items import fits_array, get, is_unknown, store
 from .iterables import Lazy, Staged
@@ -81,6 +82,7 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
 @chooses
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
+    require_items_followed(a)
     a = _list(a)
     if isinstance(key, slice) and isinstance(a, (list, DynamicList)) and (is_staged(value) or isinstance(value, (Staged, Lazy))):
         from .comprehensions import list_
@@ -104,6 +106,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
 @chooses
 def delitem(a: Any, key: Any) -> Any:
     """`del a[key]`; returns what `a` is then."""
+    require_items_followed(a)
     a = _list(a)
     if type(a) is list and a and (is_staged(key) or _staged_slice(key)):
         a = _promoted(a, [])

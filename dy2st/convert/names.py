@@ -16,18 +16,23 @@ _REBINDS = ("STORE_DEREF", "DELETE_DEREF")
 _CHANGES = ("STORE_ATTR", "DELETE_ATTR")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 _CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
-# methods that change a list, dict, set, deque, Counter or array, and functions that do
+# methods that change a list, dict, set, deque, Counter, array or file in memory, and functions that do
 _METHODS = {
-    "add", "append", "appendleft", "at", "clear", "copyto", "difference_update", "discard", "extend", "extendleft", "fill", "heapify",
-    "heappop", "heappush", "heappushpop", "heapreplace", "insert", "insort", "insort_left", "insort_right", "intersection_update",
-    "move_to_end", "partition", "pop", "popitem", "popleft", "put", "put_along_axis", "putmask", "remove", "resize", "reverse",
-    "rotate", "setdefault", "setitem", "shuffle", "sort", "subtract", "symmetric_difference_update", "update",
+    "add", "append", "appendleft", "at", "byteswap", "clear", "copyto", "delitem", "difference_update", "discard", "extend", "extendleft",
+    "fill", "frombytes", "fromfile", "fromlist", "fromunicode", "heapify", "heappop", "heappush", "heappushpop", "heapreplace", "insert",
+    "insort", "insort_left", "insort_right", "intersection_update", "move_to_end", "partition", "pop", "popitem", "popleft", "put",
+    "put_along_axis", "putmask", "read", "readinto", "readline", "readlines", "remove", "resize", "reverse", "rotate", "seek",
+    "setdefault", "setitem", "shuffle", "sort", "subtract", "symmetric_difference_update", "truncate", "update", "write", "writelines",
+    *(f"{under}{name}{under}" for under in ("", "__") for name in ("iadd", "iand", "iconcat", "imul", "ior", "isub", "ixor")),
+    "__delitem__", "__setitem__",
 }  # fmt: skip
 # what reads attributes that it does not name
 _SWEEPING = {"vars", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
 _TEXTS = {"str", "repr", "format", "print", "ascii"}
 # what changes attributes that it does not name
 _SETTING = {"setattr", "delattr", "__setattr__", "__delattr__"}
+# methods of what a class has for an attribute, as `Point.x.__set__`
+_OF_DESCRIPTORS = {"__set__", "__delete__"}
 # what finds out that an attribute is missing
 _ASKING = {"AttributeError", "hasattr", "getattr"}
 
@@ -112,6 +117,8 @@ def names_of(code: types.CodeType) -> Names:
     if not seen.isdisjoint(_SETTING):
         changed |= texts
         items = True
+    if not attributes.isdisjoint(_OF_DESCRIPTORS):
+        changed |= attributes
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(rebound), frozenset(modules),
         frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),

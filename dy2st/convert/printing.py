@@ -1,7 +1,9 @@
-"""`print`, `assert` and texts with tensors in them."""
+"""`print`, `logging`, `assert` and texts with tensors in them."""
 
 from __future__ import annotations
 
+import functools
+import logging
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +17,7 @@ from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
 from .structure import flatten
-from .texts import MARK
+from .texts import MARK, percent
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 
 
@@ -36,6 +38,46 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     parts, specs, tensors = texts(values, " " if sep is None else sep)
     tracer.effect("print", In=tensors, parts=parts, specs=specs, end="\n" if end is None else end,
                   stderr=file is sys.stderr, flush=bool(flush))  # fmt: skip
+
+
+def _log(original: Callable, level: int | None, logger: logging.Logger, /, *args: Any, **kwargs: Any) -> None:
+    """What a method of a logger does, at run time, each time and in order; `level` is None where that is the first argument.
+
+    Raises:
+        StagedValueError: it has options: the frames and the exception of the call are not there when the Program runs.
+    """
+    tracer = current_tracer()
+    if tracer is None:
+        original(logger, *args, **kwargs)
+        return
+    if kwargs:
+        raise StagedValueError(
+            f"{original.__name__}() of a logger with {', '.join(kwargs)} is not supported while tracing", location=user_location(2),
+            hint="put what it is to say into the message",
+        )  # fmt: skip
+    if level is None:
+        level, *args = args  # type: ignore[assignment]
+    message, *values = args
+    if values:  # as LogRecord does: one dict stands for all
+        message = percent(str(message), values[0] if len(values) == 1 and isinstance(values[0], dict) and values[0] else tuple(values))
+    parts, specs, tensors = texts([message])
+    name = "" if isinstance(logger, logging.RootLogger) else logger.name
+    tracer.effect("log_message", In=tensors, parts=parts, specs=specs, logger=name, level=level)
+
+
+def _log_to_root(original: Callable, level: int | None, /, *args: Any, **kwargs: Any) -> None:
+    if current_tracer() is None:
+        original(*args, **kwargs)
+        return
+    _log(original, level, logging.getLogger(), *args, **kwargs)
+
+
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING, "error": logging.ERROR,
+           "critical": logging.CRITICAL, "fatal": logging.CRITICAL, "log": None}  # fmt: skip
+LOGGING: dict[Any, Callable] = {
+    **{f: functools.partial(_log, f, level) for name, level in _LEVELS.items() if (f := getattr(logging.Logger, name, None))},
+    **{f: functools.partial(_log_to_root, f, level) for name, level in _LEVELS.items() if (f := getattr(logging, name, None))},
+}
 
 
 def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor]]:

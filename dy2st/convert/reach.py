@@ -22,7 +22,7 @@ from ..tensor import Tensor
 from ..transpiler import is_generated
 from .attributes import MISSING, defined, dict_of
 from .cells import place_of
-from .containers import is_container
+from .containers import COMPARED_AS_A_WHOLE, OF_THE_LIBRARY, is_container
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
 from .names import names_of
@@ -209,13 +209,20 @@ class Reach:
                 self._place(holder, ORDER, f"the keys of {name}")
             for entry in list(value) if isinstance(value, dict) else range(len(value)):
                 self._place(holder, entry, f"item {entry!r} of {name}", item=True)
-        elif isinstance(value, (set, np.ndarray, bytearray)):
+        elif isinstance(value, COMPARED_AS_A_WHOLE):
             self._place(value, CONTENTS, name)
         if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and id(value) not in self.inside):
             for x in value:
                 self._meet(x, f"an item of {name}")
         if isinstance(value, _BUILT_IN) and is_container(value.__self__):
             self.items = True  # `put = items.append`: the method has no name in code
+        if isinstance(value, functools.partial) and not isinstance(value.func, types.FunctionType):
+            # `partial(setattr, obj, "x")`, `partial(operator.setitem, items, 0)`: nor have these
+            texts = {x for x in (*value.args, *value.keywords.values()) if isinstance(x, str)}
+            self.names |= texts
+            self.read |= texts
+            self.changed |= texts
+            self.items = True
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
             dict_of(value) or ()
         )
@@ -289,6 +296,13 @@ class Reach:
             return
         attributes = dict_of(x)
         kind = type(x).__name__
+        if attributes is not None and isinstance(x, OF_THE_LIBRARY):
+            # what they hold is in attributes that only their own methods name, and change
+            names = names | attributes.keys()
+            self.items = True
+            self._nameless |= {id(v) for v in attributes.values()}
+            self.read |= attributes.keys()
+            self.changed |= attributes.keys()
         if attributes is not None and self._sweeping and not _is_own(type(x)):
             names = names | attributes.keys()
         if attributes is not None and id(attributes) not in self.dicts:

@@ -2,9 +2,12 @@
 
 import collections
 import contextlib
+import contextvars
 import dataclasses
 import functools
+import hashlib
 import itertools
+import os
 import queue
 import statistics
 
@@ -625,6 +628,44 @@ def iterator_in_a_loop(x, n):
     return x
 
 
+def put_into_a_simple_queue(x):
+    SIMPLE_QUEUE.put(1)  # error: put() of a SimpleQueue would be done once, while tracing, and not at each call
+    return x * SIMPLE_QUEUE.qsize()
+
+
+def variable_of_a_context(x):
+    return x * CONTEXT.get()  # error: get() of a ContextVar would be done once, while tracing, and not at each call
+
+
+def environment_changed(x):
+    os.environ["DY2ST_CULPRIT"] = "1"  # error: a change of the entries of a Environ would be done once
+    return x
+
+
+def memory_changed(x):
+    MEMORY[0] = 3  # error: a change of the entries of a memoryview would be done once, while tracing
+    return x * MEMORY[0]
+
+
+def file_written(x):
+    with open(os.devnull, "w") as file:
+        file.write("a")  # error: write() of a TextIOWrapper would be done once, while tracing, and not at each call
+    return x
+
+
+def hashed(x):
+    HASH.update(b"a")  # error: update() of a HASH would be done once, while tracing, and not at each call
+    return x * HASH.digest()[0]
+
+
+def view_of_a_dict_that_grows(x):
+    d = {"a": x}
+    keys = d.keys()
+    if x.sum() > 0:  # error: a dict gets or loses keys in some runs only, while something holds a view of it (keys())
+        d["b"] = x * 2
+    return x * len(keys)
+
+
 def random_number_of_numpy(x):
     return x * np.random.rand()  # error: np.random.rand() would be drawn once, while tracing
 
@@ -722,6 +763,7 @@ class Trained:
 
 
 TRAINED = Trained()
+SIMPLE_QUEUE, CONTEXT, MEMORY, HASH = queue.SimpleQueue(), contextvars.ContextVar("c", default=1), memoryview(bytearray(2)), hashlib.md5()
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": []}
 
 

@@ -2,8 +2,10 @@
 
 import contextlib
 import copy
+import hashlib
 import inspect
 import io
+import queue
 import random
 import types
 import warnings
@@ -73,6 +75,8 @@ def test_what_is_refused_as_a_whole_runs(name, monkeypatch):
         for called in (function, static):
             monkeypatch.setattr(culprits, "POSITIONS", iter(range(100)))
             monkeypatch.setattr(culprits, "TRAINED", culprits.Trained())
+            monkeypatch.setattr(culprits, "SIMPLE_QUEUE", queue.SimpleQueue())
+            monkeypatch.setattr(culprits, "HASH", hashlib.md5())
             found.append(observed(called, values))
         assert_same(*found, values)
 

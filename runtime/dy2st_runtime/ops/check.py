@@ -1,7 +1,8 @@
-"""Ops with effects that users see: `assert`, `raise_if`, `print`. Their texts are made by `message`."""
+"""Ops with effects that users see: `assert`, `raise_if`, `print`, `log_message`. Their texts are made by `message`."""
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
@@ -163,6 +164,36 @@ class Print(OpDef):
     def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], end: str, stderr: bool, flush: bool) -> tuple:
         message.check("print", parts, specs, len(values))
         print(message.compose(parts, specs, values), end=end, file=sys.stderr if stderr else sys.stdout, flush=flush)
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, values: list, **_: Any) -> None:
+        cx.host()
+
+
+@register
+class LogMessage(OpDef):
+    """Logs the text that `parts` and the values of In make, with Python's `logging`: to a logger (the root for ""), at a level."""
+
+    type = "log_message"
+    inputs = ("In*",)
+    outputs = ()
+    attrs = {"parts": Strs([""]), "specs": Strs(), "logger": Str(), "level": Int(logging.INFO)}
+    effect = True
+    host = True
+    differentiable = False
+
+    @staticmethod
+    def infer(values: list[TensorType], *, parts: list[str], specs: list[str], **_: Any) -> tuple:
+        message.check("log_message", parts, specs, len(values))
+        return ()
+
+    @staticmethod
+    def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], logger: str, level: int) -> tuple:
+        message.check("log_message", parts, specs, len(values))
+        target = logging.getLogger(logger or None)
+        if target.isEnabledFor(level):
+            target.log(level, "%s", message.compose(parts, specs, values))
         return ()
 
     @staticmethod

@@ -141,4 +141,5 @@ CASES: list[Case] = [
     Case("raise_object", {"Cond": arr(True, "bool"), "Data": [arr(7)], "Values": [X]},
          {"number": 2, "parts": ["MyError: no ", ""], "specs": ["="]}, raises=RaisedError, match="^MyError: no 7$"),
     Case("print", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="]}),
+    Case("log_message", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="], "logger": "tests"}),
 ]  # fmt: skip
