@@ -245,7 +245,7 @@ class Marks:
         if type(x) is list:
             return [at for v in x if shared(v) for at in self.of(v, block)]
         _, places = self._places.get(id(who(x)), (None, ()))
-        return [at for home, at in places if _within(block, home)]
+        return [at for home, at in places if is_inside(block, home)]
 
     def within(self, block: Block) -> dict[int, tuple[Any, Location | None]]:
         """What has been marked in this block, by id, with the place."""
@@ -259,7 +259,8 @@ class Marks:
             self._in.setdefault(id(parent), []).extend(found)
 
 
-def _within(block: Block | None, home: Block) -> bool:
+def is_inside(block: Block | None, home: Block) -> bool:
+    """Whether a block is `home` or one in it."""
     while block is not None and block is not home:
         block = block.parent
     return block is home
@@ -270,7 +271,7 @@ def outside(x: Any, block: Block) -> bool:
     if type(x) is list:
         return False
     v = x._value
-    return not isinstance(v, Variable) or _within(block.parent, v.block)
+    return not isinstance(v, Variable) or is_inside(block.parent, v.block)
 
 
 @dataclass

@@ -164,6 +164,8 @@ class Alternatives:
     def require_apart(self, held: Collection[Any]) -> None:
         """StructureError if two containers that may be one object are both held after the call, which would leave two in all runs."""
         ids = {id(x) for x in held}
+        # what has become a list of dynamic length is still the list that it was
+        ids |= {id(items) for items, staged in self._tracer.replaced.values() if id(staged) in ids}
         place = next((p.location for p in self._pairs if id(p.one) in ids and id(p.other) in ids), None)
         lists = [x for x in held if isinstance(x, StagedList)]
         aliases = self._tracer.aliases

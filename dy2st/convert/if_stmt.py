@@ -275,6 +275,7 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
     tracer.aliases.merge(list(made.values()), tracer.block)
     tracer.aliases.leave(blocks, tracer.block)
     for r in (*raised, *(e.raised for e in exceptions)):
+        r.leave(blocks)
         for key, cell in cells.items():
             r.cells.setdefault(key, (cell, cell.read()))
     for cell, value in zip(cells.values(), merged[len(names) :], strict=False):

@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from dy2st_runtime.errors import Location
-from dy2st_runtime.ir import Block
+from dy2st_runtime.ir import Block, Variable
 from dy2st_runtime.ops.check import EXCEPTIONS
 from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import StructureError
-from ..tensor import Tensor, dispatch
+from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.location import user_location
+from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
 from .frames import Frame, Side
+from .lists import StagedList
 from .structure import flatten, unflatten
 from .surroundings import refused_by
 
@@ -66,8 +68,21 @@ class Raised:
 
     def forget(self, frame: Frame) -> None:
         """What was made in a frame ends with it; the variables have copies of it."""
-        self.cells = {key: found for key, found in self.cells.items()
-                      if isinstance(found[0], TensorCell) or found[0].target in frame.containers}  # fmt: skip
+        made = Made(self.tracer, frame)
+
+        def lasts(cell: Cell) -> bool:
+            return not made.holds(cell.target) if isinstance(cell, TensorCell) else cell.target in frame.containers
+
+        self.cells = {key: found for key, found in self.cells.items() if lasts(found[0])}
+
+    def leave(self, blocks: Sequence[Block]) -> None:
+        """The blocks of a branch have come to their end, and with them the tensors that were made in them."""
+
+        def lasts(cell: Cell) -> bool:
+            v = cell.target._value if isinstance(cell, TensorCell) else None
+            return not isinstance(v, Variable) or not any(is_inside(v.block, b) for b in blocks)
+
+        self.cells = {key: found for key, found in self.cells.items() if lasts(found[0])}
 
 
 class NoWayOn(BaseException):
@@ -282,9 +297,12 @@ class Attempts:
             if not is_variable_of(found[0], attempt.own):
                 raised.cells.setdefault(key, found)
         if raised.state is None:
-            state = attempt.get_state()
-            # what is made in a branch may change behind the raise, where nobody else sees it
-            raised.state = state if scope.direct else tuple(_copied(x, base) for x in state)
+            raised.state = attempt.get_state()
+        if base is not None:
+            # what is made in the branch, or behind another raise, may change behind this one, where nobody else sees it
+            copies = _Copies(Made(tracer, base), raised.cells)
+            raised.state = tuple(map(copies.of, raised.state))
+            raised.cells = {key: (cell, copies.of_tensor(value)) for key, (cell, value) in raised.cells.items()}
 
     def intercept(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
         """An op may fail because of values, inside of a `try`; True if what it would raise is known and the op is not needed.
@@ -370,8 +388,46 @@ def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Excepti
     return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
 
 
-def _copied(value: Any, frame: Frame | None) -> Any:
-    """A value with copies of the containers that are made in a frame."""
-    leaves, tree = flatten(value, twins=True)
-    outside = tree.kind is None or frame is None or value in frame.containers
-    return value if outside else unflatten(tree, leaves)
+class Made:
+    """What has been made since a branch or a loop body began."""
+
+    def __init__(self, tracer: Tracer, frame: Frame):
+        self.frame = frame
+        self._frames = tracer.frames[tracer.frames.index(frame) :]
+
+    def holds(self, x: Tensor | StagedList) -> bool:
+        key = TensorCell(x).key
+        before = next((f.tensors[key][1] for f in self._frames if key in f.tensors), x._value)
+        return isinstance(before, Variable) and is_inside(before.block, self.frame.block)
+
+
+class _Copies:
+    """Values as they are now, of which what is made in a branch or a loop body may change later.
+
+    Args:
+        cells: what has changed since, with the values that it had.
+    """
+
+    def __init__(self, made: Made, cells: dict[tuple, tuple[Cell, Any]]):
+        self._made, self._cells = made, cells
+        self._copies: dict[int, Any] = {}
+
+    def of(self, value: Any) -> Any:
+        leaves, tree = flatten(value, twins=True)
+        if tree.kind is not None and value in self._made.frame.containers:
+            return value  # its changes are known by cells
+        leaves = [self.of_tensor(x) for x in leaves]
+        return leaves[0] if tree.kind is None else unflatten(tree, leaves)
+
+    def of_tensor(self, x: Any) -> Any:
+        if not is_changeable(x) or not self._made.holds(x):
+            return x
+        if id(who(x)) not in self._copies:
+            _, before = self._cells.get(TensorCell(x).key, (None, x))
+            self._copies[id(who(x))] = x.alike(before._value)
+        return self._copies[id(who(x))]
+
+
+def is_changeable(x: Any) -> bool:
+    """Whether a value is a tensor or list that may be modified in place."""
+    return (type(x) is Tensor or isinstance(x, (Parameter, StagedList))) and shared(x)

@@ -21,7 +21,10 @@ from .tracer import Tracer, need_tracer
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, ValueError, ZeroDivisionError, OverflowError)
 # what Python says there of a value that can never do what is asked of it
-_OF_VALUES = re.compile(r"'\w+' object is not (iterable|an iterator|reversible|callable|subscriptable)|object of type '\w+' has no len\(\)")
+_OF_VALUES = re.compile(
+    r"'\w+' object is not (iterable|an iterator|reversible|callable|subscriptable)|object of type '\w+' has no len\(\)"
+    r"|'[<>]=?' not supported between instances of '\w+' and '\w+'"
+)
 
 # classes of values while a function is traced, and what they are to the user
 _STANDS_FOR = {

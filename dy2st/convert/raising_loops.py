@@ -10,13 +10,15 @@ import numpy as np
 
 from ..errors import StructureError
 from ..tensor import Tensor, dispatch
+from .containers import is_container
 from .if_stmt import if_expr, truth
-from .raised import Raised, scalar
+from .raised import Made, Raised, is_changeable, scalar
 from .settled import TRIALS
 from .undefined import Unread
 
 if TYPE_CHECKING:
     from .loops import Loop
+
 
 class Raises(BaseException):
     """The run may raise something in an iteration, which ends the loop."""
@@ -37,10 +39,41 @@ class Raises(BaseException):
             at += 1 + count
 
 
+class _Same:
+    """An object from before the loop: it goes on as it is, as what an iteration changes of it is known by cells."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class _Known:
+    """Which of the values that an iteration hands on, by position, are not the same object in each.
+
+    Attributes:
+        seen: whether an iteration has been traced with the present variables of the loop.
+    """
+
+    def __init__(self) -> None:
+        self.varying: set[int] = set()
+        self.seen = False
+        self._same: dict[int, _Same] = {}
+
+    def handed(self, values: list[Any], made: Made) -> list[Any]:
+        for i, x in enumerate(values):
+            if i not in self.varying and not _is_from_before(x, made):
+                self.varying.add(i)
+        return [x if i in self.varying else self._same.setdefault(id(x), _Same(x)) for i, x in enumerate(values)]
+
+
+def _is_from_before(x: Any, made: Made) -> bool:
+    return x in made.frame.containers if is_container(x) else is_changeable(x) and not made.holds(x)
+
+
 def end_by_raising(loop: Loop, found: Raises) -> None:
     """What the run may raise in an iteration becomes variables of the loop, which ends by it; behind the loop it is raised."""
     held: list[Any] = []
-    tries = loop.tracer.tries
+    tracer, tries = loop.tracer, loop.tracer.tries
+    known = _Known()
 
     def run() -> tuple:
         loop.body()
@@ -52,7 +85,11 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
         now = Raises(raised)
         if now.shape != found.shape:
             raise now
-        held[:] = [x for r in raised for x in (scalar(r.flag), *r.held())]
+        count = len(known.varying)
+        held[:] = known.handed([x for r in raised for x in (scalar(r.flag), *r.held())], Made(tracer, tracer.frames[-1]))
+        if len(known.varying) > count and known.seen:
+            raise now
+        known.seen = True
         found.raised = raised
         loop.set_state(before if values is None else values)
 
@@ -71,6 +108,7 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
         held[:] = [Unread("what is raised")] * sum(1 + n for _, n in found.positions())
         for i, _ in found.positions():
             held[i] = dispatch.constant(np.asarray(False))
+        known.seen = False
         names = ("what is raised",) * len(held) + tuple(loop.names)
         inner = type(loop)(loop.tracer, test, body, lambda: (*held, *loop.get_state()), set_state, names)
         try:
@@ -79,11 +117,13 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
             break
         except Raises as other:
             inner.leave()
+            if other.shape != found.shape:
+                known = _Known()
             found = other
     else:
         raise StructureError("what is raised in the loop does not settle", location=loop.location)
     for raised, (i, n) in zip(found.raised, found.positions(), strict=True):
         raised.flag = held[i]
-        raised.hold(held[i + 1 : i + 1 + n])
+        raised.hold([x.value if isinstance(x, _Same) else x for x in held[i + 1 : i + 1 + n]])
     for raised in found.raised:
         tries.open(raised)

@@ -20,7 +20,7 @@ from dy2st_runtime.ir.program import Block, Function, Variable
 from dy2st_runtime.ops.registry import TensorType
 
 from ..errors import Location, StructureError
-from ..tensor import Tensor
+from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import UNROLLED, Activation, Arguments, NoResult, Reentered, admits, under_conditions
 from .aliases import shared, who
@@ -222,7 +222,7 @@ class StagedFunction:
         inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(self.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)
         for out in outs:
-            out.stop_gradient = not out.dtype.startswith("float")
+            out.stop_gradient = not (dispatch.is_grad_enabled() and out.dtype.startswith("float"))
         made: list[Any] = []
         rest = iter(outs)
 

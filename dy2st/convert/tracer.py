@@ -22,7 +22,7 @@ from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .activations import Activation
 from .activations import Kind as CallKind
-from .aliases import ON_LISTS, Aliases
+from .aliases import ON_LISTS, Aliases, is_inside
 from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dynamic import DynamicList
@@ -232,7 +232,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     def is_around(self, outer: Block) -> bool:
         """Whether a block is the current one or one around it."""
-        return _is_inside(self.block, outer)
+        return is_inside(self.block, outer)
 
     def capture(self, t: Tensor) -> Variable:
         known = self.captures.get(id(t))
@@ -313,7 +313,7 @@ class Tracer(Watcher, ProgramRecorder):
             v = self.capture(tensor)
             self.originals.setdefault(id(tensor), (tensor, tensor._value))
             tensor._value = v
-        if self.frames and not _is_inside(tensor._value.block, self.frames[-1].block):
+        if self.frames and not is_inside(tensor._value.block, self.frames[-1].block):
             cell = TensorCell(tensor)
             self.frames[-1].tensors.setdefault(cell.key, (cell, tensor._value))
 
@@ -385,7 +385,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         v = tensor._value
-        inside = isinstance(v, Variable) and (not self.frames or _is_inside(v.block, self.frames[-1].block))
+        inside = isinstance(v, Variable) and (not self.frames or is_inside(v.block, self.frames[-1].block))
         if isinstance(stop, Tensor) or (self.frames and not inside and tensor.stop_gradient is not bool(stop)):
             raise StagedValueError("whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors",
                                    location=user_location(2), hint="use y.detach() in the branch")  # fmt: skip
@@ -520,10 +520,3 @@ def need_tracer(what: str) -> Tracer:
             hint="use static.cond and static.while_loop, or call a function decorated with to_static",
         )  # fmt: skip
     return tracer
-
-
-def _is_inside(block: Block | None, outer: Block) -> bool:
-    """Whether a block is `outer` or one in it."""
-    while block is not None and block is not outer:
-        block = block.parent
-    return block is not None

@@ -779,6 +779,14 @@ def list_kept_twice(x):
     return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
 
 
+def list_kept_twice_and_returned(x):  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept
+    if x.sum() > 0:
+        KEPT["long"] = KEPT["short"]
+    if x.sum() > 0:
+        return [2.0]
+    return KEPT["short"]
+
+
 def list_kept_twice_perhaps_once_more(x):
     def change():
         KEPT["short"] = []

@@ -8,7 +8,7 @@ import pytest
 from corpus import recursion
 from dy2st_runtime import config, reference
 
-from dy2st import jit, nn
+from dy2st import jit, nn, no_grad
 from dy2st.errors import Dy2stError, RecursionLimitError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
@@ -221,3 +221,32 @@ def test_integers_have_no_gradient():
     static = jit.to_static(recursion.fibonacci)
     assert int(static(Tensor(10))) == 55
     assert static(Tensor(10)).stop_gradient
+
+
+def halves(v):
+    if v.abs().sum() < 0.5:
+        return v
+    return halves(v / 2) + v
+
+
+def once_without_gradient(x):
+    with no_grad():
+        y = halves(x)
+    return halves(x) + y
+
+
+def then_without_gradient(x):
+    z = halves(x)
+    with no_grad():
+        y = halves(x)
+    return z * y * x
+
+
+@pytest.mark.parametrize("function", [once_without_gradient, then_without_gradient])
+def test_gradients_flow_where_they_are_recorded(function):
+    found = []
+    for f in (function, jit.to_static(function)):
+        x = Tensor(np.float32([1.0, -2.0]), stop_gradient=False)
+        (f(x) ** 2).sum().backward()
+        found.append(x.grad.tolist())
+    assert found[0] == pytest.approx(found[1])

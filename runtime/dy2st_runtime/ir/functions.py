@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .program import Block, Function, Operator, Program
+from .program import Block, Function, Operator, Program, Variable
 from .visit import all_ops, called, declare_like, own_free_names, rename_reads
 
 PUSHES = ("tape_push", "tape_extend")
@@ -115,7 +115,12 @@ def _form(block: Block, names: dict[str, str], classes: dict[Function, int]) -> 
         for name in op.output_names:
             if not block.var(name).persistable:
                 names[name] = f"%{len(names)}"
-        outputs = {slot: [(names.get(n, n), str(block.var(n).type)) for n in ns] for slot, ns in op.outputs.items()}
+        # one that was written under `no_grad()` is another than one that was not
+        outputs = {slot: [(names.get(n, n), *_kind(block.var(n))) for n in ns] for slot, ns in op.outputs.items()}
         ops.append((op.type, *(sorted(part.items()) for part in (inputs, outputs, attrs, inner))))
-    params = [(names[n], str(block.vars[n].type), block.vars[n].stop_gradient) for n in block.params]
+    params = [(names[n], *_kind(block.vars[n])) for n in block.params]
     return params, ops, [names.get(n, n) for n in block.results]
+
+
+def _kind(v: Variable) -> tuple[str, bool]:
+    return str(v.type), v.stop_gradient

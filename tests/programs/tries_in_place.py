@@ -1,0 +1,140 @@
+"""What is changed in place in the body of a `try`, before or behind something that only the run knows to be raised."""
+
+P = [1.0, 2.0, 3.0]
+
+
+class Stop(Exception):
+    pass
+
+
+def list_that_a_loop_grows(x, n):
+    found = []
+    try:
+        for v in x:
+            if v > n:
+                raise Stop
+            found.append(v)
+    except Stop:
+        pass
+    return found
+
+
+def list_with_two_names(x, n):
+    found = []
+    same = found
+    try:
+        for v in x:
+            if v > n:
+                raise Stop
+            found.append(v)
+    except Stop:
+        pass
+    same.append(x[0])
+    return found
+
+
+def tensor_made_in_the_body(x, n):
+    try:
+        y = x * 2
+        for v in x:
+            if v > n:
+                raise Stop
+            y.add_(v)
+    except Stop:
+        pass
+    return y
+
+
+def tensor_made_in_the_iteration(x, n):
+    y = x
+    try:
+        for v in x:
+            y = x * v
+            if v > n:
+                raise Stop
+            y.add_(v)
+    except Stop:
+        pass
+    return y
+
+
+def tensor_carried_by_the_loop(x, n):
+    y = x
+    try:
+        for v in x:
+            y = y * v
+            if v > n:
+                raise Stop
+            y.add_(v)
+    except Stop:
+        pass
+    return y
+
+
+def tensor_with_two_names(x, n):
+    y = x * 1
+    z = y
+    try:
+        for v in x:
+            if v > n:
+                raise Stop
+            y.add_(v)
+    except Stop:
+        y.add_(x)
+    return z
+
+
+def entries_of_a_dict(x, n):
+    d = {"y": x * 1, "found": []}
+    try:
+        for v in x:
+            if v > n:
+                raise Stop
+            d["found"].append(v)
+            d["y"].add_(v)
+            if v > n - 1:
+                raise Stop
+    except Stop:
+        d["found"].append(x[0])
+    return d
+
+
+def made_between_two_raises(x, n):
+    y = x
+    try:
+        if x.sum() > 100:
+            raise Stop
+        y = x * 2
+        if n > 1:
+            raise Stop
+        y.add_(x)
+    except Stop:
+        pass
+    return y
+
+
+def list_grown_on_a_path_that_raises(x, n):
+    found = []
+    try:
+        if x.sum() > 0:
+            found.append(x)
+            if x[0] > n:
+                raise Stop
+            found.append(x * 2)
+    except Stop:
+        pass
+    return found
+
+
+_CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
+CASES = [
+    (list_that_a_loop_grows, _CALLS, 1),
+    (list_with_two_names, _CALLS, 1),
+    (tensor_made_in_the_body, _CALLS, 1),
+    (tensor_made_in_the_iteration, _CALLS, 1),
+    (tensor_carried_by_the_loop, _CALLS, 1),
+    (tensor_with_two_names, _CALLS, 1),
+    (entries_of_a_dict, _CALLS, 1),
+    (made_between_two_raises, _CALLS, 1),
+    (list_grown_on_a_path_that_raises, _CALLS, 1),
+]
