@@ -25,7 +25,7 @@ from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, OF_THE_LIBRARY, is_container
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
-from .names import names_of
+from .names import Names, names_of
 from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
 
 # a container with more than this is compared as a whole, unless there are tensors in it
@@ -104,6 +104,14 @@ class Reach:
             else:
                 self._meet(value, f"a {type(value).__name__}")
         self._settle()
+
+    def add_code(self, f: types.FunctionType, code: types.CodeType, besides: frozenset[str]) -> None:
+        """Adds what another code of a function names, but for some: Python leaves out what it finds not to run (`while x and False`)."""
+        names, own = names_of(code), names_of(f.__code__)
+        more = (names.globals | names.attributes | names.assigned | names.changed) - besides
+        if not more <= own.globals | own.attributes | own.assigned | own.changed:
+            self._take(f, names)
+            self._settle()
 
     def ask(self, owner: Any, name: str) -> None:
         """Adds an attribute that was asked for by a computed name."""
@@ -245,31 +253,12 @@ class Reach:
             self.changed |= names.changed
             self.items |= names.items
             return
-        # where a condition on tensors decides whether something is assigned, its old value is read too
-        self.names |= names.attributes | names.changed
-        self.read |= names.attributes | names.globals
-        self._seen |= names.looked
-        self._handled |= names.handled
-        self._items_seen |= names.items_looked
-        self._assigned |= names.changed | names.assigned
+        self._take(f, names)
         if is_foreign(f.__module__):
             return  # of one of our own layers: its module stays as it is
-        self.changed |= names.changed
-        self.items |= names.items
-        if names.sweeping > self._sweeping or names.asking > self._asking:
-            self._looked = set()  # what was looked for by name has to be looked for once more
-        if names.comparing > self._comparing or names.formatting > self._formatting:
-            self._comparing, self._formatting = self._comparing or names.comparing, self._formatting or names.formatting
-            for x in list(self.objects.values()):
-                if not isinstance(x, (type, types.FunctionType, types.ModuleType)):
-                    self._special_methods(type(x))
-        self._sweeping, self._asking = self._sweeping or names.sweeping, self._asking or names.asking
         self._place(f, CODE, f"the code and the default arguments of {f.__name__!r}")
         for x in (*(f.__defaults__ or ()), *([f.__kwdefaults__] if f.__kwdefaults__ else ())):
             self._meet(x, f"a default argument of {f.__name__!r}")
-        for name in names.globals | names.assigned:
-            if name in f.__globals__ or not hasattr(builtins, name):
-                self._place(f.__globals__, name, f"global {name!r}")
         package = str(f.__globals__.get("__package__") or "").split(".")
         for name in names.modules:  # an import may be relative to any package around
             for depth in range(len(package) + 1):
@@ -280,6 +269,31 @@ class Reach:
             else:
                 self._variables[id(cell)] = name
                 self._place(cell, None, f"the variable {name!r} around {f.__name__!r}")
+
+    def _take(self, f: types.FunctionType, names: Names) -> None:
+        """The names in the code of a function count."""
+        # where a condition on tensors decides whether something is assigned, its old value is read too
+        self.names |= names.attributes | names.changed
+        self.read |= names.attributes | names.globals
+        self._seen |= names.looked
+        self._handled |= names.handled
+        self._items_seen |= names.items_looked
+        self._assigned |= names.changed | names.assigned
+        if is_foreign(f.__module__):
+            return
+        self.changed |= names.changed
+        self.items |= names.items
+        if names.sweeping > self._sweeping or names.asking > self._asking:
+            self._looked = set()  # what was looked for by name has to be looked for once more
+        if names.comparing > self._comparing or names.formatting > self._formatting:
+            self._comparing, self._formatting = self._comparing or names.comparing, self._formatting or names.formatting
+            for x in list(self.objects.values()):
+                if not isinstance(x, (type, types.FunctionType, types.ModuleType)):
+                    self._special_methods(type(x))
+        self._sweeping, self._asking = self._sweeping or names.sweeping, self._asking or names.asking
+        for name in names.globals | names.assigned:
+            if name in f.__globals__ or not hasattr(builtins, name):
+                self._place(f.__globals__, name, f"global {name!r}")
 
     def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:
         if isinstance(x, types.ModuleType):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any
@@ -23,6 +24,14 @@ from .structure import MaybeObject
 
 # what is no container itself, but may hold some
 _HOLDERS = (tuple, MaybeObject, MaybeAttribute, MaybeValue, StagedDict)
+
+
+@functools.cache
+def _ours() -> frozenset[str]:
+    """The names that converted code has besides the user's."""
+    from dy2st import convert
+
+    return frozenset(dir(convert))
 
 
 class Watcher:
@@ -108,6 +117,7 @@ class Watcher:
             return
         for name, holder in assigned_outside(function, converted.__code__):
             self.watch_variable(OuterVariable(name, holder))
+        self.reach.add_code(function, converted.__code__, _ours())
         self.watch_reached(function)
 
     def watch_reached(self, *values: Any) -> None:

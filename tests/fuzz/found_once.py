@@ -2,7 +2,7 @@
 
 # ruff: noqa: B007, F841, SIM102, UP031  (what is left of them looks like this)
 
-from tests.fuzz.world import halves, scaled
+from tests.fuzz.world import Record, halves, scaled
 
 
 def value_or_none_printed(x, n, m, a):
@@ -374,6 +374,16 @@ def entry_changed_by_what_a_recursive_call_gives(x, n, m, a):
     return rows
 
 
+KEPT_HOLDERS = [Record(0.5)]
+
+
+def attribute_set_in_a_loop_that_python_leaves_out(x, n, m, a):
+    count = n * 0
+    while (count := count + 1) < 4 and False:
+        KEPT_HOLDERS[0].value = x.sum()
+    return n
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -402,4 +412,5 @@ PROGRAMS = [
     list_put_into_a_global_changed_elsewhere,
     item_set_of_a_global_number_in_a_handler,
     entry_changed_by_what_a_recursive_call_gives,
+    attribute_set_in_a_loop_that_python_leaves_out,
 ]  # fmt: skip
