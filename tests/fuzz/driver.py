@@ -89,8 +89,8 @@ def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
     signal.signal(signal.SIGVTALRM, stop)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
-    # nearly all that a program leaves is garbage at once: what little there is besides need not be looked through at each one
-    gc.set_threshold(100_000, 20, 100)
+    # nearly all that programs leave is garbage: it is looked for once, behind all of them
+    gc.disable()
     # the transformed sources of so many programs are of no use in the user's cache
     folder = Path(tempfile.mkdtemp(prefix="dy2st-fuzz-"))
     loader.folder = lambda: folder
@@ -104,6 +104,7 @@ def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
                 reports.append(report)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        gc.collect()
     return first, end, found, reports
 
 
