@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from ..tensor import Tensor
 from .calls import call
 from .chosen import chooses
+from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
 from .items import fits_array, get, is_unknown, store
 from .iterables import Lazy, Staged
+from .options import OneOf, choose
 from .tracer import current_tracer, is_staged, need_tracer
 
 
@@ -91,14 +95,14 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
     if type(a) is list:
         if is_staged(key) and not fits_array(a, [value]):
             store(a, key, value)
-            return a
+            return _list(a)
         if is_staged(key):
             a = _promoted(a, [value])
         elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, DynamicList)):
             a = _promoted(a, value)
     elif type(a) is dict and is_unknown(key):
         store(a, key, value)
-        return a
+        return _list(a)
     a[key] = value
     return a
 
@@ -110,8 +114,18 @@ def delitem(a: Any, key: Any) -> Any:
     a = _list(a)
     if type(a) is list and a and (is_staged(key) or _staged_slice(key)):
         a = _promoted(a, [])
+    if isinstance(key, OneOf) and isinstance(a, (dict, StagedDict)):
+        _at_one(a, key, operator.delitem)
+        return _list(a)
     del a[key]
     return a
+
+
+def _at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:
+    """`f(a, key)` of a dict, which it changes, where only the run knows which of several the key is: a branch for each."""
+    tracer = need_tracer("an item")
+    tracer.watch(a)
+    return choose(key, lambda one: f(current(tracer, a), one), plain=True)
 
 
 def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -129,6 +143,8 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return list_method(a, name)(*args, **kwargs)
     if type(a) is dict and name == "get" and args and is_unknown(args[0]):
         return get(a, *args)
+    if name in ("pop", "setdefault") and args and isinstance(args[0], OneOf) and isinstance(a, (dict, StagedDict)):
+        return _at_one(a, args[0], lambda of, key: getattr(of, name)(key, *args[1:]))
     return getattr(a, name)(*args, **kwargs)
 
 

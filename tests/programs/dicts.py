@@ -250,7 +250,47 @@ def one_order_on_both_paths(x):
     return list(d), {**d}
 
 
+def _key(x, other):
+    key = "a"
+    if x.sum() < 0:
+        key = other
+    return key
+
+
+def set_under_a_key_of_a_path(x):
+    d = {"a": x, "b": -x}
+    d[_key(x, "z")] = x * 7
+    return len(d), "z" in d, d["a"]
+
+
+def deleted_under_a_key_of_a_path(x):
+    d = {"a": x, "b": -x, "c": x * 3}
+    del d[_key(x, "b")]
+    return len(d), [d[k] for k in d]
+
+
+def missing_under_a_key_of_a_path(x):
+    d = {"a": x, "b": -x}
+    del d[_key(x, "z")]
+    return len(d)
+
+
+def popped_under_a_key_of_a_path(x):
+    d = {"a": x, "b": -x, "c": x * 3}
+    return d.pop(_key(x, "z"), x * 9), len(d)
+
+
+def default_under_a_key_of_a_path(x):
+    d = {"a": x, "b": -x}
+    y = d.setdefault(_key(x, "z"), x * 9)
+    return y, len(d), "z" in d
+
+
 CASES = [
+    *((f, [([1.0, 2.0],), ([-1.0, 0.5],)], 1) for f in (
+        set_under_a_key_of_a_path, deleted_under_a_key_of_a_path, missing_under_a_key_of_a_path, popped_under_a_key_of_a_path,
+        default_under_a_key_of_a_path,
+    )),
     *((f, [(P,), (N,), (M,)], 1) for f in (
         key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped,
         under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
