@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import StagedValueError
@@ -103,7 +104,7 @@ class Generator(Lazy):
             for x in self.source:
                 kept = True if self.test is None else truth(self.test(x))
                 if isinstance(kept, Tensor):
-                    self.source = itertools.chain((x,), self.source)
+                    self.source = itertools.chain((_Tested(x, kept),), self.source)
                     break
                 if kept:
                     return self.element(x)
@@ -128,9 +129,18 @@ class Generator(Lazy):
 
         def filtered(x: Any) -> None:
             assert test is not None
-            if_stmt(test(x), lambda: item(x), _nothing, get_state, set_state, names)
+            x, kept = (x.item, x.kept) if isinstance(x, _Tested) else (x, test(x))
+            if_stmt(kept, lambda: item(x), _nothing, get_state, set_state, names)
 
         return self._taken(extra_test is None), item if test is None else filtered
+
+
+@dataclass
+class _Tested:
+    """An item whose condition has been computed, which has its effects once."""
+
+    item: Any
+    kept: Tensor
 
 
 class _Spent(Iterator):

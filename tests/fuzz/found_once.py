@@ -384,6 +384,10 @@ def attribute_set_in_a_loop_that_python_leaves_out(x, n, m, a):
     return n
 
 
+def next_whose_condition_counts(self, x, n, m, a):
+    return next((p for p in [3, 4] if self.count() + x.sum() > 3), 7) * x
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -413,4 +417,5 @@ PROGRAMS = [
     item_set_of_a_global_number_in_a_handler,
     entry_changed_by_what_a_recursive_call_gives,
     attribute_set_in_a_loop_that_python_leaves_out,
+    next_whose_condition_counts,
 ]  # fmt: skip
