@@ -155,7 +155,7 @@ def bounded(pool, tasks, jobs: int):
     waiting = []
     for task in tasks:
         waiting.append(pool.apply_async(chunk, (task,)))
-        if len(waiting) > 2 * jobs:
+        if len(waiting) > 50 * jobs:  # one program may take as long as a thousand others
             yield waiting.pop(0).get()
     for result in waiting:
         yield result.get()
