@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
+from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from .generators import Generator
 from .growing import current
@@ -20,6 +21,7 @@ from .loops import Loop, probe
 from .tracer import Tracer, current_tracer, need_tracer
 
 _UNROLL_LIMIT = 100_000
+_NO_END = 2**62
 
 
 def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
@@ -55,6 +57,11 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
         go = extra_test() if tracer is None else probe(tracer, extra_test, get_state, set_state)
         if not isinstance(go, Tensor) and not go:
             return
+        if isinstance(go, Tensor) and type(items) is itertools.count and (over := _counted(items)) is not None:
+            assert tracer is not None
+            leave(tracer, iterable)
+            _staged_for(tracer, over, body, extra_test, get_state, set_state, names)
+            return
         try:
             item = next(items)
         except StopIteration:
@@ -73,6 +80,14 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
         leave(tracer, iterable)
         if_stmt(extra_test(), partial(body, item), _nothing, get_state, set_state, names)
         _require_same(tracer, iterable)
+
+
+def _counted(numbers: itertools.count) -> Staged | None:
+    """What is left of an `itertools.count()`, which has no end that Python could come to; None if these are no ints."""
+    first, second = next(numbers), next(numbers)
+    if not (isinstance(first, int) and isinstance(second, int)):
+        return None
+    return Staged(_weak_int(_NO_END), lambda i: as_number(i * (second - first) + first), "itertools.count()")
 
 
 def _require_same(tracer: Tracer | None, iterable: Any) -> None:

@@ -12,7 +12,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
-from .activations import NoResult
+from .activations import UNROLLED, NoResult
 from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell, OrderCell
 from .growing import current, gained_key, grown, promote, reordered, substituted
@@ -29,6 +29,7 @@ from .undefined import Undefined, quiet
 def while_stmt(test_fn: Callable[[], Any], body: Callable[[], None], get_state: State, set_state: Callable[[tuple], None],
                names: tuple[str, ...]) -> None:  # fmt: skip
     """`while test_fn(): body()`, where the body (and the test) change the variables `names`; see `if_stmt`."""
+    raising = 0
     while True:
         tracer = current_tracer()
         if tracer is None:
@@ -36,14 +37,17 @@ def while_stmt(test_fn: Callable[[], Any], body: Callable[[], None], get_state: 
                 return
         else:
             decided = probe(tracer, test_fn, get_state, set_state)
-            if isinstance(decided, Tensor):
-                tracer.note("while", "staged: its condition depends on a tensor")
+            # one that only ends by what the run may raise would be unrolled without end
+            if isinstance(decided, Tensor) or raising > UNROLLED:
+                tracer.note("while", "staged: its condition depends on a tensor" if isinstance(decided, Tensor) else "staged: it may raise")
                 Loop(tracer, test_fn, body, get_state, set_state, names).stage()
                 return
             tracer.note("while", "run while tracing: its condition is a Python value")
             if not truth(test_fn()):
                 return
+        before = None if tracer is None else tracer.tries.opened
         body()
+        raising += before is not None and tracer is not None and tracer.tries.opened > before
 
 
 def probe(tracer: Tracer, test_fn: Callable[[], Any], get_state: State, set_state: Callable[[tuple], None]) -> Any:

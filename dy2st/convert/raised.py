@@ -161,10 +161,15 @@ class _Scope:
 
 
 class Attempts:
-    """The `try`s of a trace whose bodies are being traced, from the outside in."""
+    """The `try`s of a trace whose bodies are being traced, from the outside in.
+
+    Attributes:
+        opened: how often something was raised so far that only the run knows.
+    """
 
     def __init__(self, tracer: Tracer):
         self.tracer = tracer
+        self.opened = 0
         self.active: list[Attempt] = []
         self.onlookers: list[Onlooker] = []
         self._scopes: list[_Scope] = []
@@ -282,6 +287,7 @@ class Attempts:
         if scope is None or around is not (tracer.frames[-1] if tracer.frames else None):
             raise refused("in this place (in a function of the Program, say)", user_location())
         self._save(scope, raised)
+        self.opened += 1
         tracer.watch_locals()
         block = tracer.sub_block()
         context = tracer.frame(block)

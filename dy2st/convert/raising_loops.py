@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .loops import Loop
 
 
+# so many trials of a loop may not know yet what varies
+_EARLY = 3
+
+
 class Raises(BaseException):
     """The run may raise something in an iteration, which ends the loop."""
 
@@ -51,11 +55,13 @@ class _Known:
 
     Attributes:
         seen: whether an iteration has been traced with the present variables of the loop.
+        odd: whether the last one has handed on something else than was thought; `early`: how many have, to begin with.
     """
 
     def __init__(self) -> None:
         self.varying: set[int] = set()
-        self.seen = False
+        self.seen = self.odd = False
+        self.early = 0
         self._same: dict[int, _Same] = {}
 
     def handed(self, values: list[Any], made: Made) -> list[Any]:
@@ -83,8 +89,14 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
         before = loop.get_state()
         values, raised = tries.collect(run, inner.cells)
         now = Raises(raised)
-        if now.shape != found.shape:
-            raise now
+        known.odd = now.shape != found.shape
+        if known.odd:
+            # as long as nothing is known of the variables, messages have numbers of Python in them, say: that was tried before
+            known.early += 1
+            if known.seen or known.early > _EARLY or now.shape not in tried:
+                raise now
+            loop.set_state(before if values is None else values)
+            return
         count = len(known.varying)
         held[:] = known.handed([x for r in raised for x in (scalar(r.flag), *r.held())], Made(tracer, tracer.frames[-1]))
         if len(known.varying) > count and known.seen:
@@ -104,16 +116,21 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
         held[:] = values[: len(held)]
         loop.set_state(values[len(held) :])
 
+    does_not_settle = StructureError("what is raised in the loop does not settle", location=loop.location)
+    tried: list[list[tuple]] = []
     for _ in range(TRIALS):
+        tried.append(found.shape)
         held[:] = [Unread("what is raised")] * sum(1 + n for _, n in found.positions())
         for i, _ in found.positions():
             held[i] = dispatch.constant(np.asarray(False))
-        known.seen = False
+        known.seen, known.early = False, 0
         names = ("what is raised",) * len(held) + tuple(loop.names)
         inner = type(loop)(loop.tracer, test, body, lambda: (*held, *loop.get_state()), set_state, names)
         try:
             inner.ended = True
             inner.stage()
+            if known.odd:
+                raise does_not_settle
             break
         except Raises as other:
             inner.leave()
@@ -121,7 +138,7 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
                 known = _Known()
             found = other
     else:
-        raise StructureError("what is raised in the loop does not settle", location=loop.location)
+        raise does_not_settle
     for raised, (i, n) in zip(found.raised, found.positions(), strict=True):
         raised.flag = held[i]
         raised.hold([x.value if isinstance(x, _Same) else x for x in held[i + 1 : i + 1 + n]])

@@ -353,7 +353,30 @@ def of_layers(x):
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
+def counted_until_it_is_large(x, n):
+    total = x * 0
+    for i in itertools.count():
+        total = total + i * x
+        if total.abs().sum() > 5 or i > n:
+            break
+    return total, i
+
+
+def counted_down(x, n):
+    for i in itertools.count(10, -3):
+        if x.sum() + n > i:
+            break
+    return x * i
+
+
+def counted_and_returned(x, n):
+    for i in itertools.count():
+        if i * i >= n:
+            return x * i
+
+
 CASES = [
+    *((f, [([1.0, 2.0], 2), ([-1.0, 0.5], 0), ([0.25], 7)], 1) for f in (counted_until_it_is_large, counted_down, counted_and_returned)),
     (sum_of_rows, [(P,), (N,)], 1),
     (sum_with_start, RUNS, 1),
     (sum_of_filtered, [(P,), (N,)], 1),

@@ -126,6 +126,17 @@ def list_grown_on_a_path_that_raises(x, n):
     return found
 
 
+def loop_that_only_an_index_ends(x, n):
+    i, total = n, x[0] * 0
+    try:
+        while True:
+            total = total + x[i]
+            i += 1
+    except IndexError:
+        total = total + i
+    return total
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
@@ -137,4 +148,5 @@ CASES = [
     (entries_of_a_dict, _CALLS, 1),
     (made_between_two_raises, _CALLS, 1),
     (list_grown_on_a_path_that_raises, _CALLS, 1),
+    (loop_that_only_an_index_ends, [(P, 0), (P, 2), ([4.0, 1.0], 1)], 1),
 ]
