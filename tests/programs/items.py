@@ -258,7 +258,27 @@ X = [1.0, -2.0, 3.0]
 READ = [(X, 0), (X, 1), (X, 2), (X, -1), (X, -3), (X, 3), (X, -4)]
 WRITTEN = READ[:5]
 
+def item_of_what_a_call_gives(x, n):
+    rows = [[x, x * 2], [x * 3]]
+
+    def first():
+        return rows[0]
+
+    first()[n] = x * 9
+    return rows
+
+
+def items_of_the_last_one(x, n):
+    rows = [[x, x * 2], [x * 3]]
+    for i in range(2):
+        rows[i - 1][n * 0] = x * i
+    rows[-1][:] = [x, x + 1]
+    del rows[-1][n]
+    return rows
+
+
 CASES = [
+    *((f, [([1.0, 2.0], 1), ([-1.0, 0.5], 0)], 1) for f in (item_of_what_a_call_gives, items_of_the_last_one)),
     *((f, READ, 1) for f in (
         sizes_differ, numbers, weights, none_in_a_list, unpacked_item, text_item, function_item, layer_item, layers_in_a_loop,
         object_items, slices, texts_written, rows_that_grow, rows_written, popped_of_a_row, rows_of_several_lengths, row_under_a_name,

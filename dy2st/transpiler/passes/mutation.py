@@ -10,7 +10,7 @@ import gast
 from dy2st.transpiler import nodes
 from dy2st.transpiler.analysis.activity import Activity, FunctionScope
 from dy2st.transpiler.manager import Pass
-from dy2st.transpiler.names import unwrap
+from dy2st.transpiler.names import qualified, unwrap
 from dy2st.transpiler.templates import statements
 
 
@@ -66,7 +66,8 @@ class MutationPass(Pass):
     ) -> list:
         """Statements that put `value(target)` in the place of `target`.
 
-        An attribute or item is written only if the value is another object: its setter may do anything.
+        An attribute or item is written only if the value is another object: its setter may do anything. What has no name, as the result
+        of a call, is not written at all: what else holds it gets the new object while the function is traced.
         `held` is a variable that holds the target's value already.
         """
         plain = unwrap(target)
@@ -75,6 +76,8 @@ class MutationPass(Pass):
             return statements("name = value", at=at, name=plain.id, value=value(target))
         old, new = held or self.context.namer.fresh("old_"), self.context.namer.fresh("new_")
         result = [] if held else statements("old = target", at=at, old=old, target=nodes.load(target))
+        if qualified(target) is None:
+            return [*result, *statements("value", at=at, value=value(nodes.name(old)))]
         result += statements(
             "new = value\nif new is not old: store = new",
             at=at,

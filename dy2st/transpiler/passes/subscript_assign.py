@@ -8,7 +8,6 @@ import gast
 
 from dy2st.transpiler import nodes
 from dy2st.transpiler.analysis.activity import Activity
-from dy2st.transpiler.names import qualified
 from dy2st.transpiler.passes.mutation import MutationPass
 from dy2st.transpiler.templates import expression, statements
 
@@ -126,7 +125,7 @@ class SubscriptAssign(MutationPass):
         return self.update(at, target.value, new, held)
 
     def _convertible(self, target: gast.AST) -> bool:
-        if not isinstance(target, gast.Subscript) or qualified(target.value) is None:
+        if not isinstance(target, gast.Subscript):
             return False
         return self.slices or not any(isinstance(n, gast.Slice) for n in gast.walk(target.slice))
 
