@@ -89,6 +89,13 @@ def thunk(body: gast.AST) -> gast.Lambda:
     return gast.Lambda(arguments([]), body)
 
 
+def both(*tests: gast.AST) -> gast.BoolOp:
+    """`a and b` of which only the truth counts (see `passes.tests`)."""
+    made = gast.BoolOp(gast.And(), list(tests))
+    made.truth = True
+    return made
+
+
 def not_(operand: gast.AST) -> gast.UnaryOp:
     return gast.UnaryOp(gast.Not(), operand)
 

@@ -110,7 +110,27 @@ def never_in_the_first_iteration(x):
 
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
+def break_beside_a_list_as_the_test(x, n):
+    stack, out = [x], x * 0
+    while stack:
+        t = stack.pop()
+        out = out + t
+        if t.abs().sum() < n:
+            stack.append(t * 2 + 1)
+        if len(stack) > 5:
+            break
+    return out
+
+
+def conditions_of_several_kinds(x, n):
+    found = []
+    if x.sum() > n:
+        found.append(x)
+    return [v for v in x if found if v > 0], sum(v for v in x if v > 0 if found)
+
+
 CASES = [
+    *((f, [([1.0, 2.0], 2), ([-1.0, -0.5], 6), ([0.5, 1.0], 9)], 1) for f in (break_beside_a_list_as_the_test, conditions_of_several_kinds)),
     (raises, [(P,), (N,)], 1),
     (raises_else, [(P,), (N,), ([-200.0],)], 1),
     (raises_in_loop, [(P, 3), (N, 2), ([1.0, -1.0], 1), (N, 0)], 1),

@@ -44,7 +44,7 @@ class BreakStmt(Pass):
             if isinstance(node.test, gast.Constant) and node.test.value:
                 test = nodes.not_(nodes.name(flag))
             else:
-                test = gast.BoolOp(gast.And(), [nodes.not_(nodes.name(flag)), node.test])
+                test = nodes.both(nodes.not_(nodes.name(flag)), node.test)
             node.test = origin.inherit(test, node.test)
         return [*start, *self._else(node, flag)]
 

@@ -61,7 +61,7 @@ class Comprehensions(Pass):
         inner = self._call(function, at, others, element) if others else element
         call.args = [first.iter, self._function(first.target, inner)]
         if first.ifs:
-            test = first.ifs[0] if len(first.ifs) == 1 else gast.BoolOp(gast.And(), first.ifs)
+            test = first.ifs[0] if len(first.ifs) == 1 else nodes.both(*first.ifs)
             test.origin = getattr(first.ifs[0], "origin", None)
             call.args.append(self._function(nodes.copy(first.target), test))
         elif others:
