@@ -130,7 +130,8 @@ def conditions_of_several_kinds(x, n):
 
 
 CASES = [
-    *((f, [([1.0, 2.0], 2), ([-1.0, -0.5], 6), ([0.5, 1.0], 9)], 1) for f in (break_beside_a_list_as_the_test, conditions_of_several_kinds)),
+    *((f, [([1.0, 2.0], 2), ([-1.0, -0.5], 6), ([0.5, 1.0], 9)], 1)
+      for f in (break_beside_a_list_as_the_test, conditions_of_several_kinds)),
     (raises, [(P,), (N,)], 1),
     (raises_else, [(P,), (N,), ([-200.0],)], 1),
     (raises_in_loop, [(P, 3), (N, 2), ([1.0, -1.0], 1), (N, 0)], 1),
