@@ -638,7 +638,7 @@ def variable_of_a_context(x):
 
 
 def environment_changed(x):
-    os.environ["DY2ST_CULPRIT"] = "1"  # error: a change of the entries of a Environ would be done once
+    os.environ["CULPRIT_OF_TESTS"] = "1"  # error: a change of the entries of a Environ would be done once
     return x
 
 

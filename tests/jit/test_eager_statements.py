@@ -77,6 +77,7 @@ def test_what_is_refused_as_a_whole_runs(name, monkeypatch):
             monkeypatch.setattr(culprits, "TRAINED", culprits.Trained())
             monkeypatch.setattr(culprits, "SIMPLE_QUEUE", queue.SimpleQueue())
             monkeypatch.setattr(culprits, "HASH", hashlib.md5())
+            monkeypatch.delenv("CULPRIT_OF_TESTS", raising=False)
             found.append(observed(called, values))
         assert_same(*found, values)
 
