@@ -26,6 +26,8 @@ from .iterables import (
     Lazy,
     Staged,
     StagedRange,
+    ahead,
+    is_seen_through,
     listed,
     staged,
     staged_enumerate,
@@ -159,8 +161,9 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
         return zip(*values, strict=strict)
     known = all(over is None or not isinstance(over.length, Tensor) for over in overs)
     if known:  # the others may hold anything, if Python does the loop
-        values = [x if over is not None or isinstance(x, range) else listed(x) for x, over in zip(values, overs, strict=True)]
-        if not all(over is not None or isinstance(x, range) or all(map(stackable, x)) for x, over in zip(values, overs, strict=True)):
+        values = [x if over is not None or is_seen_through(x) else listed(x) for x, over in zip(values, overs, strict=True)]
+        plain = [x for x, over in zip(values, overs, strict=True) if over is None and not isinstance(x, range)]
+        if not all(stackable(v) for x in plain for v in ahead(x)):
             return zip(*(x if over is None else over for x, over in zip(values, overs, strict=True)), strict=strict)
     return staged_zip([x if over is None else over for x, over in zip(values, overs, strict=True)], strict)
 

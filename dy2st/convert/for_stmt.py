@@ -11,10 +11,11 @@ from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
+from .containers import differ
 from .generators import Generator
 from .growing import current
 from .if_stmt import State, if_stmt, truth
-from .iterables import Staged, staged
+from .iterables import Staged, lists_behind, staged
 from .iterators import fresh, leave
 from .logical import and_
 from .loops import Loop, probe
@@ -43,15 +44,18 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     if tracer is not None:
         tracer.note("for", f"unrolled while tracing: it runs over a Python {type(iterable).__name__}")
     if extra_test is None:
+        lists = [] if tracer is None else lists_behind(iterable)
         for item in iterable:
             body(item)
-            _require_same(tracer, iterable)
+            for items in lists:
+                _require_same(tracer, items)
         return
     _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
 
 
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    lists = [] if tracer is None else lists_behind(iterable)
     items = iter(iterable)
     for count in itertools.count():
         go = extra_test() if tracer is None else probe(tracer, extra_test, get_state, set_state)
@@ -68,7 +72,8 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             return
         if not isinstance(go, Tensor):
             body(item)
-            _require_same(tracer, iterable)
+            for found in lists:
+                _require_same(tracer, found)
             continue
         assert tracer is not None
         if count > _UNROLL_LIMIT:
@@ -79,7 +84,8 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             )  # fmt: skip
         leave(tracer, iterable)
         if_stmt(extra_test(), partial(body, item), _nothing, get_state, set_state, names)
-        _require_same(tracer, iterable)
+        for found in lists:
+            _require_same(tracer, found)
 
 
 def _counted(numbers: itertools.count) -> Staged | None:
@@ -90,11 +96,12 @@ def _counted(numbers: itertools.count) -> Staged | None:
     return Staged(_weak_int(_NO_END), lambda i: as_number(i * (second - first) + first), "itertools.count()")
 
 
-def _require_same(tracer: Tracer | None, iterable: Any) -> None:
-    """StructureError if the loop has made the list over which it runs one of dynamic length."""
-    if current(tracer, iterable) is not iterable:
+def _require_same(tracer: Tracer | None, iterable: Any, entries: list | None = None) -> None:
+    """StructureError if the loop has made the list over which it runs one of dynamic length; or it has not these entries any more."""
+    if current(tracer, iterable) is not iterable or (entries is not None and differ(iterable, entries)):
         raise StructureError(
-            "the list over which the loop runs changes its length under a condition on tensors", location=user_location(),
+            "the list over which the loop runs changes under a condition on tensors, or in a loop that only the run knows to end",
+            location=user_location(),
             hint="loop over a copy of it: for x in list(xs), or take its entries out of it in a while loop",
         )  # fmt: skip
 
@@ -106,13 +113,16 @@ def _nothing() -> None:
 def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     tracer.note("for", f"staged: {over.what} has a length that only the run knows")
-    index = [_weak_int(0)]
+    index, before = [_weak_int(0)], [(items, list(items)) for items in over.lists]
     length = over.length if isinstance(over.length, Tensor) else _weak_int(over.length)
 
     def test() -> Any:
         if extra_test is None:
-            return index[0] < length
-        return and_(extra_test, lambda: index[0] < length)
+            return has_more()
+        return and_(extra_test, has_more)
+
+    def has_more() -> Any:
+        return index[0] < (length if over.live is None else over.live())
 
     def run() -> None:
         body(over.item(index[0]))
@@ -123,6 +133,8 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
         set_state(values[1:])
 
     Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names)).stage()
+    for items, entries in before:
+        _require_same(tracer, items, entries)
 
 
 def _weak_int(value: int) -> Tensor:

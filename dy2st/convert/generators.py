@@ -82,7 +82,7 @@ class Generator(Lazy):
             return None
         over, element = self._taken(), self.element
         if self.test is None and not self.flat:
-            return Staged(over.length, lambda i: element(over.item(i)), "a generator")
+            return Staged(over.length, lambda i: element(over.item(i)), "a generator", lists=over.lists, live=over.live)
         from .comprehensions import list_comp
 
         return staged(list_comp(over, element, self.test, self.flat))

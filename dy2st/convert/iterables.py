@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
 from typing import Any
 
 from ..errors import DTypeError, StagedValueError
@@ -29,10 +32,13 @@ class Staged:
         item: an index, a tensor or an int → the item.
         what: names it in errors.
         once: it stands for an iterator, which has no items left when it was looped over.
+        lists: those of Python whose entries it gives as they are now: what becomes of them meanwhile it does not see.
+        live: the number of items at the moment, if that may change while a loop runs.
     """
 
-    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False):
-        self.length, self.item, self.what, self.once = length, item, what, once
+    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, lists: Sequence[list] = (),
+                 live: Callable[[], Any] | None = None):  # fmt: skip
+        self.length, self.item, self.what, self.once, self.lists, self.live = length, item, what, once, lists, live
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, Tensor):
@@ -109,8 +115,7 @@ def staged(x: Any) -> Staged | None:
     if isinstance(x, Lazy):
         return x.staged()
     if isinstance(x, DynamicList):
-        length = x.length()
-        return Staged(length, lambda i: x[i], "a list of dynamic length")
+        return Staged(x.length(), lambda i: x[i], "a list of dynamic length", live=x.length)
     if is_staged(x):
         if x.ndim == 0:
             raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
@@ -126,9 +131,10 @@ def indexed(x: Any, what: str) -> Staged:
         return found
     if isinstance(x, range):
         return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
+    lists = lists_behind(x)
     items = listed(x)
     if not items:
-        return Staged(0, lambda i: i, what)
+        return Staged(0, lambda i: i, what, lists=lists)
     if other := [v for v in items if not stackable(v)]:
         raise StagedValueError(
             f"what zip() runs over has a length that only the run knows, so that {what} can hold tensors and numbers only, "
@@ -139,9 +145,37 @@ def indexed(x: Any, what: str) -> Staged:
     dtype, shape = entry.dtype, entry.shape
     if not any(isinstance(v, Tensor) for v in items):
         table = as_tensor(items, dtype)
-        return Staged(len(items), lambda i: _weak(getitem(table, i)), what)
+        return Staged(len(items), lambda i: _weak(getitem(table, i)), what, lists=lists)
     array = StagedList.of(items, dtype, shape)
-    return Staged(len(items), lambda i: array[i], what)
+    return Staged(len(items), lambda i: array[i], what, lists=lists)
+
+
+_LIST_ITERATOR = type(iter([1]))
+
+
+_OF_LISTS = (_LIST_ITERATOR, type(reversed([1])))
+_OF_ITERATORS = (zip, enumerate, map, filter, itertools.chain, itertools.islice, itertools.takewhile, itertools.dropwhile)
+
+
+def lists_behind(x: Any) -> list[list]:
+    """The lists of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
+    if type(x) is list:
+        return [x]
+    inside = gc.get_referents(x) if type(x) in (*_OF_LISTS, *_OF_ITERATORS) else []
+    if type(x) in _OF_LISTS:
+        return [v for v in inside if type(v) is list]
+    held = [v for part in inside for v in (part if type(part) is tuple else (part,))]
+    return [v for part in held if type(part) in (*_OF_LISTS, *_OF_ITERATORS) for v in lists_behind(part)]
+
+
+def is_seen_through(x: Any) -> bool:
+    """Whether what is in an iterable of Python's can be looked at without using it up."""
+    return isinstance(x, (range, list, tuple)) or type(x) is _LIST_ITERATOR
+
+
+def ahead(x: Iterable) -> Iterable:
+    """What such an iterable will give."""
+    return x if isinstance(x, Sequence) else copy.copy(x)
 
 
 def listed(x: Iterable) -> list:
@@ -166,20 +200,25 @@ def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
             others = "argument 1" if i == 1 else f"arguments 1-{i}"
             raise_if(as_tensor(differs), ValueError, f"zip() argument {i + 1} is {word} than {others}")
         length = minimum(length, p.length)
-    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True)
+    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True, lists=[v for p in parts for v in p.lists],
+                  live=partial(_shortest, parts) if any(p.live for p in parts) else None)  # fmt: skip
+
+
+def _shortest(parts: Sequence[Staged]) -> Any:
+    return reduce(minimum, [p.length if p.live is None else p.live() for p in parts])
 
 
 def staged_enumerate(x: Staged, start: Any = 0) -> Staged:
-    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True)
+    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True, lists=x.lists, live=x.live)
 
 
 def staged_reversed(x: Staged) -> Staged:
-    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()", once=True)
+    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()", once=True, lists=x.lists)
 
 
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
     """`map` over what `staged_zip` gives."""
-    return Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True)
+    return Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True, lists=x.lists, live=x.live)
 
 
 def minimum(a: Any, b: Any) -> Any:

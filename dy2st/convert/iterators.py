@@ -55,7 +55,7 @@ def fresh(iterable: Any) -> Any:
         _require_fresh(tracer, iterable)
     if isinstance(iterable, Staged) and iterable.once:
         tracer.left[id(iterable)] = iterable
-        return Staged(iterable.length, iterable.item, iterable.what)
+        return Staged(iterable.length, iterable.item, iterable.what, lists=iterable.lists, live=iterable.live)
     return iterable
 
 

@@ -386,7 +386,7 @@ def int_to_negative_power(x, n):
 
 def list_that_its_own_loop_grows(x):
     todo = [x, x * 2]
-    for v in todo:  # error: the list over which the loop runs changes its length under a condition on tensors
+    for v in todo:  # error: the list over which the loop runs changes under a condition on tensors
         if v.sum() > 100:
             todo.append(v / 2)
     return todo
@@ -626,6 +626,21 @@ def iterator_in_a_loop(x, n):
     for _ in range(n):
         x = x * next(rates)  # error: a list_iterator is advanced in a branch or a loop that depends on a tensor
     return x
+
+
+def list_beside_a_tensor_grown(x):
+    rates = [1.0, 2.0]
+    for v, rate in zip(x, rates, strict=False):  # error: the list over which the loop runs changes under a condition on tensors
+        rates.append(v * rate)
+    return rates
+
+
+def iterator_beside_a_tensor_whose_list_changes(x):
+    rates, out = [1.0, 2.0], 0.0
+    for v, rate in zip(x, iter(rates), strict=False):  # error: the list over which the loop runs changes under a condition
+        out = out + v * rate
+        rates[-1] = 5.0
+    return out
 
 
 def put_into_a_simple_queue(x):

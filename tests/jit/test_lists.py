@@ -205,3 +205,32 @@ def test_a_list_with_nan_has_no_order():
     np.testing.assert_array_equal(static(Tensor([2.0, 1.0, 3.0])).numpy(), [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="NaN"):
         static(Tensor([2.0, np.nan, 3.0]))
+
+
+def grown_while_it_is_iterated(x):
+    todo, count = list(x), 0
+    for v in todo:
+        count += 1
+        if v > 0 and count < 5:
+            todo.append(v - 1)
+    return todo, count
+
+
+def shortened_while_it_is_iterated(x):
+    found, count = list(x), 0
+    for i, v in enumerate(found):
+        count += i
+        if v > 1:
+            found.pop()
+    return found, count
+
+
+@pytest.mark.parametrize("function", [grown_while_it_is_iterated, shortened_while_it_is_iterated])
+def test_a_loop_sees_what_becomes_of_its_list(function):
+    static = jit.to_static(function)
+    for values in ([1.0, 2.0, 3.0], [-1.0, 0.5], [2.0, 3.0, 4.0, 0.5]):
+        x = Tensor(np.float32(values))
+        wanted, found = function(x), static(x)
+        assert [t.tolist() for t in found[0]] == [t.tolist() for t in wanted[0]]
+        assert int(found[1]) == wanted[1]
+    assert len(static.concrete_programs) == 1
