@@ -11,8 +11,11 @@ from dy2st.tensor import Tensor
 
 
 @pytest.mark.parametrize("divide", [
-    lambda x, n: x * (n // 4), lambda x, n: x * (n % -3), lambda x, n: x * divmod(int(n), 2)[1], lambda x, n: x * (int(n) // 7),
-])  # fmt: skip
+    lambda x, n: x * (n // 4),
+    lambda x, n: x * (n % -3),
+    lambda x, n: x * divmod(int(n), 2)[1],
+    lambda x, n: x * (int(n) // 7),
+])
 def test_division_by_a_number_of_the_source_cannot_fail(divide):
     def f(x, n):
         try:
@@ -27,8 +30,10 @@ def test_division_by_a_number_of_the_source_cannot_fail(divide):
 
 
 @pytest.mark.parametrize("divide", [
-    lambda x, n: x * (4 // n), lambda x, n: x * divmod(int(n) * 0 + 3, int(n))[0], lambda x, n: x * (n // 0),
-])  # fmt: skip
+    lambda x, n: x * (4 // n),
+    lambda x, n: x * divmod(int(n) * 0 + 3, int(n))[0],
+    lambda x, n: x * (n // 0),
+])
 def test_division_by_what_may_be_zero_is_caught(divide):
     def f(x, n):
         try:
