@@ -40,7 +40,7 @@ class Aliases:
     """The relation "may be one object" of a trace, and what is stale.
 
     Attributes:
-        mutations: how often something was modified in place so far.
+        mutations: how often something was modified in place so far, or told from another object.
         merged_lists: whether a list stands for one of several.
     """
 
@@ -48,6 +48,8 @@ class Aliases:
         self.mutations = 0
         self.merged_lists = False
         self._of: dict[int, dict[int, Any]] = {}
+        # what a value surely is one of, or a list holds
+        self._made_of: dict[int, dict[int, Any]] = {}
         # those of them that had a value of a block when they came in, by its id
         self._from: dict[int, list[Any]] = {}
         self._alive: dict[int, Any] = {}
@@ -70,11 +72,10 @@ class Aliases:
         values = [(new, [(home, s) for home, s in sources if shared(s)]) for new, sources in group if shared(new)]
         before = {id(who(s)): {id(who(s)): who(s), **self.of(s)} for _, sources in values for _, s in sources}
         for new, sources in values:
+            self.consists(new, {key: v for _, s in sources for key, v in self.made_of(s).items()})
             for home, s in sources:
                 self.link(new, before[id(who(s))])
-                for marks in (self.stale, self.held):
-                    for at in marks.of(s, home):
-                        marks.set(new, block, at)
+                self.mark_like(new, block, s, home)
             if isinstance(new, StagedList):
                 self.merged_lists = True
                 self._alive[id(who(new))] = who(new)
@@ -83,6 +84,22 @@ class Aliases:
             for other, others in values[:i]:
                 if any(p is q and id(who(t)) in before[id(who(s))] for p, s in parts for q, t in others):
                     self.link(one, {id(who(other)): who(other)})
+
+    def consists(self, new: Any, parts: dict[int, Any]) -> None:
+        """A value is one of these, or a list holds them."""
+        self._made_of[id(who(new))], self._alive[id(who(new))] = parts, who(new)
+
+    def made_of(self, x: Any) -> dict[int, Any]:
+        """What a value that a branch or a loop has made is one of, or what a list holds, by id; itself, if it is an object of its own."""
+        if type(x) is list:
+            return {key: v for one in x if shared(one) for key, v in self.made_of(one).items()}
+        return self._made_of.get(id(who(x)), {id(who(x)): who(x)})
+
+    def mark_like(self, new: Any, block: Block, x: Any, home: Block) -> None:
+        """What is known of x in its block is so of what may be x in another one."""
+        for marks in (self.stale, self.held):
+            for at in marks.of(x, home):
+                marks.set(new, block, at)
 
     def plain(self, x: Any) -> Iterable[list]:
         """The lists of Python that a list may be."""
@@ -93,6 +110,11 @@ class Aliases:
     def related(self, x: Any, y: Any) -> bool:
         """Whether two values are one object, or may be."""
         return who(x) is who(y) or id(who(y)) in self.of(x)
+
+    def may_be_one(self, x: Any, y: Any) -> bool:
+        """Whether the two are one object in some runs, for code that tells."""
+        self.mutations += 1
+        return self.related(x, y)
 
     def link(self, x: Any, others: dict[int, Any]) -> None:
         """x may be each of the others."""
@@ -115,19 +137,23 @@ class Aliases:
             self._from.setdefault(id(x._value.block), []).append(x)
 
     def _forget(self, x: Any) -> None:
+        self._made_of.pop(id(x), None)
         for key in self._of.pop(id(x), {}):
             self._of[key].pop(id(x), None)
 
     def passed(self, op: str, ins: dict[str, Any], outs: Sequence[Any]) -> None:
         """One of the ops `ON_LISTS` has been traced: what it puts into a list, or takes out of it, is that object itself."""
         items = who(ins["Array"] if "Array" in ins else ins["X"])
-        held = dict(self._elements(items))
+        held, parts = dict(self._elements(items)), dict(self.made_of(items))
         if (x := ins.get("X")) is not None and x is not ins.get("Array") and "Array" in ins and shared(x):
             held |= self.within(x)
+            parts |= self.made_of(x)
         if "Other" in ins:
             held |= self._elements(who(ins["Other"]))
+            parts |= self.made_of(ins["Other"])
         lists = {id(items): items, **self._sharing(items)}
         for out in outs:
+            self.consists(out, parts)
             if op == "read_from_array" or (len(outs) > 1 and out is outs[1]):
                 self.link(out, {**held, **lists} if shared(out) else {})
             else:
@@ -138,6 +164,7 @@ class Aliases:
         """A list gets other contents: those of an array."""
         self.link(items, self._elements(who(array)))
         self._share(items, self._sharing(who(array)))
+        self.consists(items, self.made_of(array))
 
     def within(self, x: Any) -> dict[int, Any]:
         """What a list holds that x has been put into: not the lists that x was in before."""
@@ -301,6 +328,8 @@ class Carried:
         parent = block.parent
         assert parent is not None
         self._merge(starts, [[(parent, x)] for x in initial], block)
+        for start in filter(shared, starts):
+            self._aliases.consists(start, {id(who(start)): who(start)})
         for a, b in self._tied:
             self._aliases.link(starts[a], {id(who(starts[b])): who(starts[b])})
         for marked in self._marks:
@@ -335,11 +364,38 @@ class Carried:
         """How much is known."""
         return (len(self._from_outside), len(self._tied), *(n for m in self._marks for n in (len(m.at_end), len(m.outside))))
 
-    def leave(self, results: Sequence[Any], initial: Sequence[Any], ends: Sequence[Any], blocks: Sequence[Block],
+    def leave(self, results: Sequence[Any], initial: Sequence[Any], starts: Sequence[Any], ends: Sequence[Any], blocks: Sequence[Block],
               parent: Block) -> None:  # fmt: skip
         """The loop has ended; the results stand for the initial values or for those of the last iteration."""
-        self._merge(results, [[(parent, x), (blocks[-1], end)] for x, end in zip(initial, ends, strict=True)], parent)
-        self._aliases.leave(blocks, parent)
+        aliases = self._aliases
+        sources = [[(parent, x), (blocks[-1], end)] for x, end in zip(initial, ends, strict=True)]
+        own = {id(who(s)): i for i, s in enumerate(starts) if shared(s)}
+        # what one variable is goes on to another one in the next iteration, and from there to a third
+        before = [{own[key] for key in aliases.made_of(end) if key in own} if shared(end) else set() for end in ends]
+        parts = [[(home, x) for j in _reached(before, i) for home, x in sources[j] if shared(x)] for i in range(len(ends))]
+        known = [{key: v for _, x in found for key, v in self._known_of(x, new).items() if key not in own}
+                 for new, found in zip(results, parts, strict=True)]  # fmt: skip
+        tied = self._tied_by(before, ends) if any(found - {i} for i, found in enumerate(before)) else set()
+        self._merge(results, sources, parent)
+        for new, others, found in zip(results, known, parts, strict=True):
+            if shared(new):
+                aliases.link(new, others)
+                aliases.consists(new, {key: v for _, x in found for key, v in aliases.made_of(x).items() if key not in own})
+                for home, x in found:
+                    aliases.mark_like(new, parent, x, home)
+        for i, j in sorted(tied):
+            aliases.link(results[i], {id(who(results[j])): who(results[j])})
+        aliases.leave(blocks, parent)
+
+    def _tied_by(self, before: Sequence[set[int]], ends: Sequence[Any]) -> set[tuple[int, int]]:
+        """The variables that may be one object after an iteration, as those were that they have been before it."""
+        pairs = [(i, j) for i, x in enumerate(ends) if shared(x) for j, y in enumerate(ends[:i]) if shared(y)]
+        tied = {(i, j) for i, j in pairs if self._aliases.related(ends[i], ends[j])}
+        size = -1
+        while size != len(tied):
+            size = len(tied)
+            tied |= {(i, j) for i, j in pairs if any((max(p, q), min(p, q)) in tied for p in before[i] for q in before[j])}
+        return tied
 
     def _merge(self, new: Sequence[Any], sources: Sequence[Sequence[Source]], block: Block) -> None:
         # of which of these two are in the same iteration, nothing is known but what is tied
@@ -353,3 +409,13 @@ class Carried:
         if isinstance(new, StagedList) and isinstance(x, Tensor):
             return self._aliases.within(x)
         return {id(who(x)): who(x), **self._aliases.of(x)}
+
+
+def _reached(before: Sequence[set[int]], i: int) -> list[int]:
+    """The variables of a loop that one of them has been at some time, itself among them."""
+    reached, left = {i}, [i]
+    while left:
+        more = before[left.pop()] - reached
+        reached |= more
+        left += more
+    return sorted(reached)

@@ -229,6 +229,8 @@ def _identical(a: Any, b: Any) -> Any:
         a, b = b, a
     if a is b or not (isinstance(a, Tensor) and a._weak):
         tracer = current_tracer()
+        if tracer is not None:
+            tracer.note_compared(a, b)
         if a is not b and tracer is not None and _may_be_one(tracer, a, b):
             raise StructureError(
                 "whether the two are one object depends on a condition on tensors", location=user_location(2),
@@ -248,13 +250,21 @@ def _identical(a: Any, b: Any) -> Any:
     return False
 
 
+def _one(a: Any, b: Any) -> bool:
+    """`a is b` where Python asks it before it compares values."""
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.note_compared(a, b)
+    return a is b
+
+
 def _may_be_one(tracer: Tracer, a: Any, b: Any) -> bool:
     """Whether two are one object in some runs, and two in others."""
     a, b = (x._dy_value if isinstance(x, MaybeValue) else x for x in (a, b))
     if isinstance(a, DynamicList) and isinstance(b, DynamicList):
-        return any(tracer.aliases.related(x, y) for x, y in zip(parts_of(a), parts_of(b), strict=False))
+        return any(tracer.aliases.may_be_one(x, y) for x, y in zip(parts_of(a), parts_of(b), strict=False))
     if is_staged(a) and is_staged(b):
-        return tracer.aliases.related(a, b)
+        return tracer.aliases.may_be_one(a, b)
     return tracer.alternatives.may_be_one(a, b)
 
 
@@ -265,7 +275,7 @@ def _equal_items(a: Any, b: Any) -> Any:
     if not a:
         return True
     pairs = zip(a, b, strict=True)
-    return python_bool(and_(*[lambda x=x, y=y: True if x is y else truth(compare("==", x, y)) for x, y in pairs]))
+    return python_bool(and_(*[lambda x=x, y=y: True if _one(x, y) else truth(compare("==", x, y)) for x, y in pairs]))
 
 
 def _ordered_items(op: str, a: Any, b: Any) -> Any:
@@ -273,7 +283,7 @@ def _ordered_items(op: str, a: Any, b: Any) -> Any:
     if not a or not b:
         return _COMPARE[op](len(a), len(b))
     first, second = a[0], b[0]
-    same = True if first is second else truth(compare("==", first, second))
+    same = True if _one(first, second) else truth(compare("==", first, second))
     return if_expr(same, lambda: _ordered_items(op, a[1:], b[1:]), lambda: compare(op, first, second), f"the value of {op!r}")
 
 
@@ -323,16 +333,16 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, (Lazy, Staged)):
         from .builtin_functions import BUILTINS
 
-        return BUILTINS[any](generator(b, lambda e: True if e is a else compare("==", a, e)))
+        return BUILTINS[any](generator(b, lambda e: True if _one(e, a) else compare("==", a, e)))
     if isinstance(b, DynamicList):
         b.require_scalars("'in'")
         return python_bool(if_expr(b.length() > 0, lambda: in_(a, b.stack()), lambda: False))
     if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
         if isinstance(b, range):
             b = list(b)
-        return python_bool(or_(*[lambda e=e: True if e is a else compare("==", a, e) for e in b])) if b else False
+        return python_bool(or_(*[lambda e=e: True if _one(e, a) else compare("==", a, e) for e in b])) if b else False
     if isinstance(b, dict) and is_staged(a):
-        return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(a is key for key in b)
+        return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(_one(a, key) for key in b)
     if isinstance(b, StagedDict):
         return b.contains(a)
     own = bound(b, "__contains__")

@@ -262,7 +262,7 @@ class Loop:
         with self.tracer.whole_frame(self.body_block) as frame:
             modified, widened = self.tracer.aliases.mutations, self.tracer.entries.widened
             before = self._enter(self.body_block)
-            starts = self._leaves(before)
+            self.starts = self._leaves(before)
             try:
                 values = self._iterate()
             except Exception as error:
@@ -303,7 +303,7 @@ class Loop:
                 # another name of the list that the loop begins with may change it afterwards
                 self._promote(slot.initial, new)
         if settled and self.tracer.aliases.mutations > modified:
-            settled = self.carried.settle(starts, self._leaves(after), self.body_block)
+            settled = self.carried.settle(self.starts, self._leaves(after), self.body_block)
         return settled
 
     def _is_least(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
@@ -413,8 +413,8 @@ class Loop:
         rest = iter(outs)
         sides = [[slot.initial for slot in self.slots], after]
         values = tracer.alternatives.merged([s.pattern for s in self.slots], sides, lambda leaf: wrap(tracer, leaf, next(rest)))
-        self.carried.leave(self._leaves(values), self._leaves([slot.initial for slot in self.slots]),
-                           self._leaves(after), (self.test_block, self.body_block), tracer.block)  # fmt: skip
+        self.carried.leave(self._leaves(values), self._leaves([slot.initial for slot in self.slots]), self.starts, self._leaves(after),
+                           (self.test_block, self.body_block), tracer.block)  # fmt: skip
         self.set_state(tuple(values[: len(self.names)]))
         for cell, slot, value in zip(
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True

@@ -66,6 +66,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     Attributes:
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
+        compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
@@ -101,6 +102,8 @@ class Tracer(Watcher, ProgramRecorder):
         self.program = program
         self.captures: dict[int, Captured] = {}
         self.originals: dict[int, tuple[Tensor, Any]] = {}
+        self.compared: dict[int, Tensor] = {}
+        self.compares_arguments = False
         self.arguments: dict[int, bool] = {}
         self.asked_leaves: dict[int, bool] = {}
         self.before: dict[int, Any] = {}
@@ -247,6 +250,12 @@ class Tracer(Watcher, ProgramRecorder):
         )
         self.captures[id(t)] = (t, v)
         return v
+
+    def note_compared(self, *values: Any) -> None:
+        """Whether these are one object is about to be decided, for all calls that the trace serves."""
+        outside = [x for x in values if isinstance(x, Tensor) and (not x.is_symbolic or id(x) in self.originals)]
+        self.compared.update((id(x), x) for x in outside)
+        self.compares_arguments |= bool(outside) and any(id(x) in self.arguments for x in values)
 
     def open_dim(self, tensor: Tensor, axis: int) -> Any:
         return dynamic_size(tensor, axis)

@@ -423,6 +423,26 @@ def other_name_read_after(x):
     return h * z.sum()
 
 
+def modified_behind_a_loop_that_hands_on(x):
+    p, q, r = x * 2, x * 3, x * 4
+    for v in x:
+        if v > 2:
+            p = q
+        elif v > 1:
+            q = r
+    p[0] = 7  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return r * 2
+
+
+def compared_in_a_loop_that_hands_on(x):
+    p, q = x * 2, x * 3
+    for v in x:
+        if p is q:  # error: whether the two are one object depends on a condition on tensors
+            return x * v
+        p = q
+    return x
+
+
 def one_object_on_one_side(x):
     y, z = x * 3, x * 4
     if x.sum() > 0:
