@@ -229,12 +229,12 @@ def taken_apart(layout: Layout, entry: Any) -> Iterator[Any]:
 def columns_of(layout: Layout, items: Sequence[Any]) -> list[list[Any]]:
     """What these entries have at the leaves, for each leaf."""
     rows = [list(taken_apart(layout, x)) for x in items]
-    return [[row[i] for row in rows] for i in range(_width(layout))]
+    return [[row[i] for row in rows] for i in range(len(leaves(layout)))]
 
 
-def _width(layout: Layout) -> int:
-    """How many leaves there are."""
-    return sum(map(_width, layout.children)) if isinstance(layout, Parts) else 1
+def leaves(layout: Layout) -> list[Layout]:
+    """The leaves, for each of which there is a column."""
+    return [leaf for child in layout.children for leaf in leaves(child)] if isinstance(layout, Parts) else [layout]
 
 
 def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafType]:

@@ -16,182 +16,15 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
-from ..convert.dicts import StagedDict
 from ..convert.exceptions import Again
 from ..convert.frames import Note
-from ..convert.layouts import entries
-from ..convert.maybe_attribute import MaybeAttribute
-from ..convert.maybe_value import MaybeValue
-from ..convert.optional import MaybeNone
 from ..convert.places import Place
-from ..convert.records import RecordList
-from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..errors import Dy2stError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .guards import Guards
+from .recipes import Argument, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
 from .signature import Key
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A Python value in a result."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Argument:
-    """A tensor argument itself in a result: its position among the fed tensors."""
-
-    position: int
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """A computed value in a result: its position among the fetches.
-
-    Attributes:
-        number: it is a Python number (or a list of such) to the user.
-        flag, cls: the position of what says whether it is a number, of this class; -1: it always is, or never.
-    """
-
-    position: int
-    number: bool = False
-    flag: int = -1
-    cls: str = ""
-
-
-@dataclass(frozen=True)
-class Rebuilt:
-    """A list, tuple, dict, ... in a result. `mark`: two with the same are one object; 0: this one is nowhere else."""
-
-    kind: type
-    keys: tuple
-    children: tuple[Recipe, ...]
-    mark: int = 0
-
-
-@dataclass(frozen=True)
-class Given:
-    """A list, dict or dataclass among the arguments in a result: the way to it, and what is in it."""
-
-    path: tuple[Any, ...]
-    contents: Recipe
-
-
-@dataclass(frozen=True)
-class Held:
-    """A list, dict or dataclass of the outside in a result, and what is in it."""
-
-    value: Any
-    contents: Recipe
-
-
-@dataclass(frozen=True)
-class Found:
-    """What is in a place outside when a call begins: a tensor, or a container, that a result hands on; and what it was made of."""
-
-    place: Place
-    contents: Recipe
-
-
-Twin = Argument | Fetched | Tensor
-"""Where a tensor is at each call: among the arguments, among the results, or outside."""
-
-@dataclass(frozen=True)
-class Picked:
-    """One of several Python objects in a result, by an index."""
-
-    index: Recipe
-    options: tuple[Any, ...]
-
-
-Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found | Picked
-
-
-def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any],
-         made: dict[int, Any]) -> Any:  # fmt: skip
-    """The result of a call; `follow` finds a container among the arguments, `made` are those that the call has made, by their marks."""
-    if isinstance(recipe, Given):
-        return follow(recipe.path)
-    if isinstance(recipe, Found):
-        return recipe.place.now()
-    if isinstance(recipe, (Constant, Held)):
-        return recipe.value
-    if isinstance(recipe, Picked):
-        return recipe.options[cook(recipe.index, arguments, values, follow, made)]
-    if isinstance(recipe, Argument):
-        return arguments[recipe.position]
-    if isinstance(recipe, Rebuilt):
-        if recipe.kind is MaybeValue and cook(recipe.children[1], arguments, values, follow, made):
-            return None
-        if recipe.kind is MaybeValue:
-            return cook(recipe.children[0], arguments, values, follow, made)
-        if recipe.mark in made:
-            return made[recipe.mark]
-        if recipe.kind is RecordList:
-            layout, objects = recipe.keys
-            new: Any = entries(layout, [cook(c, arguments, values, follow, made) for c in recipe.children], objects.values)
-        elif recipe.kind is StagedDict:
-            parts = zip(recipe.keys, *(recipe.children[i::3] for i in range(3)), strict=True)
-            here = [(cook(since, arguments, values, follow, made), key, value) for key, value, has, since in parts
-                    if cook(has, arguments, values, follow, made)]  # fmt: skip
-            here.sort(key=lambda entry: entry[0])
-            new = {key: cook(value, arguments, values, follow, made) for _, key, value in here}
-        else:
-            new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
-        if recipe.mark:
-            made[recipe.mark] = new
-        return new
-    value = values[recipe.position]
-    if recipe.flag >= 0 and value is not None and values[recipe.flag].item():
-        return {"bool": bool, "int": int, "float": float}[recipe.cls](value.item())
-    if recipe.number and value is not None:
-        return [x.item() for x in value] if isinstance(value, list) else value.item()
-    return value
-
-
-def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
-    """The recipe for calls that may find other objects in the places (by the id of what is there now).
-
-    A container that no place is known for is made anew by each call.
-    """
-    if isinstance(recipe, Rebuilt):
-        return Rebuilt(recipe.kind, recipe.keys, tuple(located(c, places) for c in recipe.children), recipe.mark)
-    if isinstance(recipe, Held):
-        contents = located(recipe.contents, places)
-        place = places.get(id(recipe.value))
-        return contents if place is None else Found(place, contents)
-    if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) and id(recipe.value) in places:
-        return Found(places[id(recipe.value)], recipe)
-    return recipe
-
-
-def python_values(recipe: Recipe, path: str = "result") -> list[str]:
-    """The Python values in a result that are no tensors of the Program, with the ways to them."""
-    if isinstance(recipe, Constant):
-        return [] if isinstance(recipe.value, Tensor) else [f"{path} = {recipe.value!r:.60}"]
-    if isinstance(recipe, Picked):
-        return [f"{path}, one of {len(recipe.options)} objects"]
-    if isinstance(recipe, (Given, Held, Found)):
-        return python_values(recipe.contents, path)
-    if not isinstance(recipe, Rebuilt):
-        return []
-    if recipe.kind in (MaybeValue, MaybeNone, MaybeNumber, MaybeObject, MaybeAttribute):
-        return python_values(recipe.children[0], path)
-    steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
-    steps = steps or [f"[{i}]" for i in range(len(recipe.children))]
-    return [x for step, child in zip(steps, recipe.children, strict=True) for x in python_values(child, path + step)]
-
-
-def handed_on(recipe: Recipe) -> list[Tensor]:
-    """The tensors of the outside that are in a result as the objects that they are."""
-    if isinstance(recipe, Rebuilt):
-        return [x for child in recipe.children for x in handed_on(child)]
-    if isinstance(recipe, Found):
-        return handed_on(recipe.contents) if isinstance(recipe.contents, Constant) else []
-    return [recipe.value] if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) else []
 
 
 @dataclass(frozen=True)
@@ -246,9 +79,9 @@ class Captured:
         """What is in its place now: a tensor, while the trace can serve a call."""
         return self.tensor if self.place is None else self.place.now()
 
-    def unfit(self) -> str | None:
+    def unfit(self, t: Any) -> str | None:
         """Why what is in its place now cannot be fed; None if it can."""
-        t, v = self.now(), self.variable
+        v = self.variable
         if not isinstance(t, Tensor):
             return f"tensor {v.name!r} is a {type(t).__name__} now"
         if t._value is not self._fitting():
@@ -300,18 +133,23 @@ class ConcreteProgram:
         raised: the exceptions of the user's classes that the program raises, by their numbers.
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
         twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
+        tied: likewise, of tensors that outlive the call.
+        compared: where tensors are that are not captured, but told from the captured ones and from each other; `compares_arguments`: and
+            from arguments.
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
                  numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None, raised: Sequence[Again] = (),
-                 twins: Sequence[list[Twin]] = ()) -> None:  # fmt: skip
+                 twins: Sequence[list[Twin]] = (), tied: Sequence[list[Twin]] = ()) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
         self.leaves = leaves or {}
         self.raised = raised
-        self.twins = list(twins)
+        self.twins, self.tied = list(twins), list(tied)
+        self.compared: list[Place] = []
+        self.compares_arguments = False
         self.shapes = [v.shape for v in inputs]
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
@@ -346,6 +184,8 @@ class ConcreteProgram:
                     walk(child)
             elif isinstance(r, (Given, Held, Found)):
                 walk(r.contents)
+            elif isinstance(r, Identified):
+                walk(r.value)
 
         walk(self.recipe)
         return found
@@ -359,7 +199,7 @@ class ConcreteProgram:
     def follows(self) -> bool:
         """Whether a call does something with captured tensors themselves, besides reading them."""
         e = self.effects
-        return bool(e.captures or e.written or e.gradients or e.clean or self.twins)
+        return bool(e.captures or e.written or e.gradients or e.clean or self.twins or self.tied)
 
     @functools.cached_property
     def freed(self) -> list[bool]:

@@ -6,8 +6,9 @@ from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 from ..convert.cells import EntryCell, place_of
-from .concrete import ConcreteProgram, Constant, can_be_fed
+from .concrete import ConcreteProgram, can_be_fed
 from .guards import same
+from .recipes import Constant
 
 Entry = tuple[MutableMapping, Any]
 

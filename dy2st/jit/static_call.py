@@ -12,13 +12,14 @@ from dy2st_runtime.ops.check import RaisedError
 from dy2st_runtime.ops.control import ABSENT
 
 from ..convert.cells import Cell
-from ..convert.structure import split
+from ..convert.structure import flatten, split
 from ..errors import GradientError, StructureError
 from ..tensor import Tensor, dispatch, tape, twins
 from ..tensor.location import user_location
 from ..tensor.ownership import make_alone
 from ..tensor.random import STATE_NAME
-from .concrete import Argument, ArgumentCell, ConcreteProgram, Fetched, Training, cook
+from .concrete import ArgumentCell, ConcreteProgram, Training
+from .recipes import Argument, Fetched, Made, Twin, cook
 from .signature import Arguments
 
 
@@ -72,7 +73,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     made: dict[int, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
     cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
-    _note_twins(concrete, inputs, now, results)
+    _note_twins(concrete, inputs, now, results, made)
     # the run has succeeded: now, and only now, it changes
     _commit(concrete, arguments, inputs, now, results, cells)
     for target, position in effects.gradients:
@@ -105,27 +106,30 @@ def _never(grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tenso
 
 
 def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Any]) -> None:
-    """StructureError if the function changes something that it knows twice: as an argument, and from outside.
+    """StructureError if the function changes something that it knows twice, as an argument and from outside, or tells the two apart.
 
     A trace takes them for two objects.
     """
     effects = concrete.effects
     found: Any = None
-    if effects.arguments or effects.captures:
-        known = {id(t): c.tensor for c, t in zip(concrete.captured, captured, strict=True)}
-        both = [i for i, t in enumerate(inputs) if id(t) in known]
+    if effects.arguments or effects.captures or concrete.compares_arguments:
+        known = {id(t): t for t in (place.now() for place in concrete.compared)}
+        known |= {id(t): c.tensor for c, t in zip(concrete.captured, captured, strict=True)}
         changed = {i for i, _ in effects.arguments}
         set_ = {id(t) for t, _ in effects.captures}
-        found = next((inputs[i] for i in both if i in changed or id(known[id(inputs[i])]) in set_), None)
+        both = [i for i, t in enumerate(inputs) if id(t) in known]
+        counts = [i for i in both if concrete.compares_arguments or i in changed or id(known[id(inputs[i])]) in set_]
+        found = inputs[counts[0]] if counts else None
     if effects.cells and found is None:
         outside = concrete.containers_outside
         paths = {c.path for c, _ in effects.cells if isinstance(c, ArgumentCell)}
         set_ = {id(c.target) for c, _ in effects.cells if not isinstance(c, ArgumentCell)}
         found = next((x for path, x in _containers(arguments.bound) if id(x) in set_ or (path in paths and id(x) in outside)), None)
     if found is not None:
+        does = "tells the two apart" if concrete.compares_arguments and isinstance(found, Tensor) else "changes it"
         raise StructureError(
             f"a {type(found).__name__} among the arguments is also known to the static function {concrete.name!r} from outside, and it "
-            "changes it", location=user_location(), hint="pass it as an argument only, or not at all",
+            f"{does}", location=user_location(), hint="pass it as an argument only, or not at all",
         )  # fmt: skip
 
 
@@ -150,21 +154,30 @@ def _tensors(value: Any) -> Any:
     return Tensor.wrap(value)
 
 
-def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: dict[int, Any], results: Sequence[Any]) -> None:
-    for group in concrete.twins:
-        found = [
-            inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now[id(x)] for x in group
-        ]
-        twins.note([t for t in found if isinstance(t, Tensor)])
+def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: dict[int, Any], results: Sequence[Any],
+                made: dict[int, Any]) -> None:  # fmt: skip
+    def tensors(x: Twin) -> list[Tensor]:
+        """What may be others in this call."""
+        if isinstance(x, Made):
+            return [t for t in flatten(made.get(x.mark))[0] if isinstance(t, Tensor)]
+        found = inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now[id(x)]
+        return [t for t in (found if isinstance(found, list) else [found]) if t is not None]
+
+    for groups, note in ((concrete.twins, twins.note), (concrete.tied, twins.tie)):
+        for first, *others in groups:
+            known = [t for x in others for t in tensors(x)]
+            for t in tensors(first) if known else ():
+                note([t, *known])
 
 
 def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: dict[int, Any],
             results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
     effects = concrete.effects
     changed = [*((inputs[i], p) for i, p in effects.arguments), *((now[id(t)], p) for t, p in effects.captures)]
+    for target, _ in changed:
+        twins.require_alone(target)
     for target, position in changed:
         new = results[position]
-        twins.require_alone(target)
         target._value = new._value
         if target.is_leaf and not target._stop:
             continue  # a parameter gets another value, as by `set_value`; its gradients go on coming to it

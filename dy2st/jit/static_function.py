@@ -248,10 +248,15 @@ class StaticFunction:
 
     def _changed(self, concrete: ConcreteProgram) -> Reason | None:
         """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
+        objects = {id(place.now()) for place in concrete.compared}
         for captured in concrete.captured:
-            unfit = captured.unfit()
+            t = captured.now()
+            unfit = captured.unfit(t)
             if unfit is not None:
                 return Reason(unfit)
+            objects.add(id(t))
+        if len(objects) < len(concrete.captured) + len(concrete.compared):
+            return Reason("two tensors outside are one now")
         for number in concrete.numbers:
             if not number.fits():
                 return Reason(f"attribute {number.entry!r} is no {number.variable.dtype} any more")

@@ -35,6 +35,7 @@ from ..convert.dynamic import DynamicList
 from ..convert.growing import put_back
 from ..convert.identity import is_of_a_trace
 from ..convert.iterables import Lazy
+from ..convert.layouts import Inner, leaves
 from ..convert.lists import StagedList
 from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
@@ -55,17 +56,15 @@ from ..tensor.kinds import resolved
 from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
-from .concrete import (
+from .concrete import ArgumentCell, Captured, ConcreteProgram, Effects, Number
+from .guards import Guard, Guards, guards_of
+from .outliving import Several
+from .recipes import (
     Argument,
-    ArgumentCell,
-    Captured,
-    ConcreteProgram,
     Constant,
-    Effects,
     Fetched,
     Given,
     Held,
-    Number,
     Picked,
     Rebuilt,
     Recipe,
@@ -73,7 +72,6 @@ from .concrete import (
     handed_on,
     located,
 )
-from .guards import Guard, Guards, guards_of
 from .signature import Key, TensorKey
 
 
@@ -104,6 +102,9 @@ class Trace:
         self.placeholders: list[Tensor] = []
         self.opened = opened
         self._fetches: dict[str, int] = {}
+        self._several = Several(self.tracer, self.placeholders, self._fetches, self._fetch)
+        self._tied: list[list[Twin]] = []
+        self._compared: list[Place] = []
         self._marks: dict[int, tuple[int, Any]] = {}
         self._uncertain: dict[int, Tensor] = {}
         self.arguments = self._arguments(leaves, shapes, names)
@@ -216,8 +217,10 @@ class Trace:
 
             print(show_program(self.program), file=sys.stderr)
         leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
-        return ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
-                               guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins())  # fmt: skip
+        made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
+                               guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins(), self._tied)  # fmt: skip
+        made.compared, made.compares_arguments = self._compared, tracer.compares_arguments
+        return made
 
     def _left_behind(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
         """What a call returns and what it changes. Errors are marked `of_results`: no line is at fault, but what is left there.
@@ -231,6 +234,7 @@ class Trace:
                 raise StagedValueError("a static function leaves its caller with gradients recorded, or not, other than before",
                                        hint="use `with paddle.no_grad():` around what it is meant for")  # fmt: skip
             recipe, effects = self._recipe(result), self._effects()
+            recipe, self._tied = self._several.told(recipe, effects)
         except Dy2stError as error:
             vars(error)["of_results"] = True
             raise error.at(place_of_result(getattr(self.function, "__func__", self.function))) from error.__cause__
@@ -252,18 +256,7 @@ class Trace:
 
     def _twins(self) -> list[list[Twin]]:
         """For each result that may be one of several objects, these: a fetch, an argument, a tensor of the outside."""
-        found = []
-        inputs = {id(p): Argument(i) for i, p in enumerate(self.placeholders)}
-        for value in self._uncertain.values():
-            group: list[Twin] = []
-            for t in (value, *self.tracer.aliases.of(value).values()):
-                if id(t) in inputs:
-                    group.append(inputs[id(t)])
-                elif id(t) in self.tracer.captures:
-                    group.append(self.tracer.captures[id(t)][0])
-                elif isinstance(t, Tensor) and isinstance(v := t._value, Variable) and v.name in self._fetches:
-                    group.append(Fetched(self._fetches[v.name]))
-            found.append(group)
+        found = [self._several.group(value) for value in self._uncertain.values()]
         return [group for group in found if len(group) > 1]
 
     def _objects(self) -> list[Any]:
@@ -295,12 +288,14 @@ class Trace:
         effects.cells = [(cell, located(r, places)) for cell, r in effects.cells]
         handed = {id(t): places.get(id(t)) for r in (recipe, *(r for _, r in effects.cells)) for t in handed_on(r)}
         kept = {key for key, place in handed.items() if place is None}
-        found = {key: place for key, place in handed.items() if place is not None}
+        compared = {key: places[key] for key in tracer.compared if key in places}
+        found = compared | {key: place for key, place in handed.items() if place is not None}
         # what the function itself appends to, or counts up as an input, does not call for another trace
         own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell) and not reach.looks_at(c.target)}
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
         merged = {place_of(c.target, c.entry) for c, r in effects.cells if isinstance(c, EntryCell) and not isinstance(r, Constant)}
         guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged)
+        self._compared = [place for key, place in compared.items() if key not in tracer.captures]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
               if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),
@@ -341,14 +336,16 @@ class Trace:
                     raise kinds.fail("it cannot be a result")
                 if kinds.number is not None:
                     flag = self._fetch(self.tracer.lift(kinds.number))
-                    return replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=kinds.class_name)
-            return self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
+                    fetched = replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=kinds.class_name)
+                    return self._several.note(fetched, value)
+            fetched = self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
+            return self._several.note(fetched, value)
         if isinstance(value, StagedList):
             if self.exact:
                 self._require_exact(value)
             self.tracer.aliases.require_fresh(value, self.tracer.block, "returned")
             items = next((items for items, staged in self.tracer.replaced.values() if staged is value), None)
-            return self._given(items, self._fetch(value._value, value.of_numbers()))
+            return self._given(items, self._column(value))
         if isinstance(value, RecordList):
             for column in value.columns:
                 if self.exact:
@@ -398,12 +395,16 @@ class Trace:
 
     def _list(self, value: DynamicList) -> Recipe:
         """A list of dynamic length as one of Python."""
-        return self._of_records(value) if isinstance(value, RecordList) else self._fetch(value._value, value.of_numbers())
+        return self._of_records(value) if isinstance(value, RecordList) else self._column(*parts_of(value))
+
+    def _column(self, items: StagedList) -> Fetched:
+        return self._several.note(self._fetch(items._value, items.of_numbers()), items)
 
     def _of_records(self, value: RecordList) -> Rebuilt:
         """A list of dynamic length whose entries are put together of those of columns."""
-        columns = tuple(self._fetch(c._value, c.of_numbers()) for c in value.columns)
+        columns = tuple(map(self._column, value.columns))
         mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        self._several.note_inside(mark, [c for c, leaf in zip(value.columns, leaves(value.layout), strict=True) if isinstance(leaf, Inner)])
         return Rebuilt(RecordList, (value.layout, self.tracer.objects), columns, mark)
 
     def _of_dict(self, value: StagedDict) -> Rebuilt:

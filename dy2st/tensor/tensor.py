@@ -57,6 +57,8 @@ class Tensor(TensorMethods):
     _kinds: Kinds | None = None
     # while tracing: the object for which this one stands too, as several variables and tensors of a trace can be one tensor
     _who: Any = None
+    # groups of tensors (`twins`) of which this may be another one
+    _ties: tuple[Any, ...] = ()
     persistable = False
     _value: np.ndarray | Variable
     _stop: bool

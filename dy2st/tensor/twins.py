@@ -1,6 +1,7 @@
-"""Tensors that are one object in eager mode, or are not, as only a run could tell: while Python goes on with them, none is modified.
+"""Tensors that are one object in eager mode, or are not, as only a run could tell: none of them is modified in place.
 
-A piece of a function that is static in part only gives a variable a new tensor where Python would have given it one of several that exist.
+A Program gives a variable a new tensor where Python would have given it one of several that exist. That matters where Python goes on with
+them, in a function that is static in part only, and where they outlive a call.
 """
 
 from __future__ import annotations
@@ -14,12 +15,24 @@ from ..errors import StructureError
 from .location import user_location
 from .tensor import Tensor
 
-Group = list[weakref.ref[Tensor]]
+
+class _Group:
+    """A tensor that may be one of others, as long as others hold them. `over`: Python does not go on with them any more."""
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        self.first, *self.others = [weakref.ref(t) for t in tensors]
+        self.over = False
+
+    def counts(self, tensor: Tensor | None = None) -> bool:
+        """Whether the first may be another one that is there; of a tensor, whether it may be one."""
+        first = None if self.over else self.first()
+        others = [t for r in self.others if (t := r()) is not None and t is not first]
+        return first is not None and bool(others) and (tensor is None or tensor is first or any(t is tensor for t in others))
 
 
 class _State(threading.local):
     def __init__(self) -> None:
-        self.groups: list[Group] | None = None
+        self.groups: list[_Group] | None = None
 
 
 _state = _State()
@@ -27,30 +40,38 @@ _state = _State()
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Within this `with` an in-place change of a tensor that may be another one is an error."""
+    """Within this `with` an in-place change of a tensor that may be another one, as `note` says, is an error."""
     before = _state.groups
     if before is None:
         _state.groups = []
     try:
         yield
     finally:
+        if before is None:
+            for group in _state.groups or ():
+                group.over = True
         _state.groups = before
 
 
 def note(tensors: Sequence[Tensor]) -> None:
     """The first tensor may be one of the others."""
     if _state.groups is not None:
-        alive = [g for g in _state.groups if sum(r() is not None for r in g) > 1]
-        _state.groups = [*alive, [weakref.ref(t) for t in tensors]]
+        _state.groups = [*filter(_Group.counts, _state.groups), tie(tensors)]
+
+
+def tie(tensors: Sequence[Tensor]) -> _Group:
+    """The first tensor may be one of the others, for as long as there are any of them."""
+    group = _Group(tensors)
+    for t in tensors:
+        t._ties = (*filter(_Group.counts, t._ties), group)
+    return group
 
 
 def require_alone(tensor: Tensor) -> None:
     """StructureError if the tensor may be another one that is still there."""
-    for group in _state.groups or ():
-        members = [r() for r in group]
-        if any(t is tensor for t in members) and any(t is not None and t is not tensor for t in members):
-            raise StructureError(
-                "what is modified in place here may be the same object as another tensor, or not; a part of the function that ran "
-                "as a Program before does not tell",
-                location=user_location(2), hint="modify a copy (y = y.clone() before), or compute a new tensor",
-            )  # fmt: skip
+    if any(group.counts(tensor) for group in tensor._ties):
+        raise StructureError(
+            "what is modified in place here may be the same object as another tensor, or not; a function, or a part of it, that ran "
+            "as a Program before does not tell",
+            location=user_location(2), hint="modify a copy (y = y.clone() before), or compute a new tensor",
+        )  # fmt: skip

@@ -388,6 +388,12 @@ def next_whose_condition_counts(self, x, n, m, a):
     return next((p for p in [3, 4] if self.count() + x.sum() > 3), 7) * x
 
 
+def tensor_kept_that_is_another_one_on_one_path(x, n, m, a, held_tables):
+    held_tables[0]["a"].add_(held_tables[0]["a"])
+    held_tables[0]["a"] = held_tables[0]["a"] and held_tables[0]["b"]
+    return held_tables
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -418,4 +424,5 @@ PROGRAMS = [
     entry_changed_by_what_a_recursive_call_gives,
     attribute_set_in_a_loop_that_python_leaves_out,
     next_whose_condition_counts,
+    tensor_kept_that_is_another_one_on_one_path,
 ]  # fmt: skip

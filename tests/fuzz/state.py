@@ -26,11 +26,13 @@ class State:
         self.places = places
 
     def values(self) -> dict[str, Any]:
-        """All values by their path: of containers the kind and keys, or which path leads to the same one."""
+        """All values by their path: of containers the kind and keys; and which path leads to the same container or tensor."""
         found: dict[str, Any] = {}
         for path, x, twin in self._walk():
             inside = contents(x)
-            found[path] = value(x) if inside is None else f"the same as {twin}" if twin else f"{type(x).__name__} of {[*inside]}"
+            found[path] = value(x) if inside is None else f"{type(x).__name__} of {[*inside]}"
+            if twin:
+                found[f"{path} is"] = twin
         return found
 
     def tensors(self) -> list[Tensor]:
@@ -74,7 +76,8 @@ class State:
         while left:
             path, x = left.pop()
             inside = contents(x)
-            twin = seen.setdefault(id(x), path) if inside is not None and not isinstance(x, tuple) else path
+            is_object = isinstance(x, Tensor) or (inside is not None and not isinstance(x, tuple))
+            twin = seen.setdefault(id(x), path) if is_object else path
             yield path, x, twin if twin != path else ""
             if inside is not None and twin == path:
                 left += [(f"{path}[{k!r}]", v) for k, v in reversed(inside.items())]

@@ -1,0 +1,250 @@
+"""Which object a value is that branches, loops and lists hand on: computed in the run, beside the value.
+
+A branch gives a variable one of two tensors that there are, a loop one of many. Eager mode has that object itself; of a Program only its
+value comes out. Where the difference can be seen the Program also yields the number of the object: a branch that yields the value yields
+the number of what that is on its side, and so on up to the ops that make new values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from dy2st_runtime.ir import Block, IRBuilder, Operator, Program, Variable
+
+OWN = -1
+"""The number of what is no object that could be anywhere else."""
+IN_LOOP = 1 << 16
+"""Values that a loop makes have a number for each iteration: this many, counted from 1, are added for each."""
+_DEPTH = 3  # of loops in each other that count
+
+# by op: the inputs whose objects, or entries, it hands on
+_LISTS = {
+    "array_append": ("Array", "X"), "array_insert": ("Array", "X"), "array_set": ("Array", "X"), "array_extend": ("Array", "Other"),
+    "array_take": ("X",), "array_pop": ("Array",), "array_remove": ("Array",), "read_from_array": ("X",),
+}  # fmt: skip
+# what makes the indices of `xs * n`: the other ones name each entry once
+_AROUND = "elementwise_mod"
+
+
+class Origins:
+    """The objects of one Program.
+
+    Args:
+        same: the name for which a variable stands that is another one of the same object.
+
+    Attributes:
+        numbers: those of the objects that are to be told apart, by the names of their variables; all others are `OWN`.
+    """
+
+    def __init__(self, program: Program, same: dict[str, str]):
+        self.numbers: dict[str, int] = {}
+        self._same = same
+        self._makers: dict[str, Operator] = {}
+        self._homes: dict[str, Block] = {}
+        self._loops: dict[Block, Operator] = {}
+        self._beside: dict[str, Variable] = {}
+        self._counts: dict[Block, Variable] = {}
+        self._global = program.global_block()
+        self._look(self._global)
+
+    def _look(self, block: Block) -> None:
+        for op in block.ops:
+            self._makers.update(dict.fromkeys(op.output_names, op))
+            self._homes.update(dict.fromkeys(op.output_names, block))
+            for inner in op.blocks:
+                if op.type == "while_loop":
+                    self._loops[inner] = op
+                self._look(inner)
+
+    def sources(self, v: Variable) -> list[str] | None:
+        """The names of all that a value may be, or a list may hold; None if that is not known."""
+        found: dict[str, None] = {}
+        seen = set()
+        left = [v]
+        while left:
+            v = left.pop()
+            if v.name in seen:
+                continue
+            seen.add(v.name)
+            parts = self._parts(v)
+            if parts is None:
+                return None
+            left += parts
+            if not parts and v.kind == "dense" and self._maker(v) != "absent":
+                found[self._same.get(v.name, v.name)] = None
+        return list(found)
+
+    def repeated(self, v: Variable) -> set[str]:
+        """Those of the sources of a list that it may hold more than once."""
+        found: Counter[str] = Counter()
+        seen = set()
+        left = [v]
+        while left:
+            v = left.pop()
+            if v.name in seen:
+                continue
+            seen.add(v.name)
+            op, parts = self._makers.get(v.name), self._parts(v) or []
+            if op is None or op.type not in _LISTS or v.name in v.block.params:
+                left += parts
+                continue
+            left.append(parts[0])
+            if op.type == "array_take" and self._maker(v.block.var(op.input("Index")[0])) == _AROUND:
+                found.update(2 * (self.sources(parts[0]) or []))
+            around = self._bodies_around(v.block)
+            for part in parts[1:]:
+                found.update(2 * list(self.repeated(part) if part.kind == "array" else ()))
+                for name in self.sources(part) or ():
+                    home = self._homes.get(name, self._global)
+                    found[name] += 2 if len(self._bodies_around(home)) < len(around) else 1
+                    found[name] += part.kind == "array" and name in (self.sources(parts[0]) or ())
+        return {name for name, count in found.items() if count > 1}
+
+    def is_countable(self, name: str) -> bool:
+        """Whether what a variable of a source is at each time can have a number of its own."""
+        bodies = self._bodies_around(self._homes.get(name, self._global))
+        return len(bodies) <= _DEPTH and all(self._loops[b].attrs["body_block"] is b for b in bodies)
+
+    def _maker(self, v: Variable) -> str:
+        op = self._makers.get(v.name)
+        return "" if op is None or v.persistable else op.type
+
+    def _parts(self, v: Variable) -> list[Variable] | None:
+        """What a value is one of, or a list is made of; [] for a new value or list, None if it is not known."""
+        home = v.block
+        if v.name in home.params:
+            op = self._loops.get(home)
+            if op is None:
+                return None
+            i, body = home.params.index(v.name), op.attrs["body_block"]
+            return [self._around(home).var(op.input("X")[i]), body.var(body.results[i])]
+        op, made_by = self._makers.get(v.name), self._maker(v)
+        if op is not None and made_by == "cond":
+            return [b.var(b.results[op.output("Out").index(v.name)]) for b in op.blocks]
+        if op is not None and made_by == "while_loop" and v.name in op.output("Out"):
+            i, body = op.output("Out").index(v.name), op.attrs["body_block"]
+            return [home.var(op.input("X")[i]), body.var(body.results[i])]
+        if op is not None and (made_by == "ensure_defined" or (made_by == "assign" and v.kind == "array")):
+            return [home.var(op.input("X")[0])]
+        if op is not None and made_by in _LISTS:
+            return [home.var(op.input(slot)[0]) for slot in _LISTS[made_by]]
+        if made_by == "call" or (v.kind == "array" and made_by not in ("create_array", "absent")):
+            return None
+        return []
+
+    def _around(self, block: Block) -> Block:
+        assert block.parent is not None
+        return block.parent
+
+    def _bodies_around(self, block: Block) -> list[Block]:
+        """The blocks of loops around what is made in a block, from the inside out."""
+        found: list[Block] = []
+        inner: Block | None = block
+        while inner is not None:
+            if inner in self._loops:
+                found.append(inner)
+            inner = inner.parent
+        return found
+
+    # ---- what goes beside a value ----
+    def beside(self, v: Variable) -> Variable:
+        """The number of the object that a value is, or a list of those of its entries; of what has `sources`."""
+        if v.name not in self._beside:
+            self._make(v)
+        return self._beside[v.name]
+
+    def _make(self, v: Variable) -> None:
+        home = v.block
+        op, made_by = self._makers.get(v.name), self._maker(v)
+        if v.name in home.params:
+            self._carry(self._loops[home], home.params.index(v.name))
+        elif op is not None and made_by == "while_loop":
+            self._carry(op, op.output("Out").index(v.name))
+        elif op is not None and made_by == "cond":
+            self._choose(op, v)
+        elif op is not None and made_by in ("ensure_defined", "assign") and self._parts(v):
+            self._beside[v.name] = self.beside(home.var(op.input("X")[0]))
+        elif op is not None and made_by in _LISTS:
+            self._follow(op, home)
+        elif v.kind == "array" or made_by == "absent":
+            self._beside[v.name] = self._first(home, lambda b: b.op("create_array", dtype="int64", shape=[]) if v.kind == "array"
+                                               else b.constant(OWN, "int64"))  # fmt: skip
+        else:
+            self._beside[v.name] = self._number(v)
+
+    def _first(self, block: Block, make: Callable[[IRBuilder], Any]) -> Variable:
+        """A value that is made where a block begins."""
+        v: Variable = make(IRBuilder(block, index=0))
+        v.stop_gradient = True
+        return v
+
+    def _number(self, v: Variable) -> Variable:
+        number = self.numbers.get(self._same.get(v.name, v.name), OWN)
+        bodies = self._bodies_around(v.block) if number != OWN else []
+        counts = [self._count(self._loops[b]) for b in bodies]
+
+        def make(b: IRBuilder) -> Any:
+            total = b.constant(number, "int64")
+            weight = IN_LOOP
+            for count in counts:
+                total = b.add(total, b.mul(count, b.constant(weight, "int64")))
+                weight <<= 46 // len(counts)
+            return total
+
+        return self._first(v.block, make)
+
+    def _declare(self, like: Variable, block: Block) -> Variable:
+        """A variable for a number beside a value, or for the list of numbers beside a list."""
+        return block.create_var(None, "int64", (), stem="origin", kind=like.kind, stop_gradient=True)
+
+    def _choose(self, op: Operator, v: Variable) -> None:
+        i = op.output("Out").index(v.name)
+        chosen = [self.beside(b.var(b.results[i])) for b in op.blocks]
+        for block, one in zip(op.blocks, chosen, strict=True):
+            block.results.append(one.name)
+        new = self._beside[v.name] = self._declare(v, v.block)
+        op.outputs["Out"] = [*op.output("Out"), new.name]
+
+    def _add(self, op: Operator, like: Variable, initial: Variable) -> tuple[Variable, Variable, Variable]:
+        """A further variable of a loop: what it is in the test, in the body, and after the loop. The body has to yield its next value."""
+        test, body = op.attrs["cond_block"], op.attrs["body_block"]
+        new = self._declare(like, test), self._declare(like, body), self._declare(like, self._around(body))
+        for block, v in zip((test, body), new, strict=False):
+            block.params.append(v.name)
+        op.inputs["X"] = [*op.input("X"), initial.name]
+        op.outputs["Out"] = [*op.output("Out"), new[2].name]
+        return new
+
+    def _carry(self, op: Operator, i: int) -> None:
+        test, body = op.attrs["cond_block"], op.attrs["body_block"]
+        home = self._around(body)
+        param, end, out = body.var(body.params[i]), body.var(body.results[i]), op.output("Out")[i]
+        names = [test.params[i], param.name, out]
+        initial = self.beside(home.var(op.input("X")[i]))
+        self._beside |= zip(names, self._add(op, param, initial), strict=True)
+        place = len(body.results)
+        body.results.append(param.name)  # others may come behind it before the next value is known
+        body.results[place] = self.beside(end).name
+
+    def _count(self, op: Operator) -> Variable:
+        """The number of an iteration, in the body of a loop."""
+        body = op.attrs["body_block"]
+        if body not in self._counts:
+            home = self._around(body)
+            first = self._first(home, lambda b: b.constant(1, "int64"))
+            _, count, _ = self._add(op, first, first)
+            self._counts[body] = count
+            body.results.append(self._first(body, lambda b: b.add(count, b.constant(1, "int64"))).name)
+        return self._counts[body]
+
+    def _follow(self, op: Operator, home: Block) -> None:
+        """The same with the numbers of what an op on a list puts into it or takes out."""
+        followed = {slot: self.beside(home.var(op.input(slot)[0])) for slot in _LISTS[op.type]}
+        kept = {slot: home.var(names[0]) for slot, names in op.inputs.items() if slot not in followed}
+        made = IRBuilder(home, op.location, home.ops.index(op) + 1).op(op.type, **followed, **kept)
+        made = made if isinstance(made, tuple) else (made,)
+        for v in made:
+            v.stop_gradient = True
+        self._beside |= zip(op.output_names, made, strict=True)

@@ -1,0 +1,154 @@
+"""Tensors that outlive a call, in an attribute, item or global, and are one of several objects: the run tells which.
+
+Eager mode keeps that object itself, so its changes are seen wherever else it is held. Where a Program cannot tell (what a recursive
+function hands on), to change one of them in place later is an error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dy2st_runtime.ir import Variable
+
+from ..convert.lists import StagedList
+from ..convert.tracer import Tracer
+from ..tensor import Tensor
+from .concrete import Effects
+from .origins import Origins
+from .recipes import Argument, Constant, Fetched, Given, Held, Identified, Made, Rebuilt, Recipe, Twin
+
+
+class Several:
+    """The values among the results and effects of a trace that may be objects which are elsewhere too.
+
+    Args:
+        placeholders: what stands for the arguments.
+        fetches: what is fetched, with the positions.
+        fetch: adds to them.
+    """
+
+    def __init__(self, tracer: Tracer, placeholders: list[Tensor], fetches: dict[str, int], fetch: Callable[[Variable], Fetched]):
+        self._tracer, self._placeholders, self._fetches, self._fetch = tracer, placeholders, fetches, fetch
+        self._values: dict[int, list[Any]] = {}
+        self._inside: dict[int, list[StagedList]] = {}
+
+    def note(self, fetched: Fetched, value: Any) -> Fetched:
+        """A tensor or a list is fetched; the same fetch."""
+        if not fetched.number and (isinstance(value, StagedList) or self._tracer.aliases.of(value)):
+            self._values.setdefault(fetched.position, []).append(value)
+        return fetched
+
+    def note_inside(self, mark: int, columns: list[StagedList]) -> None:
+        """A list is made, with entries of these columns as lists in its entries: what was put into those is not told apart."""
+        self._inside[mark] = [c for c in columns if self._tracer.aliases.of(c)]
+
+    def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
+        """The recipe of the result, with the objects that its values are where that can be seen; likewise those of the effects. And groups
+        of which the first is one of the others or is not, as not even the run tells."""
+        parts = [part for _, r in effects.cells for part in walk(r)]
+        kept = {r.position for r in parts if isinstance(r, Fetched) and r.position in self._values}
+        marks = dict.fromkeys(r.mark for r in parts if isinstance(r, Rebuilt) and r.mark in self._inside)
+        groups = [[Made(mark), *self.group(column)[1:]] for mark in marks for column in self._inside[mark]]
+        if kept:
+            recipe, more = _Telling(self, kept).told(recipe, effects)
+            groups += more
+        return recipe, [group for group in groups if len(group) > 1]
+
+    def group(self, value: Any) -> list[Twin]:
+        """A value, and what it may be, as far as a call knows them."""
+        found: list[Twin] = []
+        inputs = {id(p): Argument(i) for i, p in enumerate(self._placeholders)}
+        for t in (value, *self._tracer.aliases.of(value).values()):
+            if id(t) in inputs:
+                found.append(inputs[id(t)])
+            elif id(t) in self._tracer.captures:
+                found.append(self._tracer.captures[id(t)][0])
+            elif isinstance(v := t._value, Variable) and v.name in self._fetches:
+                found.append(Fetched(self._fetches[v.name]))
+        return found
+
+
+class _Telling:
+    """What is known of the values of one trace."""
+
+    def __init__(self, several: Several, kept: set[int]):
+        self._several, self._kept = several, kept
+        self._tracer, self._fetches, self._values = several._tracer, several._fetches, several._values
+        self._block = self._tracer.program.global_block()
+        self._variables = {i: self._block.var(name) for name, i in self._fetches.items()}
+        switched = self._tracer.detached.values()  # a tensor has another variable since its `stop_gradient` was set
+        self._origins = Origins(self._tracer.program, {v.name: t._value.name for t, *both in switched for v in both})
+        self._sources = {p: self._origins.sources(self._variables[p]) for p in self._values}
+        self._outside = dict(self._known_outside())
+
+    def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
+        shared = {name for name, count in self._made().items() if count > 1}
+        lost = {name for name in shared if not self._origins.is_countable(name)}
+        objects: dict[int, dict[str, Recipe | None]] = {}
+        for p, names in self._sources.items():
+            if names is not None and (p in self._kept or not shared.isdisjoint(names)):
+                found = {name: self._object(p, name) for name in names if name in shared or self._object(p, name) is not None}
+                objects |= {p: found} if found else {}
+        groups = [self._several.group(v) for p in self._kept if self._sources[p] is None for v in self._values[p]]
+        for name in lost:
+            groups.append([Fetched(p) for p, found in objects.items() if name in found])
+        wanted = dict.fromkeys(name for found in objects.values() for name in found if name not in lost)
+        self._origins.numbers = {name: i for i, name in enumerate(wanted)}
+        beside = {p: self._fetch(p) for p, found in objects.items() if not lost.issuperset(found)}
+        to = {p: Identified(Fetched(p), which, {self._origins.numbers[n]: r for n, r in objects[p].items() if n not in lost})
+              for p, which in beside.items()}  # fmt: skip
+        effects.cells = [(cell, _with(r, to)) for cell, r in effects.cells]
+        return _with(recipe, to), groups
+
+    def _fetch(self, p: int) -> int:
+        return self._several._fetch(self._origins.beside(self._variables[p])).position
+
+    def _known_outside(self) -> Iterator[tuple[str, tuple[Tensor, Recipe]]]:
+        """The tensors that are there before and after the call, by the names of their variables now."""
+        tracer = self._tracer
+        for i, p in enumerate(self._several._placeholders):
+            yield p._value.name, (p, Argument(i))  # type: ignore[union-attr]
+        for t, v in tracer.captures.values():
+            yield (t._value if isinstance(t._value, Variable) else v).name, (t, Constant(t))
+
+    def _object(self, p: int, name: str) -> Recipe | None:
+        """The object that a variable of a source is, if the value may be that and it is elsewhere too."""
+        if name in self._outside:
+            t, recipe = self._outside[name]
+            return recipe if any(self._tracer.aliases.related(v, t) for v in self._values[p]) else None
+        return Fetched(self._fetches[name]) if self._fetches.get(name, p) != p else None
+
+    def _made(self) -> Counter[str]:
+        """How many values, of which one is kept, may be an object that the call has made; a list may hold it more than once."""
+        found: Counter[str] = Counter()
+        for p, names in self._sources.items():
+            others = [v for q in self._sources if q != p and (p in self._kept or q in self._kept) for v in self._values[q]]
+            related = any(self._tracer.aliases.related(v, other) for v in self._values[p] for other in others)
+            v = self._variables[p]
+            repeated = self._origins.repeated(v) if v.kind == "array" and names and p in self._kept else ()
+            for name in names or ():
+                if name not in self._outside and name not in self._fetches:
+                    found[name] += 2 if name in repeated else int(related)
+        return found
+
+
+def walk(recipe: Recipe) -> Iterator[Recipe]:
+    """A recipe, and those that it is put together of."""
+    yield recipe
+    parts: tuple[Recipe, ...] = (recipe.contents,) if isinstance(recipe, (Given, Held)) else ()
+    for part in recipe.children if isinstance(recipe, Rebuilt) else parts:
+        yield from walk(part)
+
+
+def _with(recipe: Recipe, to: dict[int, Identified]) -> Recipe:
+    """The recipe with other ones in the places of fetches, by their positions."""
+    if isinstance(recipe, Fetched) and recipe.position in to and not recipe.number:
+        found = to[recipe.position]
+        return Identified(recipe, found.which, found.objects)
+    if isinstance(recipe, Rebuilt):
+        return Rebuilt(recipe.kind, recipe.keys, tuple(_with(c, to) for c in recipe.children), recipe.mark)
+    if isinstance(recipe, Given):
+        return Given(recipe.path, _with(recipe.contents, to))
+    return Held(recipe.value, _with(recipe.contents, to)) if isinstance(recipe, Held) else recipe

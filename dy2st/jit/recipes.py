@@ -1,0 +1,225 @@
+"""Recipes: what the results of a call, and what it changes, are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..convert.dicts import StagedDict
+from ..convert.layouts import entries
+from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.maybe_value import MaybeValue
+from ..convert.optional import MaybeNone
+from ..convert.places import Place
+from ..convert.records import RecordList
+from ..convert.structure import MaybeNumber, MaybeObject, build
+from ..tensor import Tensor
+from .origins import IN_LOOP
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A Python value in a result."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A tensor argument itself in a result: its position among the fed tensors."""
+
+    position: int
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A computed value in a result: its position among the fetches.
+
+    Attributes:
+        number: it is a Python number (or a list of such) to the user.
+        flag, cls: the position of what says whether it is a number, of this class; -1: it always is, or never.
+    """
+
+    position: int
+    number: bool = False
+    flag: int = -1
+    cls: str = ""
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A list, tuple, dict, ... in a result. `mark`: two with the same are one object; 0: this one is nowhere else."""
+
+    kind: type
+    keys: tuple
+    children: tuple[Recipe, ...]
+    mark: int = 0
+
+
+@dataclass(frozen=True)
+class Given:
+    """A list, dict or dataclass among the arguments in a result: the way to it, and what is in it."""
+
+    path: tuple[Any, ...]
+    contents: Recipe
+
+
+@dataclass(frozen=True)
+class Held:
+    """A list, dict or dataclass of the outside in a result, and what is in it."""
+
+    value: Any
+    contents: Recipe
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is in a place outside when a call begins: a tensor, or a container, that a result hands on; and what it was made of."""
+
+    place: Place
+    contents: Recipe
+
+
+@dataclass(frozen=True)
+class Made:
+    """A container that a call makes, by its mark."""
+
+    mark: int
+
+
+Twin = Argument | Fetched | Tensor | Made
+"""Where a tensor is at each call: among the arguments, among the results, outside, or anywhere in a container."""
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One of several Python objects in a result, by an index."""
+
+    index: Recipe
+    options: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Identified:
+    """A tensor that is one of several objects, or a list of such.
+
+    Attributes:
+        which: the position of the number of the object, or of the list of numbers of the entries.
+        objects: what they are, by these numbers; None for one that is made by the call, for the first of its values. A tensor of another
+            number is an object of its own.
+    """
+
+    value: Recipe
+    which: int
+    objects: dict[int, Recipe | None]
+
+
+Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found | Picked | Identified
+
+
+def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any],
+         made: dict[int, Any]) -> Any:  # fmt: skip
+    """The result of a call.
+
+    Args:
+        follow: finds a container among the arguments.
+        made: the containers that the call has made, by their marks, and the tensors, by -1 - their numbers.
+    """
+    if isinstance(recipe, Given):
+        return follow(recipe.path)
+    if isinstance(recipe, Found):
+        return recipe.place.now()
+    if isinstance(recipe, (Constant, Held)):
+        return recipe.value
+    if isinstance(recipe, Picked):
+        return recipe.options[cook(recipe.index, arguments, values, follow, made)]
+    if isinstance(recipe, Argument):
+        return arguments[recipe.position]
+    if isinstance(recipe, Identified):
+        value, numbers = cook(recipe.value, arguments, values, follow, made), values[recipe.which]
+
+        def identified(x: Any, number: Tensor) -> Any:
+            i = number.item()
+            if not isinstance(x, Tensor) or i < 0 or i % IN_LOOP not in recipe.objects:
+                return x
+            known = recipe.objects[i % IN_LOOP]
+            return made.setdefault(-1 - i, x) if known is None else cook(known, arguments, values, follow, made)
+
+        if isinstance(value, list):
+            return list(map(identified, value, numbers))
+        return value if value is None else identified(value, numbers)
+    if isinstance(recipe, Rebuilt):
+        if recipe.kind is MaybeValue and cook(recipe.children[1], arguments, values, follow, made):
+            return None
+        if recipe.kind is MaybeValue:
+            return cook(recipe.children[0], arguments, values, follow, made)
+        if recipe.mark in made:
+            return made[recipe.mark]
+        if recipe.kind is RecordList:
+            layout, objects = recipe.keys
+            new: Any = entries(layout, [cook(c, arguments, values, follow, made) for c in recipe.children], objects.values)
+        elif recipe.kind is StagedDict:
+            parts = zip(recipe.keys, *(recipe.children[i::3] for i in range(3)), strict=True)
+            here = [(cook(since, arguments, values, follow, made), key, value) for key, value, has, since in parts
+                    if cook(has, arguments, values, follow, made)]  # fmt: skip
+            here.sort(key=lambda entry: entry[0])
+            new = {key: cook(value, arguments, values, follow, made) for _, key, value in here}
+        else:
+            new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
+        if recipe.mark:
+            made[recipe.mark] = new
+        return new
+    value = values[recipe.position]
+    if recipe.flag >= 0 and value is not None and values[recipe.flag].item():
+        return {"bool": bool, "int": int, "float": float}[recipe.cls](value.item())
+    if recipe.number and value is not None:
+        return [x.item() for x in value] if isinstance(value, list) else value.item()
+    return value
+
+
+def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
+    """The recipe for calls that may find other objects in the places (by the id of what is there now).
+
+    A container that no place is known for is made anew by each call.
+    """
+    if isinstance(recipe, Rebuilt):
+        return Rebuilt(recipe.kind, recipe.keys, tuple(located(c, places) for c in recipe.children), recipe.mark)
+    if isinstance(recipe, Held):
+        contents = located(recipe.contents, places)
+        place = places.get(id(recipe.value))
+        return contents if place is None else Found(place, contents)
+    if isinstance(recipe, Identified):
+        objects = {i: r and located(r, places) for i, r in recipe.objects.items()}
+        return Identified(recipe.value, recipe.which, objects)
+    if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) and id(recipe.value) in places:
+        return Found(places[id(recipe.value)], recipe)
+    return recipe
+
+
+def python_values(recipe: Recipe, path: str = "result") -> list[str]:
+    """The Python values in a result that are no tensors of the Program, with the ways to them."""
+    if isinstance(recipe, Constant):
+        return [] if isinstance(recipe.value, Tensor) else [f"{path} = {recipe.value!r:.60}"]
+    if isinstance(recipe, Picked):
+        return [f"{path}, one of {len(recipe.options)} objects"]
+    if isinstance(recipe, (Given, Held, Found)):
+        return python_values(recipe.contents, path)
+    if not isinstance(recipe, Rebuilt):
+        return []
+    if recipe.kind in (MaybeValue, MaybeNone, MaybeNumber, MaybeObject, MaybeAttribute):
+        return python_values(recipe.children[0], path)
+    steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
+    steps = steps or [f"[{i}]" for i in range(len(recipe.children))]
+    return [x for step, child in zip(steps, recipe.children, strict=True) for x in python_values(child, path + step)]
+
+
+def handed_on(recipe: Recipe) -> list[Tensor]:
+    """The tensors of the outside that are in a result as the objects that they are."""
+    if isinstance(recipe, Rebuilt):
+        return [x for child in recipe.children for x in handed_on(child)]
+    if isinstance(recipe, Identified):
+        return [x for r in recipe.objects.values() if r is not None for x in handed_on(r)]
+    if isinstance(recipe, Found):
+        return handed_on(recipe.contents) if isinstance(recipe.contents, Constant) else []
+    return [recipe.value] if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) else []

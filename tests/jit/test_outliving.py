@@ -1,0 +1,301 @@
+"""Tensors that a call leaves in an attribute, item or global are the objects that eager mode leaves there."""
+
+import itertools
+
+import pytest
+from dy2st_runtime import config
+from guarding import Box, tensor
+
+from dy2st import jit, to_tensor
+from dy2st.errors import StructureError
+from dy2st.tensor import Tensor
+
+NUMBERS = (3, 0, 1, 3, 2, 0, 4, 1, 1)
+
+
+def kept():
+    """What the functions keep, all tensors of it modified in place by the next call."""
+    return {"a": to_tensor(0.5), "b": to_tensor(1.0), "items": [to_tensor(0.25)], "box": Box(value=to_tensor(-1.0))}
+
+
+def held(kept):
+    """The tensors that are kept, by path, each with the first path to it."""
+    found = {f"items[{i}]": t for i, t in enumerate(kept["items"])} | {"box": kept["box"].value}
+    found |= {k: t for k, t in kept.items() if isinstance(t, Tensor)}
+    first = {}
+    return {path: (t.tolist(), first.setdefault(id(t), path)) for path, t in sorted(found.items()) if isinstance(t, Tensor)}
+
+
+def either(k, x, n):
+    k["a"] = k["a"] if n > 1 else k["b"]
+
+
+def one_or_the_other(k, x, n):
+    k["a"] = n * 1.0 and k["b"]
+
+
+def exchanged(k, x, n):
+    if n > 2:
+        k["a"], k["b"] = k["b"], k["a"]
+    elif n > 0:
+        k["box"].value = k["a"]
+
+
+def new_key(k, x, n):
+    if n > 2:
+        k["c"] = k["b"]
+    elif n > 1:
+        k["a"] = k.get("c", k["a"])
+
+
+def none_or_a_tensor(k, x, n):
+    k["box"].value = k["a"] if n > 1 else None
+
+
+def number_or_a_tensor(k, x, n):
+    k["c"] = k["a"] if n > 1 else 0.5
+
+
+def made_by_the_call(k, x, n):
+    t = x.sum()
+    if n > 2:
+        k["a"] = t
+    if n > 0:
+        k["b"] = t
+
+
+def the_argument(k, x, n):
+    if n > 2:
+        k["a"] = x
+    if n != 1:
+        k["b"] = k["a"]
+
+
+def in_a_loop(k, x, n):
+    for i in range(n):
+        if i == 2:
+            k["a"] = k["b"]
+        elif i == 1:
+            k["b"] = k["items"][0]
+
+
+def made_in_a_loop(k, x, n):
+    for i in range(n):
+        t = x.sum() * i
+        k["a"] = t
+        if i == 1:
+            k["b"] = t
+
+
+def made_in_a_loop_in_a_loop(k, x, n):
+    for i in range(n):
+        for j in range(n):
+            t = x.sum() * i + j
+            k["a"] = t
+        k["b"] = t
+
+
+def best_of_a_loop(k, x, n):
+    best = k["a"]
+    for t in (k["b"], k["items"][0]):
+        if t > best:
+            best = t
+            break
+    k["box"].value = best
+
+
+def largest(k, x, n):
+    k["box"].value = max(k["a"], k["b"], k["items"][-1])
+
+
+def item_of_the_run(k, x, n):
+    every = [k["a"], k["b"], k["box"].value]
+    k["a"] = every[n % 3]
+
+
+def raised(k, x, n):
+    try:
+        if n > 1:
+            k["a"] = k["b"]
+            if n > 2:
+                raise ValueError
+        k["b"] = k["items"][0]
+    except ValueError:
+        k["box"].value = k["a"]
+
+
+def appended(k, x, n):
+    k["items"] = k["items"][:1]
+    if n > 1:
+        k["items"].append(k["a"])
+    if n > 2:
+        k["b"] = k["items"].pop()
+
+
+def appended_in_a_loop(k, x, n):
+    del k["items"][1:]
+    for i in range(n):
+        t = x.sum() * i
+        k["items"] += [t, k["a"], t]
+    k["b"] = k["items"][-1]
+
+
+def set_at_an_index(k, x, n):
+    k["items"] = [k["a"], k["b"], k["items"][0]]
+    k["items"][n % 3] = k["box"].value
+
+
+def twice_the_entries(k, x, n):
+    items = []
+    for i in range(n):
+        items.append(x.sum() * i)
+    k["items"] = [k["a"]] + items * 2
+
+
+def sorted_and_cut(k, x, n):
+    k["items"] = sorted([k["a"], k["b"], k["box"].value])[: n + 1]
+
+
+def in_tuples(k, x, n):
+    k["rows"] = rows = []
+    for i in range(n):
+        rows.append((k["a"], x.sum() * i))
+    if rows:
+        k["b"] = rows[0][0]
+
+
+def returned_too(k, x, n):
+    t = x.sum()
+    k["a"] = t if n > 1 else k["b"]
+    return t
+
+
+def stopped(k, x, n):
+    t = x.sum() * 2
+    k["a"] = t if n > 1 else k["b"]
+    t.stop_gradient = True
+    k["box"].value = t
+
+
+FUNCTIONS = [
+    either, one_or_the_other, exchanged, new_key, none_or_a_tensor, number_or_a_tensor, made_by_the_call, the_argument, in_a_loop,
+    made_in_a_loop, made_in_a_loop_in_a_loop, best_of_a_loop, largest, item_of_the_run, raised, appended, appended_in_a_loop,
+    set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,
+]  # fmt: skip
+
+
+def stepping(function, keeps):
+    """A function that modifies what is kept, then does this."""
+
+    def step(x, n):
+        for t in (keeps["a"], keeps["b"], keeps["items"][0]):
+            t.add_(1.0)
+        return function(keeps, x, n)
+
+    return step
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("native", [False, True])
+def test_what_is_kept_is_the_same_object(function, native):
+    eager, static = kept(), kept()
+    calls = stepping(function, eager), jit.to_static(stepping(function, static))
+    with config.NO_JIT.override(not native):
+        for i, n in enumerate(NUMBERS if not native else NUMBERS[:4]):
+            states = []
+            for call, keeps in zip(calls, (eager, static), strict=True):
+                x = to_tensor(float(i))
+                given = call(x, to_tensor(n))
+                rows = [[(t.tolist(), t is keeps["a"]) for t in row] for row in keeps.get("rows", ())]
+                mine = [keeps["a"] is x, keeps["b"] is x, given is not None and (given is keeps["a"], given.tolist())]
+                states.append((held(keeps), rows, mine))
+            assert states[0] == states[1]
+
+
+def test_a_change_outside_of_the_function_is_seen():
+    eager, static = kept(), kept()
+    for keeps, make in ((eager, lambda f: f), (static, jit.to_static)):
+        make(stepping(either, keeps))(to_tensor(1.0), to_tensor(0))
+        keeps["b"].add_(5.0)
+    assert held(eager) == held(static)
+
+
+def handed_on(t, u, k):
+    return handed_on(u, t, k - 1) if k > 0 else t
+
+
+def test_what_is_not_told_cannot_be_modified():
+    keeps = kept()
+
+    @jit.to_static
+    def step(n):
+        keeps["a"] = handed_on(keeps["b"], keeps["a"], n)
+
+    step(to_tensor(2))
+    with pytest.raises(StructureError, match="may be the same object as another tensor, or not") as caught:
+        keeps["b"].add_(1.0)
+    assert caught.value.location.text.strip() == 'keeps["b"].add_(1.0)'
+    del keeps["a"]
+    keeps["b"].add_(1.0)
+    assert keeps["b"].item() == 2.0
+
+
+def test_tensors_in_lists_in_a_growing_list_cannot_be_modified():
+    keeps, rows = kept(), []
+
+    @jit.to_static
+    def step(n):
+        for _ in range(n):
+            rows.append([keeps["a"], keeps["b"]])
+
+    step(to_tensor(2))
+    with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+        rows[0][1].add_(1.0)
+    with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+        keeps["a"].add_(1.0)
+    rows.clear()
+    keeps["a"].add_(1.0)
+
+
+# ---- two that become one between calls ----
+PAIR = [tensor(0.5), tensor(1.0)]
+
+
+def first_modified(x):
+    PAIR[0].add_(x)
+    return PAIR[1] * 1
+
+
+def one_object(x):
+    return x if PAIR[0] is PAIR[1] else -x
+
+
+def one_number(x):
+    return x if id(PAIR[0]) == id(PAIR[1]) else -x
+
+
+def one_in_a_list(x):
+    return x if PAIR[0] in [PAIR[1]] else -x
+
+
+@pytest.mark.parametrize("function", [first_modified, one_object, one_number, one_in_a_list], ids=lambda f: f.__name__)
+def test_two_tensors_outside_may_become_one(function):
+    static = jit.to_static(function)
+    shared = tensor(3.0)
+    with config.NO_JIT.override(True):
+        for made in itertools.permutations((lambda: [tensor(0.5), tensor(1.0)], lambda: [shared] * 2, lambda: [shared, tensor(2.0)])):
+            for make in made:
+                found = []
+                for f in (function, static):
+                    shared.set_value([3.0])
+                    PAIR[:] = make()
+                    found.append(f(tensor(2.0)).tolist())
+                assert found[0] == found[1]
+    assert len(static.concrete_programs) == 2
+
+
+def test_an_argument_is_told_from_a_tensor_outside():
+    static = jit.to_static(lambda x: x if x is PAIR[0] else -x)
+    assert static(tensor(2.0)).tolist() == [-2.0]
+    with pytest.raises(StructureError, match="from outside, and it tells the two apart"):
+        static(PAIR[0])
