@@ -15,11 +15,12 @@ from dy2st_runtime.errors import Location
 
 from ..errors import StructureError
 from ..tensor.location import user_location
+from .codes import MaybeNumbers
 from .containers import containers_of, copied, differ, is_container
+from .leaves import Const, Pattern, Var, in_order, instantiate
 from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
-from .patterns import Const, Pattern, Var, in_order, instantiate
 from .records import RecordList
 from .running import variables
 from .structure import MaybeNumber, MaybeObject, build
@@ -81,7 +82,7 @@ class Alternatives:
                 return p.value
             if isinstance(p, Var):
                 return make(p)
-            if p.kind in (MaybeNone, MaybeNumber, MaybeObject, OneOf, RecordList):
+            if p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, MaybeObject, OneOf, RecordList):
                 return instantiate(p, make)
             originals = [original(x) for x in parts]
             key = tuple(map(id, originals))

@@ -25,11 +25,12 @@ from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Growth, Outcome, Side
 from .growing import current, gained_key, promote, reordered
+from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
 from .left import Left
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, variables, wrap
+from .patterns import Fitter, place
 from .raised import NoWayOn, Raised, scalar
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer

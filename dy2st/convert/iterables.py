@@ -16,7 +16,7 @@ from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor
+from ..tensor.promotion import as_tensor, weak_dtype
 from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
 from .tracer import is_staged
@@ -143,7 +143,7 @@ def indexed(x: Any, what: str) -> Staged:
         )  # fmt: skip
     entry = element_type(items, what)
     dtype, shape = entry.dtype, entry.shape
-    if not any(isinstance(v, Tensor) for v in items):
+    if not any(isinstance(v, Tensor) for v in items) and len({weak_dtype(v) for v in items}) == 1:
         table = as_tensor(items, dtype)
         return Staged(len(items), lambda i: _weak(getitem(table, i)), what, lists=lists)
     array = StagedList.of(items, dtype, shape)

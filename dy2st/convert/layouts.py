@@ -15,6 +15,7 @@ from ..tensor.kinds import Kind, as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from . import structure
+from .codes import MaybeNumbers, coded, decoded, known
 from .lists import StagedList, element_type, kinds_of_entry, stackable
 from .optional import MaybeNone
 from .options import OneOf, Options, values_of
@@ -54,6 +55,9 @@ class Parts:
 
 Layout = Dense | Inner | Choice | Parts
 
+# beside lists in entries that hold tensors and numbers: which are what
+_CODES = Inner(frozenset((Kind("int64", False),)))
+
 
 # ---- which layout values have ----
 def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
@@ -70,7 +74,8 @@ def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
             location=user_location(2), hint="keep a number that says so instead of None (-1, nan)",
         )  # fmt: skip
     if _can_be_stacked(values):
-        return Inner(frozenset().union(*map(_kinds_within, values)))
+        inner = Inner(frozenset().union(*map(_kinds_within, values)))
+        return Parts(MaybeNumbers, (), (inner, _CODES)) if len(inner.kinds) > 1 and all(map(known, values)) else inner
     first = _parts(values[0])
     if first is None:
         if not all(_is_object(tracer, x) for x in values):
@@ -96,11 +101,15 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
     Raises:
         StructureError: the entry is of another structure.
     """
-    if isinstance(layout, Parts):
+    if isinstance(layout, Parts) and layout.kind is MaybeNumbers:
+        if isinstance(entry, (list, StagedList)) and known(entry):
+            new = admitting(tracer, layout.children[0], entry, what)
+            return layout if new is layout.children[0] else replace(layout, children=(new, _CODES))
+    elif isinstance(layout, Parts):
         children = _children(entry, layout.kind, layout.keys, len(layout.children))
         if children is not None:
-            new = tuple(admitting(tracer, child, x, what) for child, x in zip(layout.children, children, strict=True))
-            return layout if all(a is b for a, b in zip(new, layout.children, strict=True)) else replace(layout, children=new)
+            parts = tuple(admitting(tracer, child, x, what) for child, x in zip(layout.children, children, strict=True))
+            return layout if all(a is b for a, b in zip(parts, layout.children, strict=True)) else replace(layout, children=parts)
     elif isinstance(layout, Dense) and is_dense(entry):
         return layout
     elif isinstance(layout, Inner) and ((isinstance(entry, list) and not entry) or _can_be_stacked([entry])):
@@ -187,6 +196,8 @@ def _parts(x: Any) -> tuple[tuple[Any, ...], Sequence[Any]] | None:
 
 def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence[Any] | None:
     """The children of a value in the order of these keys; None if it is no such value."""
+    if kind is MaybeNumbers:
+        return [x, coded(x)]
     found = _parts(x)
     if found is None or structure.node_type(x) is not kind or len(found[1]) != count or set(found[0]) != set(keys):
         return None
@@ -209,6 +220,8 @@ def _differ(values: Sequence[Any], what: str) -> StructureError:
 
 
 def _named(layout: Layout) -> str:
+    if isinstance(layout, Parts) and layout.kind is MaybeNumbers:
+        return _named(layout.children[0])
     if isinstance(layout, Parts):
         return f"a {layout.kind.__name__} of {len(layout.children)}"
     return {Dense: "tensors or numbers", Inner: "lists of tensors or numbers", Choice: "objects"}[type(layout)]
@@ -235,6 +248,14 @@ def columns_of(layout: Layout, items: Sequence[Any]) -> list[list[Any]]:
 def leaves(layout: Layout) -> list[Layout]:
     """The leaves, for each of which there is a column."""
     return [leaf for child in layout.children for leaf in leaves(child)] if isinstance(layout, Parts) else [layout]
+
+
+def untold(layout: Layout) -> frozenset[Kind] | None:
+    """The kinds of the entries of lists in entries, of which it is not known which are what; None if there are no such."""
+    if isinstance(layout, Parts):
+        found = [] if layout.kind is MaybeNumbers else map(untold, layout.children)
+        return next((kinds for kinds in found if kinds is not None), None)
+    return layout.kinds if isinstance(layout, Inner) and len(layout.kinds) > 1 else None
 
 
 def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafType]:
@@ -324,6 +345,8 @@ def entries(layout: Layout, columns: Sequence[Sequence[Any]], objects: Sequence[
             children = [made(child, take) for child in layout.children]
             if layout.kind is RecordList:
                 return entries(layout.keys[0], children, objects)
+            if layout.kind is MaybeNumbers:
+                return decoded(*children)
             return structure.build(layout.kind, layout.keys, children)
         found = next(take)
         if isinstance(layout, Choice):

@@ -15,6 +15,7 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
 from ..tensor.promotion import as_plain_tensor, as_tensor, is_weak, weak_dtype
+from .codes import code_of, codes_of, flag
 from .dynamic import DynamicList, list_tracer
 from .list_indices import integer, position
 from .optional import MaybeNone
@@ -57,13 +58,20 @@ class StagedList(DynamicList):
 
     def with_value(self, v: Variable) -> StagedList:
         """A list of the same kind."""
-        return StagedList.wrap(v)._hold(self.kinds)
+        new = StagedList.wrap(v)
+        if v is not self._value and v.name not in list_tracer().entry_kinds:
+            new._hold(self.kinds, self.codes)
+        return new
 
     def alike(self, v: Variable) -> StagedList:
         """The same list with other contents."""
         new = self.with_value(v)
         new._who = self if self._who is None else self._who
         return new
+
+    def with_codes(self, codes: StagedList) -> StagedList:
+        """The list itself, with these codes beside it."""
+        return self._hold(self.kinds, codes._value)
 
     # ---- what it is ----
     @property
@@ -79,27 +87,48 @@ class StagedList(DynamicList):
         """What the entries are: tensors, or Python numbers of some class, or either; nothing is known of an empty list."""
         return list_tracer().entry_kinds.get(self._value.name, frozenset())
 
-    def _hold(self, kinds: frozenset[Kind]) -> StagedList:
-        list_tracer().entry_kinds[self._value.name] = kinds
+    @property
+    def codes(self) -> Variable | None:
+        """What the entries are where some may be tensors and some numbers, as far as it is known."""
+        return list_tracer().entry_codes.get(self._value.name)
+
+    def _hold(self, kinds: frozenset[Kind], codes: Variable | None = None) -> StagedList:
+        tracer = list_tracer()
+        tracer.entry_kinds[self._value.name] = kinds
+        if codes is not None:
+            tracer.entry_codes[self._value.name] = codes
         return self
+
+    def _beside(self, op_type: str, kinds: frozenset[Kind] = frozenset(), *, slot: str = "Array", **slots: Any) -> Any:
+        """What an op makes of the codes of the list as it is; None if they are not known, or need not be when it gets entries of these
+        kinds."""
+        if len(self.kinds | kinds) < 2:
+            return None
+        codes = codes_of(self)
+        if codes is None or any(v is None for v in slots.values()):
+            return None
+        values = {name: v._value if isinstance(v, Tensor) else v for name, v in slots.items()}
+        return list_tracer().builder().op(op_type, **{slot: codes}, **values)
 
     def array(self) -> Tensor:
         array = Tensor.wrap(self._value, self._value.stop_gradient)
         array._who = self if self._who is None else self._who
         return array
 
-    def _new(self, array: Tensor, kinds: frozenset[Kind] = frozenset()) -> StagedList:
+    def _new(self, array: Tensor, kinds: frozenset[Kind] = frozenset(), codes: Variable | None = None) -> StagedList:
         """Another list, of entries of this one and of others of these kinds."""
-        new = StagedList.of_array(array, self.kinds | kinds)
+        new = StagedList.of_array(array, self.kinds | kinds)._hold(self.kinds | kinds, codes)
         list_tracer().aliases.replaced(new, array)
         return new
 
-    def _entry(self, value: Tensor) -> Tensor:
+    def _entry(self, value: Tensor, code: Variable | None = None) -> Tensor:
         """An entry that was read: a tensor, or the number that it stands for."""
         kinds = self.kinds
         value._weak = any(k.weak for k in kinds)
         if len(kinds) > 1:
-            value._kinds = Kinds(kinds, "an entry of a list may be " + " or ".join(map(str, sorted(kinds))))
+            value._kinds = unlike(kinds)
+            if code is not None:
+                value._kinds = replace(value._kinds, number=flag(code) if value._kinds.mixed else None, code=Tensor.wrap(code))
         return value
 
     def _element(self, x: Any) -> Tensor:
@@ -123,12 +152,12 @@ class StagedList(DynamicList):
     def length(self) -> Tensor:
         return as_number(ops.op("lod_array_length", X=self.array()))
 
-    def _set(self, array: Tensor, *new: frozenset[Kind]) -> None:
+    def _set(self, array: Tensor, kinds: frozenset[Kind] = frozenset(), codes: Variable | None = None) -> None:
         """The list has changed, and may have got entries of these kinds."""
-        kinds, tracer = self.kinds.union(*new), list_tracer()
+        kinds, tracer = self.kinds | kinds, list_tracer()
         tracer.assign(self, array._value)  # type: ignore[arg-type]
         tracer.aliases.replaced(self, array)
-        self._hold(kinds)
+        self._hold(kinds, codes)
 
     def has_grown(self) -> bool:
         """Whether it surely begins with the entries of the list that it was made of."""
@@ -136,22 +165,30 @@ class StagedList(DynamicList):
 
     # ---- how it changes ----
     def append(self, x: Any) -> None:
-        self._set(ops.op("array_append", Array=self.array(), X=self._element(x)), kinds_of_entry(x))
+        self._set(*self._with_one("array_append", x))
 
     def and_one(self, x: Any) -> StagedList:
-        return self._new(ops.op("array_append", Array=self.array(), X=self._element(x)), kinds_of_entry(x))
+        return self._new(*self._with_one("array_append", x))
 
     def insert(self, index: Any, x: Any) -> None:
-        at = position(index, self.length())
-        self._set(ops.op("array_insert", Array=self.array(), X=self._element(x), I=at), kinds_of_entry(x))
+        self._set(*self._with_one("array_insert", x, I=position(index, self.length())))
+
+    def _with_one(self, op_type: str, x: Any, **slots: Any) -> tuple[Tensor, frozenset[Kind], Variable | None]:
+        """What an op that puts an entry into the list makes of it and of its codes; the kinds of the entry."""
+        kinds = kinds_of_entry(x)
+        array = ops.op(op_type, Array=self.array(), X=self._element(x), **slots)
+        return array, kinds, self._beside(op_type, kinds, X=code_of(x), **slots) if len(self.kinds | kinds) > 1 else None
 
     def pop(self, index: Any = -1) -> Tensor:
-        if isinstance(index, int) and index == -1:
-            array, value = ops.op("array_pop", Array=self.array())
-        else:
-            array, value = ops.op("array_remove", Array=self.array(), I=integer(index))
-        value = self._entry(value)
-        self._set(array)
+        last = isinstance(index, int) and index == -1
+        return self._without_one("array_pop") if last else self._without_one("array_remove", I=integer(index))
+
+    def _without_one(self, op_type: str, **slots: Any) -> Tensor:
+        """Takes an entry out of the list."""
+        array, value = ops.op(op_type, Array=self.array(), **slots)
+        codes, code = self._beside(op_type, **slots) or (None, None)
+        value = self._entry(value, code)
+        self._set(array, codes=codes)
         return value
 
     def index(self, x: Any) -> Any:
@@ -170,10 +207,10 @@ class StagedList(DynamicList):
         list_remove(self, x)
 
     def taken(self, order: Tensor) -> StagedList:
-        return self._new(ops.op("array_take", X=self.array(), Index=order))
+        return self._new(ops.op("array_take", X=self.array(), Index=order), codes=self._beside("array_take", slot="X", Index=order))
 
     def become(self, other: StagedList) -> None:
-        self._set(other.array(), other.kinds)
+        self._set(other.array(), other.kinds, codes_of(other) if len(self.kinds | other.kinds) > 1 else None)
 
     def copy(self) -> StagedList:
         return self._new(self.array())
@@ -186,16 +223,20 @@ class StagedList(DynamicList):
         return items if isinstance(items, StagedList) else StagedList.of(list(items), self.dtype, self.element_shape)
 
     def joined(self, other: StagedList) -> StagedList:
-        return self._new(ops.op("array_extend", Array=self.array(), Other=other.array()), other.kinds)
+        array = ops.op("array_extend", Array=self.array(), Other=other.array())
+        more = codes_of(other) if len(self.kinds | other.kinds) > 1 else None
+        return self._new(array, other.kinds, self._beside("array_extend", other.kinds, Other=more))
 
     def _at(self, index: Any) -> Tensor:
-        return self._entry(ops.op("read_from_array", X=self.array(), I=integer(index)))
+        at = integer(index)
+        value = ops.op("read_from_array", X=self.array(), I=at)
+        return self._entry(value, self._beside("read_from_array", slot="X", I=at))
 
     def _put(self, index: Any, x: Any) -> None:
-        self._set(ops.op("array_set", Array=self.array(), X=self._element(x), I=integer(index)), kinds_of_entry(x))
+        self._set(*self._with_one("array_set", x, I=integer(index)))
 
     def _remove(self, index: Any) -> None:
-        self._set(ops.op("array_remove", Array=self.array(), I=integer(index))[0])
+        self._without_one("array_remove", I=integer(index))
 
     def require_scalars(self, what: str) -> None:
         """StagedValueError if the entries may have more than one element."""
@@ -223,7 +264,7 @@ class StagedList(DynamicList):
         kinds = self.kinds
         weak = bool(kinds) and all(k.weak for k in kinds)
         if weak and len(kinds) > 1:
-            raise Kinds(kinds, "an entry of a list is " + " or ".join(map(str, sorted(kinds)))).fail("only the run knows which")
+            raise unlike(kinds).fail("only the run knows which")
         return weak
 
     def concat(self, axis: int = 0) -> Tensor:
@@ -232,6 +273,11 @@ class StagedList(DynamicList):
 
     def __repr__(self) -> str:
         return f"StagedList({self._value.name}: {self._value.type})"
+
+
+def unlike(kinds: frozenset[Kind]) -> Kinds:
+    """What an entry of a list is whose entries are of several kinds."""
+    return Kinds(kinds, "an entry of a list may be " + " or ".join(map(str, sorted(kinds))))
 
 
 def kinds_of_entry(x: Any) -> frozenset[Kind]:

@@ -17,7 +17,8 @@ from .aliases import Carried
 from .cells import Cell, EntryCell, ListCell, OrderCell
 from .growing import current, gained_key, grown, promote, reordered, substituted
 from .if_stmt import State, if_stmt, truth
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, place, replaced, variables, wrap
+from .leaves import Const, Pattern, Var, coerce, extract, replaced, variables, wrap
+from .patterns import Fitter, place
 from .raised import MayRaise
 from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew

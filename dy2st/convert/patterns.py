@@ -6,65 +6,34 @@ value and what the body makes of it, until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from dy2st_runtime.ir import Variable
 
 from ..errors import Dy2stError, Location, StructureError
-from ..tensor import Tensor, dispatch
-from ..tensor.dispatch import ops
+from ..tensor import Tensor
 from ..tensor.kinds import is_number
 from ..tensor.location import user_location
-from ..tensor.promotion import cast
+from .codes import MaybeNumbers, known
 from .containers import is_container
 from .dicts import StagedDict
 from .dynamic import DynamicList
-from .growing import substituted
 from .iterables import Lazy
-from .layouts import columns_of, is_dense, stored
+from .layouts import columns_of, is_dense
+from .leaves import CODE, CODES, FLAG, Const, Node, Pattern, Var, in_order, steps, variables
 from .lists import StagedList, element_type
 from .maybe_attribute import MaybeAttribute, NoAttribute, halves
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
-from .options import OneOf, Options, Position, values_of
+from .options import OneOf, Options, values_of
 from .records import RecordList, kind_of_lists
-from .structure import MaybeNumber, MaybeObject, build, node_type, split
+from .structure import MaybeNumber, MaybeObject, node_type, split
 from .texts import StagedText
 from .tracer import Tracer
 from .types import LeafType, array_of, describe, join, made_at, same, type_of
 from .undefined import Undefined, Unread
-
-
-@dataclass(frozen=True)
-class Const:
-    """A value that is the same on all paths."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Var:
-    """A leaf that the Program computes. `why` (not empty): it may have no value, for this reason."""
-
-    type: LeafType
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Node:
-    """A list, tuple, dict, ... of patterns."""
-
-    kind: type
-    keys: tuple[Any, ...]
-    children: tuple[Pattern, ...]
-
-
-Pattern = Const | Var | Node
-
-_FLAG = LeafType("bool", ())
 
 
 @dataclass(frozen=True)
@@ -105,7 +74,7 @@ class Fitter:
         v = getattr(value, "_value", None)
         if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             inside = isinstance(v, Variable) and not self.tracer.can_read(v)
-            return Var(t, self._reason(value)) if inside else Const(value)
+            return _with_codes(Var(t, self._reason(value)), value) if inside else Const(value)
         keys, children = split(value)
         if children is None:
             return Const(value)
@@ -138,7 +107,8 @@ class Fitter:
             if isinstance(old, MaybeNone) or isinstance(new, MaybeNone):
                 for t in (a, b):
                     _require_tensor_or_none(t, name)
-                return Node(MaybeNone, (), (self._leaf(a, b, old, new, name), self._flag(old, new)))
+                one, other = (x.bare() if isinstance(x, MaybeNone) else x for x in (old, new))
+                return Node(MaybeNone, (), (self._number_or_tensor(a, b, one, other, name), self._flag(old, new)))
             return self._number_or_tensor(a, b, old, new, name)
         (keys, olds), (_, news) = split(old), split(new)
         array = self._list(old, new, name)
@@ -167,34 +137,36 @@ class Fitter:
             return None
         _require_tensor_or_none(t, name)
         bare = value.bare() if isinstance(value, MaybeNone) else value
-        return Node(MaybeNone, (), (Var(t, self._reason(bare) or f"{said(name)} is None there"), flag))
+        leaf = Var(t, self._reason(bare) or f"{said(name)} is None there")
+        return Node(MaybeNone, (), (_with_flag(leaf, bare) if node_type(bare) is MaybeNumber else leaf, flag))
 
     def _flag(self, *values: Any) -> Var:
         """The leaf that says of values whether they are None; it has no value where they have none."""
         tokens = [_token(x) for x in values]
-        return Var(_FLAG, next(filter(None, map(self._reason, tokens)), ""))
+        return Var(FLAG, next(filter(None, map(self._reason, tokens)), ""))
 
     def _partly(self, value: Any, nothing: Undefined) -> Pattern:
         """The pattern of a value that is there on one path only: a tensor says so itself, anything else has a flag beside it."""
         p = self._there(value.value if isinstance(value, MaybeObject) else value)
-        if isinstance(nothing, Unread) or isinstance(p, Var) or (isinstance(p, Node) and p.kind in (MaybeNone, MaybeNumber)):
+        if isinstance(nothing, Unread) or isinstance(p, Var) or (isinstance(p, Node) and p.kind in (MaybeNone, MaybeNumber, MaybeNumbers)):
             return p
-        return Node(MaybeObject, (), (p, Var(_FLAG, self.why)))
+        return Node(MaybeObject, (), (p, Var(FLAG, self.why)))
 
     def _there(self, value: Any) -> Pattern:
         t = type_of(value)
         if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
-            return Var(t, self.why)
+            return _with_codes(Var(t, self.why), value)
         keys, children = split(value)
         return Const(value) if children is None else Node(node_type(value), keys, tuple(map(self._there, children)))
 
     def _number_or_tensor(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var | Node:
         """The pattern of two leaves, with a flag where one is a Python number and the other is a tensor."""
-        known = all(not (isinstance(x, Tensor) and is_number(x) is None) for x in (old, new))
-        if not known or "array" in (a.kind, b.kind):
+        if "array" in (a.kind, b.kind):
+            return _with_codes(self._leaf(a, b, old, new, name), old, new)
+        if any(isinstance(x, Tensor) and is_number(x) is None for x in (old, new)):
             return self._leaf(a, b, old, new, name)
         leaf = self._leaf(a, b, old, new, name, ranked=True)
-        return Node(MaybeNumber, (), (leaf, Var(_FLAG, leaf.why))) if leaf.type.mixed else leaf
+        return _with_flag(leaf, old, new) if leaf.type.mixed else leaf
 
     def _leaf(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str, *, ranked: bool = False) -> Var:
         try:
@@ -217,8 +189,11 @@ class Fitter:
             t = array_of(element_type(new, said(name))) if new else p.type
         if t is None:
             raise StructureError(f"{said(name)} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
-        if p.type.mixed or t.kind == "array":
+        if p.type.mixed:
             found: Var | Node = self._leaf(p.type, t, None, new, name)
+        elif t.kind == "array":
+            found = self._leaf(p.type, t, None, new, name)
+            found = found if len(p.type.all_kinds) > 1 else _with_codes(found, new)
         else:
             found = self._number_or_tensor(p.type, t, None, new, name)
         if isinstance(found, Node):
@@ -232,13 +207,17 @@ class Fitter:
             return self._partly(before, new)
         if p.kind is MaybeNone:
             inner, flag = p.children
-            assert isinstance(inner, Var)
             assert isinstance(flag, Var)
             flag = replace(flag, why=flag.why or self._flag(new).why)
             bare = new.bare() if isinstance(new, MaybeNone) else new
-            return Node(MaybeNone, (), (inner if is_none(new) else self._var(inner, bare, name), flag))
+            if not is_none(new):
+                inner = self._var(inner, bare, name) if isinstance(inner, Var) else self._maybe_number(inner, bare, name)  # type: ignore[arg-type]
+            return Node(MaybeNone, (), (inner, flag))
         if p.kind is MaybeNumber:
             return self._maybe_number(p, new, name)
+        if p.kind is MaybeNumbers and isinstance(new, (list, StagedList)):
+            leaf = self._var(next(variables(p)), new, name)
+            return _with_codes(leaf, new) if isinstance(leaf, Var) else leaf
         if p.kind is RecordList and isinstance(new, (list, RecordList)):
             return self._records([before, new], name)
         if p.kind is MaybeValue:
@@ -271,18 +250,19 @@ class Fitter:
         return Node(p.kind, p.keys, tuple(fitted))
 
     def _maybe_number(self, p: Node, new: Any, name: str) -> Pattern:
-        leaf, flag = variables(p)
+        leaf, _ = variables(p)
         t = type_of(new)
         if t is None or isinstance(new, MaybeNone):
             if is_none(new) or isinstance(new, MaybeNone):
                 _require_tensor_or_none(leaf.type, name)
-                return self._var(leaf, new, name)
+                p = _with_flag(replace(leaf, why=leaf.why or f"{said(name)} is None there"), p=p)
+                return Node(MaybeNone, (), (p if is_none(new) else self._maybe_number(p, new.bare(), name), self._flag(new)))
             raise StructureError(f"{said(name)} is {leaf.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
         found = self._leaf(leaf.type, t, None, new, name, ranked=True)
         found = replace(found, why=leaf.why or found.why)
         if isinstance(new, Tensor) and is_number(new) is None:
             return found
-        return Node(MaybeNumber, (), (found, replace(flag, why=found.why)))
+        return _with_flag(found, new, p=p)
 
     def _list(self, old: Any, new: Any, name: str) -> Pattern | None:
         """The pattern of a list whose length varies; None if that is not the case."""
@@ -298,9 +278,11 @@ class Fitter:
     def _records(self, lists: Sequence[Any], name: str) -> Node:
         """The pattern of lists of records, of which one may be of Python."""
         layout, types = kind_of_lists(lists, said(name))
-        return Node(RecordList, (layout,), tuple(Var(array_of(t, kinds)) for t, kinds in types))
+        columns = [x.columns if isinstance(x, RecordList) else columns_of(layout, x) for x in lists]
+        children = [_with_codes(Var(array_of(t, kinds)), *parts) for (t, kinds), *parts in zip(types, *columns, strict=True)]
+        return Node(RecordList, (layout,), tuple(children))
 
-    def _array(self, lists: Sequence[list], staged: Sequence[StagedList], name: str) -> Var:
+    def _array(self, lists: Sequence[list], staged: Sequence[StagedList], name: str) -> Var | Node:
         """The pattern of lists of tensors and numbers."""
         t: LeafType | None = None
         for s in staged:
@@ -315,7 +297,7 @@ class Fitter:
                     u = array_of(LeafType(t.dtype, u.shape), entry.all_kinds)
                 t = u if t is None else join(t, u, f"an element of {said(name)}")
         assert t is not None
-        return Var(t)
+        return _with_codes(Var(t), *lists, *staged)
 
     def _reason(self, x: Any) -> str:
         v = getattr(x, "_value", None)
@@ -327,6 +309,27 @@ class Fitter:
             hint="make it the same kind of value on all paths; what depends on a tensor can only be a tensor, a number, "
             "or lists, tuples and dicts of these",
         )
+
+
+def _with_flag(leaf: Var, *values: Any, p: Node | None = None) -> Node:
+    """The pattern of these values, which are numbers and tensors, with what says which of the two it is; `p` is that of others."""
+    coded = _classes(leaf) > 1 and all(map(known, values))
+    if coded and p is not None:
+        other, told = variables(p)
+        coded = told.type == CODE or _classes(other) == 1
+    return Node(MaybeNumber, (), (leaf, Var(CODE if coded else FLAG, leaf.why)))
+
+
+def _classes(leaf: Var) -> int:
+    """How many classes of numbers a leaf may be of."""
+    return 0 if leaf.type.kinds is None else leaf.type.kinds.classes
+
+
+def _with_codes(leaf: Var, *lists: Any) -> Var | Node:
+    """The pattern of these lists, with what says which of the entries are numbers, if that is needed and known."""
+    if leaf.type.kind != "array" or len(leaf.type.all_kinds) < 2 or not all(map(known, lists)):
+        return leaf
+    return Node(MaybeNumbers, (), (leaf, Var(CODES, leaf.why)))
 
 
 def _token(x: Any) -> Any:
@@ -374,112 +377,6 @@ def _shown(x: Any) -> str:
         return f"one of {', '.join(f'{v!r:.20}' for v in values_of(x))}"
     _, children = split(x)
     return describe(x) if children is None else f"{type(x).__name__} of {len(children)}"
-
-
-def steps(p: Node) -> list[str]:
-    """How Python writes the way to each child."""
-    if p.kind in (MaybeAttribute, MaybeNone, MaybeNumber, MaybeObject, MaybeValue, OneOf):
-        return [""] * len(p.children)
-    if issubclass(p.kind, dict):
-        return [f"[{k!r}]" for k in p.keys]
-    return [f".{k}" for k in p.keys] if p.keys else [f"[{i}]" for i in range(len(p.children))]
-
-
-def in_order(p: Node, value: Any) -> list[Any]:
-    """The children of a value in the order of the pattern."""
-    if p.kind is MaybeAttribute and (not isinstance(value, Undefined) or isinstance(value, NoAttribute)):
-        return list(halves(value))
-    if isinstance(value, Undefined):
-        return [value] * len(p.children)
-    if p.kind in (MaybeNone, MaybeValue) and not isinstance(value, p.kind):
-        if isinstance(value, MaybeObject):
-            return [Undefined("None"), value.token]
-        return [Undefined("None"), True] if value is None else [value, False]
-    if p.kind is OneOf:
-        return [Position(p.keys[0], value)]
-    if p.kind is MaybeNumber and node_type(value) is not MaybeNumber:
-        return [value, not isinstance(value, Tensor) or value._weak]
-    if p.kind is MaybeObject and not isinstance(value, MaybeObject):
-        return [value, True]
-    if p.kind is RecordList and isinstance(value, list):
-        return columns_of(p.keys[0], value)
-    keys, children = split(value)
-    assert children is not None
-    if keys == p.keys:
-        return list(children)
-    by_key = dict(zip(keys, children, strict=True))
-    return [by_key[k] for k in p.keys]
-
-
-def variables(p: Pattern) -> Iterator[Var]:
-    """The varying leaves in order."""
-    if isinstance(p, Var):
-        yield p
-    elif isinstance(p, Node):
-        for child in p.children:
-            yield from variables(child)
-
-
-def extract(p: Pattern, value: Any) -> Iterator[Any]:
-    """What a value has at the varying leaves."""
-    if isinstance(p, Var):
-        yield value
-    elif isinstance(p, Node):
-        for child, one in zip(p.children, in_order(p, value), strict=True):
-            yield from extract(child, one)
-
-
-def instantiate(p: Pattern, make: Callable[[Var], Any]) -> Any:
-    """The value that a pattern stands for, given what stands at the varying leaves."""
-    if isinstance(p, Const):
-        return p.value
-    if isinstance(p, Var):
-        return make(p)
-    return build(p.kind, p.keys, [instantiate(c, make) for c in p.children])
-
-
-def replaced(p: Pattern, items: list, staged: StagedList) -> Pattern:
-    """The pattern with `staged` in the place of `items`."""
-    if isinstance(p, Const):
-        new = substituted(p.value, items, staged)
-        return p if new is p.value else Const(new)
-    return Node(p.kind, p.keys, tuple(replaced(c, items, staged) for c in p.children)) if isinstance(p, Node) else p
-
-
-def wrap(tracer: Tracer, p: Var, v: Variable) -> Any:
-    """The tensor (or list) of a variable that stands for a leaf."""
-    if p.why:
-        tracer.absent[v.name] = p.why
-    if p.type.kind == "array":
-        tracer.entry_kinds[v.name] = p.type.all_kinds
-        return StagedList.wrap(v)
-    t = Tensor.wrap(v, v.stop_gradient)
-    t._weak, t._kinds = p.type.weak, p.type.kinds
-    return t
-
-
-def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
-    """The variable of a value in the type of its leaf, made in the current block."""
-    t = p.type
-    if isinstance(x, Position):
-        x = x.index()
-    if isinstance(x, Undefined):
-        array = "array" if t.kind == "array" else ""
-        out = tracer.builder().op("absent", dtype=t.dtype, shape=list(t.shape), array=array)
-        out.stop_gradient = True
-        return out
-    if t.kind == "array":
-        staged = x
-        if isinstance(x, list):
-            staged = StagedList.of([stored(tracer, one, t.dtype, t.shape) for one in x], t.dtype, t.shape)
-        return tracer.visible(staged._value)
-    if not isinstance(x, Tensor):
-        one = (1,) * len(t.shape)  # a number, where a tensor is on another path
-        return tracer.lift(dispatch.constant(np.asarray(x, t.dtype).reshape(one)))
-    x = cast(x, t.dtype)
-    if x.ndim < len(t.shape):
-        x = ops.op("reshape2", X=x, shape=[1] * len(t.shape))
-    return tracer.carry(x)
 
 
 def place(location: Location | None) -> str:

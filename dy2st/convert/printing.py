@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
+from ..tensor.kinds import resolved, with_number
 from ..tensor.location import user_location
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
@@ -98,13 +99,17 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
         parts[-1] += pieces[0]
         for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
             tensor, shown = tracer.marked[int(number)]
-            kind = "=" if tensor._weak else "" if tensor.stop_gradient else "^"
+            beside: list[tuple[str, Tensor]] = []
             if isinstance(tensor, MaybeNone):
-                specs.append("?")
-                tensors.append(tensor.is_none)
+                beside, tensor = [("?", tensor.is_none)], _filled(tensor)
+            if tensor._kinds is not None and tensor._kinds.number is not None:
+                beside.append((f"#{tensor._kinds.class_name}", tensor._kinds.number))
+                tensor = resolved(tensor)
+            for spec, flag in beside:
+                specs.append(spec)
+                tensors.append(flag)
                 parts.append("")
-                tensor = _filled(tensor)
-            specs.append(kind + shown)
+            specs.append(("=" if tensor._weak else "" if tensor.stop_gradient else "^") + shown)
             tensors.append(tensor)
             parts.append(piece)
     return parts, specs, tensors
@@ -112,9 +117,12 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
 
 def _filled(value: MaybeNone) -> Tensor:
     """The value, or zeros where it is None, so that what shows it runs."""
-    bare = value.bare()
+    bare, tracer = value.bare(), need_tracer("a text")
     zeros = dispatch.constant(np.zeros([0] * bare.ndim, bare.dtype))
-    return bare.alike(need_tracer("a text").lift(dispatch.ops.op("fill_absent", X=bare, Like=zeros)))
+    filled = bare.alike(tracer.lift(dispatch.ops.op("fill_absent", X=resolved(bare), Like=zeros)))
+    if filled._kinds is None or filled._kinds.number is None:
+        return filled
+    return with_number(filled, dispatch.ops.op("fill_absent", X=filled._kinds.number, Like=value.is_none))
 
 
 def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:

@@ -22,6 +22,7 @@ from dy2st_runtime.ops.registry import OpDef
 from ..errors import StructureError
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.kinds import number_or
 from ..tensor.location import user_location
 from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
@@ -357,14 +358,17 @@ class Attempts:
         from .optional import MaybeNone
         from .texts import text
 
-        said, is_none = parts[0], None
+        said, is_none, number = parts[0], None, None
         for part, spec, t in zip(parts[1:], specs, data, strict=True):
             if spec == "?":
                 is_none = t
-                continue
-            value = t if is_none is None else MaybeNone.of(t, is_none)
-            shown = self.tracer.mark(value, spec[1:] if spec[:1] in "=^" else spec)
-            said, is_none = said + str.__str__(shown) + part, None
+            elif spec.startswith("#"):
+                number = spec[1:], t
+            else:
+                value = t if number is None else number_or(t, *number)
+                value = value if is_none is None else MaybeNone.of(value, is_none)
+                said += str.__str__(self.tracer.mark(value, spec[1:] if spec[:1] in "=^" else spec)) + part
+                is_none = number = None
         return text(said)
 
     def _require_passable(self, location: Location | None) -> None:

@@ -25,8 +25,9 @@ from ..tensor.location import user_location
 from .activations import UNROLLED, Activation, Arguments, NoResult, Reentered, admits, under_conditions
 from .aliases import shared, who
 from .frames import Outcome
+from .leaves import Const, Pattern, Var, coerce, extract, instantiate, variables, wrap
 from .lists import StagedList
-from .patterns import Const, Fitter, Pattern, Var, coerce, extract, instantiate, variables, wrap
+from .patterns import Fitter
 from .raised import refused
 from .tracer import Tracer
 

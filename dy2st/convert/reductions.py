@@ -8,6 +8,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,12 +18,15 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
+from ..tensor.kinds import without_bool
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
+from .codes import all_numbers, codes_of
 from .dynamic import DynamicList
 from .if_stmt import if_expr, truth
 from .iterables import Lazy, Staged, staged
 from .iterators import fresh
+from .lists import StagedList, unlike
 from .logical import and_, compare, not_, or_, python_bool
 from .rounding import number_where
 from .structure import flatten
@@ -253,7 +257,12 @@ def _with_rest(total: Any, rest: Any) -> Any:
 def _number_or_tensor(values: DynamicList) -> Tensor:
     """The sum of 0-d entries: a number if they are numbers."""
     found = _total(values.stack())
-    found._weak = values.of_numbers()
+    assert isinstance(values, StagedList)
+    if len({k.weak for k in values.kinds}) < 2:
+        found._weak = values.of_numbers()
+        return found
+    codes = codes_of(values)
+    found._weak, found._kinds = True, without_bool(replace(unlike(values.kinds), number=None if codes is None else all_numbers(codes)))
     return found
 
 

@@ -14,8 +14,9 @@ from typing import Any
 from ..tensor.location import is_own
 from ..transpiler import is_generated
 from .cells import Cell
+from .leaves import Const, Node, Pattern, Var, extract
 from .options import OneOf
-from .patterns import Const, Fitter, Node, Pattern, Var, extract
+from .patterns import Fitter
 from .types import LeafType, same, type_of
 
 TRIALS = 20

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import with_number
+from .codes import MaybeNumbers
 from .maybe_attribute import MaybeAttribute, NoAttribute, attribute
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -109,7 +110,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
     if kind is OneOf:
         return (value._dy_options,), [value._dy_index]
     if kind is MaybeNumber:
-        return (), [with_number(value, None), value._kinds.number]
+        told = value._kinds.told
+        return (), [with_number(value, None), value._kinds.number if told is None else told]
     if kind is MaybeObject:
         return (), [value.value, value.token]
     if kind is MaybeAttribute:
@@ -189,6 +191,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return MaybeNone.of(*children)
     if kind is MaybeNumber:
         return with_number(*children)
+    if kind is MaybeNumbers:
+        return children[0].with_codes(children[1])
     if kind is OneOf:
         return OneOf(children[0], keys[0])
     if kind is MaybeObject:

@@ -109,6 +109,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.before: dict[int, Any] = {}
         self.absent: dict[str, str] = {}
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
+        self.entry_codes: dict[str, Variable] = {}
         self.replaced: dict[int, tuple[Any, Any]] = {}
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
@@ -267,8 +268,8 @@ class Tracer(Watcher, ProgramRecorder):
     def text(self, tensor: Tensor, spec: str) -> str | None:
         if asked_by_debugger():
             return None
-        tensor = as_plain_tensor(tensor)
-        require_one_kind(tensor, "its text depends on that")
+        if tensor._kinds is None or tensor._kinds.number is None or sum(k.weak for k in tensor._kinds.all) > 1:
+            require_one_kind(tensor, "its text depends on that")
         return self.mark(tensor, f":{spec}" if spec else "")
 
     def mark(self, tensor: Tensor, shown: str) -> StagedText:

@@ -67,7 +67,7 @@ class LeafType:
 def type_of(x: Any) -> LeafType | None:
     """The type of a tensor, a number or a staged list; None for anything else."""
     if isinstance(x, Tensor):
-        kinds = None if x._kinds is None else replace(x._kinds, number=None)
+        kinds = None if x._kinds is None else replace(x._kinds, number=None, code=None)
         return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=kinds)
     if isinstance(x, StagedList):
         return array_of(LeafType(x.dtype, x.element_shape), x.kinds)

@@ -79,9 +79,9 @@ class Captured:
         """What is in its place now: a tensor, while the trace can serve a call."""
         return self.tensor if self.place is None else self.place.now()
 
-    def unfit(self, t: Any) -> str | None:
+    def unfit(self) -> str | None:
         """Why what is in its place now cannot be fed; None if it can."""
-        v = self.variable
+        t, v = self.now(), self.variable
         if not isinstance(t, Tensor):
             return f"tensor {v.name!r} is a {type(t).__name__} now"
         if t._value is not self._fitting():
@@ -134,8 +134,8 @@ class ConcreteProgram:
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
         twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
         tied: likewise, of tensors that outlive the call.
-        compared: where tensors are that are not captured, but told from the captured ones and from each other; `compares_arguments`: and
-            from arguments.
+        compared: where tensors are that are not captured, but told from the captured ones and from each other.
+        compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
@@ -149,7 +149,7 @@ class ConcreteProgram:
         self.raised = raised
         self.twins, self.tied = list(twins), list(tied)
         self.compared: list[Place] = []
-        self.compares_arguments = False
+        self.compares = self.compares_arguments = False
         self.shapes = [v.shape for v in inputs]
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
@@ -200,6 +200,13 @@ class ConcreteProgram:
         """Whether a call does something with captured tensors themselves, besides reading them."""
         e = self.effects
         return bool(e.captures or e.written or e.gradients or e.clean or self.twins or self.tied)
+
+    def are_one(self) -> bool:
+        """Whether two tensors of the outside that the trace has taken for two, where that matters, are one now."""
+        if not (self.compares or self.follows):
+            return False
+        objects = {id(c.now()) for c in self.captured} | {id(place.now()) for place in self.compared}
+        return len(objects) < len(self.captured) + len(self.compared)
 
     @functools.cached_property
     def freed(self) -> list[bool]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..convert.codes import CLASSES, decoded
 from ..convert.dicts import StagedDict
 from ..convert.layouts import entries
 from ..convert.maybe_attribute import MaybeAttribute
@@ -38,7 +39,8 @@ class Fetched:
 
     Attributes:
         number: it is a Python number (or a list of such) to the user.
-        flag, cls: the position of what says whether it is a number, of this class; -1: it always is, or never.
+        flag, cls: the position of what says whether it is a number, of this class; without one, that of its code, or of the codes of the
+            entries of a list; -1: it always is, or never.
     """
 
     position: int
@@ -171,8 +173,11 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             made[recipe.mark] = new
         return new
     value = values[recipe.position]
+    if recipe.flag >= 0 and isinstance(value, list):
+        return decoded(value, values[recipe.flag])
     if recipe.flag >= 0 and value is not None and values[recipe.flag].item():
-        return {"bool": bool, "int": int, "float": float}[recipe.cls](value.item())
+        cls = {"bool": bool, "int": int, "float": float}.get(recipe.cls) or CLASSES[values[recipe.flag].item()]
+        return cls(value.item())
     if recipe.number and value is not None:
         return [x.item() for x in value] if isinstance(value, list) else value.item()
     return value

@@ -248,14 +248,11 @@ class StaticFunction:
 
     def _changed(self, concrete: ConcreteProgram) -> Reason | None:
         """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
-        objects = {id(place.now()) for place in concrete.compared}
         for captured in concrete.captured:
-            t = captured.now()
-            unfit = captured.unfit(t)
+            unfit = captured.unfit()
             if unfit is not None:
                 return Reason(unfit)
-            objects.add(id(t))
-        if len(objects) < len(concrete.captured) + len(concrete.compared):
+        if concrete.are_one():
             return Reason("two tensors outside are one now")
         for number in concrete.numbers:
             if not number.fits():

@@ -29,14 +29,15 @@ from ..convert.cells import (
     place_of,
     read_outside,
 )
+from ..convert.codes import codes_of
 from ..convert.containers import containers_of, held_by
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
 from ..convert.growing import put_back
 from ..convert.identity import is_of_a_trace
 from ..convert.iterables import Lazy
-from ..convert.layouts import Inner, leaves
-from ..convert.lists import StagedList
+from ..convert.layouts import Inner, leaves, untold
+from ..convert.lists import StagedList, unlike
 from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.optional import MaybeNone
@@ -219,7 +220,7 @@ class Trace:
         leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
                                guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins(), self._tied)  # fmt: skip
-        made.compared, made.compares_arguments = self._compared, tracer.compares_arguments
+        made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
         return made
 
     def _left_behind(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
@@ -329,15 +330,13 @@ class Trace:
             if isinstance(value, MaybeNone):
                 value = value.bare()
             if value._kinds is not None:
-                # a tensor where it may be one; which Python number it is, nobody could tell
                 kinds, value = value._kinds, resolved(value)
-                numbers = {k.dtype for k in kinds.all if k.weak}
-                if len(numbers) == len(kinds.all) or (len(numbers) > 1 and kinds.number is not None):
+                if kinds.told is None:
                     raise kinds.fail("it cannot be a result")
-                if kinds.number is not None:
-                    flag = self._fetch(self.tracer.lift(kinds.number))
-                    fetched = replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=kinds.class_name)
-                    return self._several.note(fetched, value)
+                flag = self._fetch(self.tracer.lift(kinds.told))
+                cls = kinds.class_name if kinds.classes == 1 else ""
+                fetched = replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=cls)
+                return self._several.note(fetched, value)
             fetched = self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
             return self._several.note(fetched, value)
         if isinstance(value, StagedList):
@@ -398,10 +397,17 @@ class Trace:
         return self._of_records(value) if isinstance(value, RecordList) else self._column(*parts_of(value))
 
     def _column(self, items: StagedList) -> Fetched:
+        """The entries of a list of dynamic length, or of a column of one."""
+        if len(items.kinds) > 1:
+            if (codes := codes_of(items)) is None:
+                raise unlike(items.kinds).fail("only the run knows which")
+            return self._several.note(replace(self._fetch(items._value), flag=self._fetch(codes).position), items)
         return self._several.note(self._fetch(items._value, items.of_numbers()), items)
 
     def _of_records(self, value: RecordList) -> Rebuilt:
         """A list of dynamic length whose entries are put together of those of columns."""
+        if (kinds := untold(value.layout)) is not None:
+            raise unlike(kinds).fail("only the run knows which")
         columns = tuple(map(self._column, value.columns))
         mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
         self._several.note_inside(mark, [c for c, leaf in zip(value.columns, leaves(value.layout), strict=True) if isinstance(leaf, Inner)])

@@ -15,6 +15,7 @@ from ..framework.place import check_device
 from . import dispatch
 from .arguments import ints
 from .dispatch import ops
+from .kinds import Kind, kinds_of
 from .location import user_location
 from .promotion import as_tensor, cast, is_weak, weak_dtype
 from .tensor import Parameter, Tensor, to_array
@@ -40,15 +41,28 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     """
     check_device(place)
     if isinstance(data, Tensor):
-        if dtype is None and data._weak and data._kinds is None and data.dtype == "float64":
-            dtype = get_default_dtype()  # it stands for a float of Python's
-        t = cast(data.detach(), convert_dtype(dtype)) if dtype is not None else data.detach()
+        if dtype is None and data._weak:
+            dtype = _of_numbers(data)
+        t = (data if dtype is None else cast(data, convert_dtype(dtype))).detach()
     elif isinstance(data, (list, tuple)) and _any_staged(data):
         t = _stacked(data, _common_dtype(data) if dtype is None else convert_dtype(dtype))
     else:
         t = dispatch.constant(to_array(data, dtype))
     t.set_stop(stop_gradient)
     return t
+
+
+def _of_numbers(x: Tensor) -> str | None:
+    """The dtype of a tensor that is made of what is a Python number, at least on some path; None for that which x has.
+
+    Raises:
+        DTypeError: it depends on the path.
+    """
+    dtypes = {get_default_dtype() if k == Kind("float64", True) else k.dtype for k in kinds_of(x)}
+    if len(dtypes) > 1:
+        assert x._kinds is not None
+        raise x._kinds.fail(f"a tensor made of it would be {' or '.join(sorted(dtypes))}")
+    return None if dtypes == {x.dtype} and x._kinds is None else dtypes.pop()
 
 
 def _any_staged(data: Any) -> bool:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+CODES = {"bool": 1, "int64": 2, "float64": 3}
+"""The codes of classes of numbers, by the dtypes that hold them; 0 is a tensor."""
+
+
 @dataclass(frozen=True, order=True)
 class Kind:
     """A dtype; `weak`: of a Python number, which takes the dtype of the tensor that it meets."""
@@ -37,12 +41,14 @@ class Kinds:
     """What a value may be: on one path the one, on another the other. `why` says of which value and where.
 
     `number`: of a value that is a Python number or a tensor, the bool tensor that says whether it is a number. The number is held in
-    the rank of the tensor, with one element.
+    the rank of the tensor, with one element. `code`: where there are several classes of numbers, which of them it is (`CODES`; 0: it is a
+    tensor), as far as it is known.
     """
 
     all: frozenset[Kind]
     why: str
     number: Tensor | None = field(default=None, compare=False)
+    code: Tensor | None = field(default=None, compare=False)
 
     @property
     def mixed(self) -> bool:
@@ -50,10 +56,25 @@ class Kinds:
         return {k.weak for k in self.all} == {True, False}
 
     @property
+    def classes(self) -> int:
+        """How many classes of numbers it may be of."""
+        return sum(k.weak for k in self.all)
+
+    @property
+    def told(self) -> Tensor | None:
+        """What says in the run what it is: its code, or whether it is a number of its only class; None if nothing does."""
+        return self.number if self.classes == 1 else self.code
+
+    @property
+    def class_dtype(self) -> str:
+        """The dtype of the number that it may be, of the widest class if there are several."""
+        found = {k.dtype for k in self.all if k.weak}
+        return "float64" if "float64" in found else "int64" if "int64" in found else "bool"
+
+    @property
     def class_name(self) -> str:
         """The class of Python that it is where it is a number."""
-        found = {k.dtype for k in self.all if k.weak}
-        return "float" if "float64" in found else "int" if "int64" in found else "bool"
+        return {"float64": "float", "int64": "int", "bool": "bool"}[self.class_dtype]
 
     def fail(self, use: str) -> DTypeError:
         """The error of a use for which the kind matters."""
@@ -138,7 +159,7 @@ def combine(x: Tensor, y: Tensor) -> tuple[str, bool, Kinds | None]:
 
 def without_bool(kinds: Kinds) -> Kinds:
     """The kinds of `abs(x)` and `-x`: a bool counts as an int there."""
-    return replace(kinds, all=frozenset(Kind("int64", True) if k == Kind("bool", True) else k for k in kinds.all))
+    return replace(kinds, all=frozenset(Kind("int64", True) if k == Kind("bool", True) else k for k in kinds.all), code=None)
 
 
 def divided(kind: bool | Kinds) -> bool | Kinds:
@@ -174,11 +195,25 @@ def is_number(t: Tensor) -> Tensor | bool | None:
     return t._kinds.number
 
 
-def with_number(t: Tensor, number: Tensor | None) -> Tensor:
-    """The same value, of which the bool tensor `number` says whether it is a number."""
+def with_number(t: Tensor, told: Tensor | None) -> Tensor:
+    """The same value, of which a bool tensor says whether it is a number, or a code what it is."""
     assert t._kinds is not None
     new = t.alike(t._value)
-    new._kinds = replace(t._kinds, number=number)
+    number, code = told, None
+    if told is not None and told.dtype != "bool":
+        from .dispatch import ops
+
+        number, code = ops.op("cast", X=told, in_dtype=told.dtype, out_dtype="bool"), told
+    new._kinds = replace(t._kinds, number=number, code=code)
+    return new
+
+
+def number_or(t: Tensor, class_name: str, number: Tensor) -> Tensor:
+    """A tensor that is a Python number of this class where the bool tensor `number` says so."""
+    new = t.alike(t._value)
+    weak = {"bool": "bool", "int": "int64"}.get(class_name, "float64")
+    new._kinds = Kinds(frozenset((Kind(t.dtype, False), Kind(weak, True))), f"a value is a Python {class_name} or a tensor", number)
+    new._weak = True
     return new
 
 

@@ -22,7 +22,7 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     x, y, kind = operands(x, y)
     if op_type in _CHECKED or op_type == "bitwise_right_shift":
-        x, y = _counted(x, y, kind)
+        x, y, kind = _counted(x, y, kind)
     if kind is True and op_type in _CHECKED and (x.dtype == "int64" or op_type == "elementwise_pow"):
         return mark(ops.op(op_type, X=x, Y=y, checked=True), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
@@ -33,9 +33,16 @@ def is_python_int(x: Any) -> bool:
     return isinstance(x, Tensor) and x._weak and x._kinds is None and x.dtype == "int64"
 
 
-def _counted(x: Tensor, y: Tensor, kind: bool | Kinds) -> tuple[Tensor, Tensor]:
-    """Two operands of arithmetic: bools of Python count as ints in it."""
-    return (cast(x, "int64"), cast(y, "int64")) if kind is True and x.dtype == "bool" else (x, y)
+def _counted(x: Tensor, y: Tensor, kind: bool | Kinds) -> tuple[Tensor, Tensor, bool | Kinds]:
+    """Two operands of arithmetic, and the kind of the result: bools of Python count as ints in it."""
+    if kind is True and x.dtype == "bool":
+        return cast(x, "int64"), cast(y, "int64"), kind
+    if not isinstance(kind, Kinds):
+        return x, y, kind
+    counted = without_bool(kind)
+    if x.dtype == "bool" and counted.all != kind.all:
+        raise kind.fail("Python counts with its bools")
+    return x, y, counted
 
 
 # what can take Python's ints out of the range of 64 bits, or make another kind of number of them
@@ -89,8 +96,7 @@ def _number_like(x: Tensor, kind: bool | Kinds) -> int | float:
 
 def _floor(op_type: str, x: Any, y: Any, divide: Callable[[Any, Any], Any]) -> Tensor:
     number = y
-    x, y, kind = operands(x, y)
-    x, y = _counted(x, y, kind)
+    x, y, kind = _counted(*operands(x, y))
     if kind:  # of tensors the op itself checks integers, with a message of its own
         _require_divisor(number, y, divide, _number_like(x, kind), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)

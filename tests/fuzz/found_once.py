@@ -394,6 +394,28 @@ def tensor_kept_that_is_another_one_on_one_path(x, n, m, a, held_tables):
     return held_tables
 
 
+def number_appended_to_tensors(x, n, m, a, held_rows):
+    if len([v for v in x if v > x[0]]):
+        held_rows[0].append(sum(row[-1] for row in [[] for _ in range(2)] if row))
+    return held_rows
+
+
+def number_or_tensor_printed(x, n, m, a):
+    t = x.detach().sum() if n > 1 else 7
+    best = t if n > 0 else None
+    print(t, f"{t:.2f}", "%s %.1f" % (t, t), repr(t), f"{t!s:>10}", best)
+    out = [0.5]
+    for v in x.detach():
+        out.append(v)
+    for v in out:
+        print(v)
+    try:
+        assert n > 1, f"{t} {best}"
+    except AssertionError as error:
+        print(error)
+    return t
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -425,4 +447,6 @@ PROGRAMS = [
     attribute_set_in_a_loop_that_python_leaves_out,
     next_whose_condition_counts,
     tensor_kept_that_is_another_one_on_one_path,
+    number_appended_to_tensors,
+    number_or_tensor_printed,
 ]  # fmt: skip

@@ -3,8 +3,8 @@
 Attributes: `parts` are the literal parts, one more than there are values; `specs` say how each value is shown. A spec is what an f-string
 has after the expression: an optional conversion (`!r`, `!s`) and an optional format (`:.3f`). A leading `=` marks a value that is a
 Python number to the user (a length, a loop counter) and is shown as one. Other values are tensors; a leading `^` marks one that gradients
-flow to, which eager printing tells (`stop_gradient=False`). The spec `?` is of a bool that shows nothing itself: where it is true, the
-value after it is None.
+flow to, which eager printing tells (`stop_gradient=False`). Some specs are of a bool that shows nothing itself: where that of `?` is true,
+the next value is None; where that of `#int` (or `#bool`, `#float`) is, it is a Python number of this class.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import AttributeValueError
 
 TensorText = Callable[[np.ndarray, bool], str]
+_CLASSES = {"#bool": bool, "#int": int, "#float": float}
 
 
 def _plain(array: np.ndarray, stop_gradient: bool) -> str:
@@ -44,17 +45,25 @@ def compose(parts: Sequence[str], specs: Sequence[str], values: Sequence[np.ndar
     'loss 0.12 after 7 steps'
     >>> compose(["best ", "", ""], ["?", "="], [np.array(True), np.array(0)])
     'best None'
+    >>> compose(["total ", "", ""], ["#int", ""], [np.array(True), np.array(0.0)])
+    'total 0'
     """
-    specs = specs or [""] * len(values)
-    none = [i > 0 and specs[i - 1] == "?" and bool(values[i - 1]) for i in range(len(values))]
-    shown = [show(None if n else v, s) for v, s, n in zip(values, specs, none, strict=True)]
-    return parts[0] + "".join(text + part for text, part in zip(shown, parts[1:], strict=True))
+    said, is_none, cls = parts[0], False, None
+    for value, spec, part in zip(values, specs or [""] * len(values), parts[1:], strict=True):
+        if spec == "?":
+            is_none = bool(value)
+        elif spec in _CLASSES:
+            cls = _CLASSES[spec] if value else None
+        else:
+            one = value if cls is None or is_none else np.asarray(cls(value.item()))
+            said += show(None if is_none else one, spec if cls is None else "=" + spec.lstrip("^"))
+            is_none, cls = False, None
+        said += part
+    return said
 
 
 def show(array: np.ndarray | None, spec: str) -> str:
     """One value by its spec."""
-    if spec == "?":
-        return ""
     number, gradient = spec.startswith("="), spec.startswith("^")
     rest = spec[1:] if number or gradient else spec
     conversion, _, form = rest.partition(":")
