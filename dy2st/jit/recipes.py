@@ -41,12 +41,14 @@ class Fetched:
         number: it is a Python number (or a list of such) to the user.
         flag, cls: the position of what says whether it is a number, of this class; without one, that of its code, or of the codes of the
             entries of a list; -1: it always is, or never.
+        mark: of a list: two with the same are one object.
     """
 
     position: int
     number: bool = False
     flag: int = -1
     cls: str = ""
+    mark: int = 0
 
 
 @dataclass(frozen=True)
@@ -121,12 +123,12 @@ Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found | Picked
 
 
 def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any],
-         made: dict[int, Any]) -> Any:  # fmt: skip
+         made: dict[Any, Any]) -> Any:  # fmt: skip
     """The result of a call.
 
     Args:
         follow: finds a container among the arguments.
-        made: the containers that the call has made, by their marks, and the tensors, by -1 - their numbers.
+        made: the containers that the call has made, by their marks, the tensors, by -1 - their numbers, and the lists, by their recipes.
     """
     if isinstance(recipe, Given):
         return follow(recipe.path)
@@ -148,8 +150,9 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             known = recipe.objects[i % IN_LOOP]
             return made.setdefault(-1 - i, x) if known is None else cook(known, arguments, values, follow, made)
 
-        if isinstance(value, list):
-            return list(map(identified, value, numbers))
+        if isinstance(value, list):  # which other names have too
+            value[:] = map(identified, value, numbers)
+            return value
         return value if value is None else identified(value, numbers)
     if isinstance(recipe, Rebuilt):
         if recipe.kind is MaybeValue and cook(recipe.children[1], arguments, values, follow, made):
@@ -173,13 +176,16 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             made[recipe.mark] = new
         return new
     value = values[recipe.position]
-    if recipe.flag >= 0 and isinstance(value, list):
-        return decoded(value, values[recipe.flag])
+    if isinstance(value, list):
+        if recipe not in made:
+            plain = [x.item() for x in value] if recipe.number else list(value)
+            made[recipe] = plain if recipe.flag < 0 else decoded(value, values[recipe.flag])
+        return made[recipe]
     if recipe.flag >= 0 and value is not None and values[recipe.flag].item():
         cls = {"bool": bool, "int": int, "float": float}.get(recipe.cls) or CLASSES[values[recipe.flag].item()]
         return cls(value.item())
     if recipe.number and value is not None:
-        return [x.item() for x in value] if isinstance(value, list) else value.item()
+        return value.item()
     return value
 
 

@@ -70,7 +70,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         _attach_freed(concrete, results)
     # what is handed on is what is there before the outside changes
     follow = partial(_follow, arguments)
-    made: dict[int, Any] = {}
+    made: dict[Any, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
     cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
     _note_twins(concrete, inputs, now, results, made)
@@ -155,7 +155,7 @@ def _tensors(value: Any) -> Any:
 
 
 def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: dict[int, Any], results: Sequence[Any],
-                made: dict[int, Any]) -> None:  # fmt: skip
+                made: dict[Any, Any]) -> None:  # fmt: skip
     def tensors(x: Twin) -> list[Tensor]:
         """What may be others in this call."""
         if isinstance(x, Made):

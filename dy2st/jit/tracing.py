@@ -16,6 +16,7 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
 from ..convert.activations import Kind
+from ..convert.aliases import who
 from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function
 from ..convert.cells import (
@@ -398,11 +399,12 @@ class Trace:
 
     def _column(self, items: StagedList) -> Fetched:
         """The entries of a list of dynamic length, or of a column of one."""
+        mark, _ = self._marks.setdefault(id(who(items)), (len(self._marks) + 1, who(items)))
         if len(items.kinds) > 1:
             if (codes := codes_of(items)) is None:
                 raise unlike(items.kinds).fail("only the run knows which")
-            return self._several.note(replace(self._fetch(items._value), flag=self._fetch(codes).position), items)
-        return self._several.note(self._fetch(items._value, items.of_numbers()), items)
+            return self._several.note(replace(self._fetch(items._value), flag=self._fetch(codes).position, mark=mark), items)
+        return self._several.note(replace(self._fetch(items._value, items.of_numbers()), mark=mark), items)
 
     def _of_records(self, value: RecordList) -> Rebuilt:
         """A list of dynamic length whose entries are put together of those of columns."""

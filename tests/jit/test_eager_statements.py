@@ -18,7 +18,7 @@ from dy2st_runtime import config
 from test_programs import CASES as CORPUS
 from three_ways import compare, outcome
 
-from dy2st import jit, nn
+from dy2st import jit, nn, seed
 from dy2st.errors import Dy2stError, EagerStatementWarning, StagedValueError
 from dy2st.jit.splits import Splits
 from dy2st.jit.tracing import Trace
@@ -176,6 +176,7 @@ class Outer(nn.Layer):
 
 @pytest.mark.parametrize("wrap", [lambda layer: layer, lambda layer: nn.Sequential(layer, nn.ReLU()), jit.to_static])
 def test_in_a_sublayer_with_gradients_and_state(wrap):
+    seed(0)
     model = Outer(wrap(Inner()))
     reference = copy.deepcopy(model)
     static = jit.to_static(model, full_graph=False)

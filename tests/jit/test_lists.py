@@ -234,3 +234,22 @@ def test_a_loop_sees_what_becomes_of_its_list(function):
         assert [t.tolist() for t in found[0]] == [t.tolist() for t in wanted[0]]
         assert int(found[1]) == wanted[1]
     assert len(static.concrete_programs) == 1
+
+
+def grown_of(kind):
+    def function(x, n):
+        found = []
+        for i in range(n):
+            found.append({"tensors": x * i, "numbers": i, "either": i if i > 1 else x}[kind])
+        return found, found, list(found), {"a": found}
+
+    return function
+
+
+@pytest.mark.parametrize("kind", ["tensors", "numbers", "either"])
+def test_results_that_are_one_list_are_one_and_copies_are_not(kind):
+    one, same, copy, held = jit.to_static(grown_of(kind))(Tensor([1.0, 2.0]), Tensor(np.array(3)))
+    assert one is same
+    assert one is held["a"]
+    assert copy is not one
+    assert len(copy) == len(one) == 3
