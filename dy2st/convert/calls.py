@@ -227,7 +227,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None:
-        if owner in (sys.stdout, sys.stderr) and f.__name__ in ("write", "flush"):
+        if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
             return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
         require_followed(owner, f.__name__)
     return f if tracer is None or not tracer.left else functools.partial(with_fresh, f)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -56,16 +56,20 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     lists = [] if tracer is None else lists_behind(iterable)
-    items = iter(iterable)
+    items: Iterator[Any] = iter(iterable)
     for count in itertools.count():
         go = extra_test() if tracer is None else probe(tracer, extra_test, get_state, set_state)
         if not isinstance(go, Tensor) and not go:
             return
-        if isinstance(go, Tensor) and type(items) is itertools.count and (over := _counted(items)) is not None:
-            assert tracer is not None
-            leave(tracer, iterable)
-            _staged_for(tracer, over, body, extra_test, get_state, set_state, names)
-            return
+        if isinstance(go, Tensor) and type(items) is itertools.count:
+            # which has no end that Python could come to
+            first, second = next(items), next(items)
+            if isinstance(first, int) and isinstance(second, int):
+                assert tracer is not None
+                leave(tracer, iterable)
+                _staged_for(tracer, _counted(first, second - first), body, extra_test, get_state, set_state, names)
+                return
+            items = itertools.chain((first, second), items)
         try:
             item = next(items)
         except StopIteration:
@@ -88,12 +92,8 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             _require_same(tracer, found)
 
 
-def _counted(numbers: itertools.count) -> Staged | None:
-    """What is left of an `itertools.count()`, which has no end that Python could come to; None if these are no ints."""
-    first, second = next(numbers), next(numbers)
-    if not (isinstance(first, int) and isinstance(second, int)):
-        return None
-    return Staged(_weak_int(_NO_END), lambda i: as_number(i * (second - first) + first), "itertools.count()")
+def _counted(start: int, step: int) -> Staged:
+    return Staged(_weak_int(_NO_END), lambda i: as_number(i * step + start), "itertools.count()")
 
 
 def _require_same(tracer: Tracer | None, iterable: Any, entries: list | None = None) -> None:

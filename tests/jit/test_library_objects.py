@@ -2,6 +2,7 @@
 
 import collections
 import io
+import itertools
 import operator
 import queue
 import threading
@@ -36,7 +37,7 @@ class Point:
     __slots__ = ("x",)
 
 
-KEPT, POINT, ITEMS, TABLE = Kept(), Point(), [0], {}
+KEPT, POINT, ITEMS, TABLE, ARRAY = Kept(), Point(), [0], {}, np.arange(3.0)
 SET, PUT, ENTER = partial(setattr, POINT, "x"), partial(operator.setitem, ITEMS, 0), partial(dict.__setitem__, TABLE, "a")
 
 
@@ -145,6 +146,27 @@ def slot_set_by_its_descriptor(x):
     else:
         Point.x.__set__(POINT, x)
     return POINT.x + 1
+
+
+def methods_of_an_array(x):
+    return x * float(ARRAY.copy().sum()) + len(ARRAY.tolist())
+
+
+def counted_by_quarters(x):
+    for v in itertools.count(0.5, 0.25):
+        if x.sum() < v:
+            break
+        if v > 5:
+            return x * 0
+    return x * v
+
+
+@pytest.mark.parametrize("function", [methods_of_an_array, counted_by_quarters])
+def test_what_python_decides_stays_as_it_is(function):
+    static = jit.to_static(function)
+    for value in (0.1, 0.6, 1.3):
+        x = Tensor(np.float32([value]))
+        assert static(x).tolist() == function(x).tolist()
 
 
 @pytest.mark.parametrize("function", [
