@@ -76,8 +76,10 @@ class Origins:
                 found[self._same.get(v.name, v.name)] = None
         return list(found)
 
-    def repeated(self, v: Variable) -> set[str]:
-        """Those of the sources of a list that it may hold more than once."""
+    def repeated(self, v: Variable, within: frozenset[str] = frozenset()) -> set[str]:
+        """Those of the sources of a list that it may hold more than once; `within` are the lists that are asked already: in a loop a list
+        is made of itself."""
+        within |= {v.name}
         found: Counter[str] = Counter()
         seen = set()
         left = [v]
@@ -95,7 +97,8 @@ class Origins:
                 found.update(2 * (self.sources(parts[0]) or []))
             around = self._bodies_around(v.block)
             for part in parts[1:]:
-                found.update(2 * list(self.repeated(part) if part.kind == "array" else ()))
+                if part.kind == "array" and part.name not in within:
+                    found.update(2 * list(self.repeated(part, within)))
                 for name in self.sources(part) or ():
                     home = self._homes.get(name, self._global)
                     found[name] += 2 if len(self._bodies_around(home)) < len(around) else 1

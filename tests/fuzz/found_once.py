@@ -416,6 +416,20 @@ def number_or_tensor_printed(x, n, m, a):
     return t
 
 
+def entries_that_nobody_reads(x, n, m, a):
+    tables = [{"a": v, "b": a.mean()} for v in x]
+    tables[0] = {"a": x[0], "b": x.mean()}
+    return tables
+
+
+def entries_deleted_in_a_loop(self, x, n, m, a):
+    self.items = [self.h, x.mean()]
+    for v in x:
+        self.items.append(v)
+        del self.items[:1]
+    return x
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -449,4 +463,6 @@ PROGRAMS = [
     tensor_kept_that_is_another_one_on_one_path,
     number_appended_to_tensors,
     number_or_tensor_printed,
+    entries_that_nobody_reads,
+    entries_deleted_in_a_loop,
 ]  # fmt: skip
