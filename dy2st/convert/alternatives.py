@@ -6,7 +6,7 @@ the other one can still be reached, only the run knows whether that changes too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList
 from .running import variables
-from .structure import MaybeNumber, MaybeObject, build
+from .structure import MaybeNumber, build
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -62,7 +62,9 @@ class Alternatives:
 
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
-        self._of: dict[int, list[Any]] = {}
+        # by the id of each what it may be besides itself; and the ids of those that were made of others
+        self._of: dict[int, dict[int, Any]] = {}
+        self._made: set[int] = set()
         self._alive: dict[int, Any] = {}
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
@@ -75,14 +77,14 @@ class Alternatives:
         `original` says for which object a value of a side is a copy.
         """
         made: dict[tuple[int, ...], Any] = {}
-        sources: dict[int, Any] = {}
+        found: dict[int, tuple[Any, list[Any]]] = {}
 
         def value(p: Pattern, parts: Sequence[Any]) -> Any:
             if isinstance(p, Const):
                 return p.value
             if isinstance(p, Var):
                 return make(p)
-            if p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, MaybeObject, OneOf, RecordList):
+            if p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, OneOf, RecordList):
                 return instantiate(p, make)
             originals = [original(x) for x in parts]
             key = tuple(map(id, originals))
@@ -91,21 +93,49 @@ class Alternatives:
             if contents_of(new) is None:
                 return new
             new = made.setdefault(key, new)
-            self._stands_for(new, [x for x in originals if type(x) is p.kind], sources)
+            found.setdefault(id(new), (new, [x if type(x) is p.kind else None for x in originals]))
             return new
 
-        return [value(p, [side[i] for side in sides]) for i, p in enumerate(patterns)]
+        values = [value(p, [side[i] for side in sides]) for i, p in enumerate(patterns)]
+        self._relate(list(found.values()))
+        return values
 
-    def _stands_for(self, new: Any, parts: Iterable[Any], sources: dict[int, Any]) -> None:
-        others = {id(x): x for part in parts for x in (part, *self._of.get(id(part), ()))}
-        self._alive[id(new)] = new
-        for key, x in others.items():
-            self._alive[key] = x
-            if x is not new:
-                self._of.setdefault(id(new), []).append(x)
-                self._new.append((new, x))
-            if (twin := sources.setdefault(key, new)) is not new:
-                self._new.append((new, twin))
+    def _relate(self, group: Sequence[tuple[Any, Sequence[Any]]]) -> None:
+        """Each of these stands for one of its parts, of which there is one for each side, or None.
+
+        Two of them may be one object only if their parts on the same side may be.
+        """
+        before = {id(x): {id(x): x, **self._of.get(id(x), {})} for _, parts in group for x in parts if x is not None}
+        twins: dict[tuple[int, int], list[Any]] = {}
+        for new, parts in group:
+            for side, part in enumerate(parts):
+                if part is not None:
+                    twins.setdefault((side, id(part)), []).append(new)
+        for new, parts in group:
+            for side, part in enumerate(parts):
+                for key, x in before[id(part)].items() if part is not None else ():
+                    self._link(new, x)
+                    for twin in twins.get((side, key), ()):
+                        self._link(new, twin)
+
+    def _link(self, new: Any, other: Any) -> None:
+        if other is new or id(other) in self._of.get(id(new), ()):
+            return
+        self._made.add(id(new))
+        for one, x in ((new, other), (other, new)):
+            self._alive[id(one)] = one
+            self._of.setdefault(id(one), {})[id(x)] = x
+        self._new.append((new, other))
+
+    def stand_for(self, group: Sequence[tuple[Any, Sequence[Any]]]) -> None:
+        """Each of these containers, which were made and are different ones, is one of its others, in some runs."""
+        before = []
+        for new, others in group:
+            parts = [x for x in others if type(x) is type(new)] if contents_of(new) is not None else []
+            before.append((new, {id(x): x for part in parts for x in (part, *self._of.get(id(part), {}).values())}))
+        for new, found in before:
+            for x in found.values():
+                self._link(new, x)
 
     def settle(self) -> None:
         """The variables have got their new containers: of two that may be one, only those count that can both be reached."""
@@ -144,13 +174,12 @@ class Alternatives:
         """Whether two containers are one object in some runs, and two in others."""
         if a is b:
             return False
-        one, other = ({id(x), *map(id, self._of.get(id(x), ()))} for x in (a, b))
         held = [contents is not None and self._tracer.entries.holds(contents) for contents in map(contents_of, (a, b))]
-        return bool(one & other) or all(held)
+        return id(b) in self._of.get(id(a), ()) or all(held)
 
     def may_be_another(self, x: Any) -> bool:
         """Whether a container stands for one of several."""
-        return id(x) in self._of
+        return id(x) in self._made
 
     def require_unchanged(self) -> None:
         """StructureError if one of two containers that may be one object has changed."""
@@ -171,8 +200,8 @@ class Alternatives:
         lists = [x for x in held if isinstance(x, StagedList)]
         aliases = self._tracer.aliases
         twins = any(one is not other and aliases.related(one, other) for one, other in combinations(lists, 2))
-        # a list of Python may itself stand for the one that such a list may be
-        plain = {id(x) for part in held for x in (part, *self._of.get(id(part), ()))}
+        # a list of Python may itself stand for the one that such a list may be, or this for another one of Python
+        plain = {key for part in held for key in (id(part), *self._of.get(id(part), ()))}
         if place is None and not twins and not any(id(x) in plain for one in lists for x in aliases.plain(one)):
             return
         raise StructureError(

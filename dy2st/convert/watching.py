@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable
+from dataclasses import is_dataclass
 from itertools import islice
 from typing import Any
 
@@ -75,11 +76,11 @@ class Watcher:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
         values = (v for _, _, v in variables() if type(v) not in LEAVES)
         self.watch(*(v for v in values if is_container(v) or type(v) in _HOLDERS or is_plain_object(v)))
-        # a list that has been made since, and put into an attribute of a layer or a variable outside
+        # a list or an object that has been made since, and put into an attribute of a layer or a variable outside
         watched = [c for c in self._containers.values() if type(c) not in BUILT_IN or c]
         contents = (c.copy() if type(c) not in BUILT_IN and isinstance(c, OuterVariable) else c for c in watched)
         held = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
-        new = [v for v in held if is_container(v) or type(v) in _HOLDERS]
+        new = [v for v in held if is_container(v) or type(v) in _HOLDERS or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
 
     def own(self, owner: Any) -> None:

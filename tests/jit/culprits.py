@@ -866,10 +866,20 @@ def dict_of_the_caller_perhaps(x):
 
 def swapped_and_changed(x, n):
     a, b = [x], [x * 2]
+    first = a
     for _ in range(n):  # error: a list, dict or object is changed in place after this, which is one or another one
         a, b = b, a
     a[0] = a[0] + 1
-    return b[0]
+    return first[0]
+
+
+def set_on_one_path_and_changed(x):
+    d = {"a": x}
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        e = d
+    if x.sum() > 0:
+        e["a"] = x * 2
+    return d["a"]
 
 
 class Mode:
@@ -936,6 +946,14 @@ def entry_changed_in_place(x, n):
         rows.append([x, x * i])
     rows[0].append(x)  # error: a list is changed in place which was put into a list of dynamic length, or taken out of one
     return rows
+
+
+def object_of_an_attribute_changed_behind_append(x):
+    STATES[0].h, rows = Held(x.sum()), []
+    for v in x:
+        STATES[0].h.x = v
+        rows.append(STATES[0].h)  # error: what is put into a list of dynamic length here, or taken out of it, is changed in place
+    return [r.x for r in rows]
 
 
 def list_changed_behind_append(x, n):
