@@ -42,6 +42,7 @@ class Aliases:
     Attributes:
         mutations: how often something was modified in place so far, or told from another object.
         merged_lists: whether a list stands for one of several.
+        marks: all that ends with the block in which it is known, and is known in the one around from then on.
     """
 
     def __init__(self) -> None:
@@ -55,6 +56,7 @@ class Aliases:
         self._alive: dict[int, Any] = {}
         self.stale = Marks()
         self.held = Marks()
+        self.marks: list[Marks] = [self.stale, self.held]
         self._lists: dict[int, dict[int, Any]] = {}
         self._plain: dict[int, dict[int, list]] = {}
 
@@ -240,8 +242,8 @@ class Aliases:
         What was made in them nobody can reach any more, and the values that go on in its place know what it may be. To keep it would
         make each level of nested branches as expensive as all those within it.
         """
-        self.stale.leave(blocks, parent)
-        self.held.leave(blocks, parent)
+        for marks in self.marks:
+            marks.leave(blocks, parent)
         for block in blocks:
             for x in self._from.pop(id(block), ()):
                 if isinstance(x._value, Variable) and x._value.block is block:
@@ -251,21 +253,21 @@ class Aliases:
 
 
 class Marks:
-    """Tensors and lists of which something is known in a block and in those within it, each with the places that are the reason."""
+    """Tensors, lists and objects of which something is known in a block and in those within it: what, or the places that are the reason."""
 
     def __init__(self) -> None:
-        self._places: dict[int, tuple[Any, list[tuple[Block, Location | None]]]] = {}
+        self._places: dict[int, tuple[Any, list[tuple[Block, Any]]]] = {}
         # the lists of places of which one is in a block, by the id of that
-        self._in: dict[int, list[list[tuple[Block, Location | None]]]] = {}
+        self._in: dict[int, list[list[tuple[Block, Any]]]] = {}
 
-    def set(self, x: Any, block: Block, at: Location | None) -> None:
+    def set(self, x: Any, block: Block, at: Any) -> None:
         """Marks x in a block."""
         _, places = self._places.setdefault(id(who(x)), (who(x), []))
         if (block, at) not in places:
             places.append((block, at))
             self._in.setdefault(id(block), []).append(places)
 
-    def of(self, x: Any, block: Block) -> list[Location | None]:
+    def of(self, x: Any, block: Block) -> list[Any]:
         """The marks of x, or of what a list of Python holds, as seen from a block."""
         if not self._places:
             return []
@@ -274,9 +276,13 @@ class Marks:
         _, places = self._places.get(id(who(x)), (None, ()))
         return [at for home, at in places if is_inside(block, home)]
 
-    def within(self, block: Block) -> dict[int, tuple[Any, Location | None]]:
+    def within(self, block: Block) -> dict[int, tuple[Any, Any]]:
         """What has been marked in this block, by id, with the place."""
         return {key: (x, at) for key, (x, places) in self._places.items() for home, at in places if home is block}
+
+    def all_within(self, block: Block) -> list[tuple[Any, Any]]:
+        """All marks in this block, each with what is marked."""
+        return [(x, at) for x, places in self._places.values() for home, at in places if home is block]
 
     def leave(self, blocks: Sequence[Block], parent: Block) -> None:
         """What is marked in these blocks is so in the parent from now on."""

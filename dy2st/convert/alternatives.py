@@ -139,6 +139,7 @@ class Alternatives:
 
     def settle(self) -> None:
         """The variables have got their new containers: of two that may be one, only those count that can both be reached."""
+        self._tracer.sharing.settle()
         new, self._new = self._new, []
         left, self._left = self._left, []
         if not new and not left:

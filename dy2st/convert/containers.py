@@ -134,6 +134,15 @@ def containers_of(*values: Any, attributes: dict[int, Any] | None = None) -> Ite
     return seen.values()
 
 
+def lists_in(value: Any) -> Iterable[DynamicList]:
+    """The lists of dynamic length that a value is, also as an item of a tuple, or on some paths only."""
+    if isinstance(value, DynamicList):
+        return [value]
+    if isinstance(value, (MaybeObject, MaybeAttribute, MaybeValue)):
+        return lists_in(value._dy_value if isinstance(value, MaybeValue) else value.value)
+    return [x for v in value for x in lists_in(v)] if type(value) is tuple else []
+
+
 def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None) -> None:
     from .calls import is_ignored
 

@@ -101,6 +101,10 @@ class DynamicList:
         """The entry at an index."""
         raise NotImplementedError
 
+    def visited(self, index: Any) -> Any:
+        """The entry at an index that is another one each time."""
+        return self._at(index)
+
     def _put(self, index: Any, x: Any) -> None:
         """Sets the entry at an index."""
         raise NotImplementedError

@@ -125,7 +125,9 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
         return index[0] < (length if over.live is None else over.live())
 
     def run() -> None:
-        body(over.item(index[0]))
+        with tracer.sharing.in_turn():
+            item = over.item(index[0])
+        body(item)
         index[0] = index[0] + 1
 
     def set_all(values: tuple) -> None:

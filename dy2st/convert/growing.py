@@ -92,6 +92,7 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         staged = StagedDict(items, later.has if isinstance(later, StagedDict) else later)
     else:
         staged = dynamic_list(items, later, name)
+        tracer.sharing.same(items, staged)
         if tracer.entries.holds(items):
             tracer.entries.lent(staged)
     tracer.replaced[id(items)] = (items, staged)

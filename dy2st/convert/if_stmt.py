@@ -268,8 +268,10 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         return made[key][0]
 
     merged = tracer.alternatives.merged(patterns, [values for values in results if values is not None], make, left.original)
+    tracer.sharing.merged(patterns, merged, [(b, values) for b, values in zip(blocks, results, strict=True) if values is not None],
+                          left.original)  # fmt: skip
     for e in exceptions:
-        e.leave(tracer, test, make)
+        e.leave(tracer, test, make, blocks[e.side])
     if held[0] is not None and held[1] is not None:
         for a, b, value in zip(held[0], held[1], merged, strict=True):
             note(tracer, test, (a, b), value, outside)
@@ -300,9 +302,10 @@ class _Exception:
             return self.values
         return [False if i == 0 and self.flagged else Undefined("") for i in range(len(self.values))]
 
-    def leave(self, tracer: Tracer, test: Tensor, make: Callable[[Var], Any]) -> None:
-        """The branch has come to its end."""
+    def leave(self, tracer: Tracer, test: Tensor, make: Callable[[Var], Any], block: Block) -> None:
+        """The branch, of which this is the block, has come to its end."""
         values = tracer.alternatives.merged(self.patterns, [self.values], make)
+        tracer.sharing.merged(self.patterns, values, [(block, self.values)])
         if self.flagged:
             self.raised.flag = values.pop(0)
         else:

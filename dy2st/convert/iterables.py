@@ -115,7 +115,7 @@ def staged(x: Any) -> Staged | None:
     if isinstance(x, Lazy):
         return x.staged()
     if isinstance(x, DynamicList):
-        return Staged(x.length(), lambda i: x[i], "a list of dynamic length", live=x.length)
+        return Staged(x.length(), x.visited, "a list of dynamic length", live=x.length)
     if is_staged(x):
         if x.ndim == 0:
             raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))

@@ -59,6 +59,13 @@ Layout = Dense | Inner | Choice | Parts
 _CODES = Inner(frozenset((Kind("int64", False),)))
 
 
+def holds_objects(layout: Layout) -> bool:
+    """Whether there is something in an entry, or it is something, that is made anew where the entry is put together, and can be changed."""
+    if isinstance(layout, Parts):
+        return not issubclass(layout.kind, tuple) or any(map(holds_objects, layout.children))
+    return isinstance(layout, Inner)
+
+
 # ---- which layout values have ----
 def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
     """The layout that all these values have.

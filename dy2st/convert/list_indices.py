@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.ir import Variable
 
 from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
@@ -31,6 +32,22 @@ def integer(i: Any) -> Tensor:
     if i.ndim:
         i = ops.op("reshape2", X=i, shape=[])
     return i if i.dtype == "int64" else ops.op("cast", X=i, in_dtype=i.dtype, out_dtype="int64")
+
+
+# ops on numbers of which two with the same inputs give the same
+_PLAIN = {"fill_constant", "elementwise_add", "elementwise_sub", "elementwise_mul", "cast", "scale", "reshape2"}
+
+
+def key_of(i: Any) -> Any:
+    """What two indices have in common that are surely equal."""
+    return _computed(i._value, 4) if isinstance(i, Tensor) and isinstance(i._value, Variable) else i
+
+
+def _computed(v: Variable, depth: int) -> Any:
+    maker = next((op for op in reversed(v.block.ops) if v.name in op.output_names), None)
+    if maker is None or maker.type not in _PLAIN or not depth:
+        return v.name
+    return maker.type, repr(sorted(maker.attrs.items())), tuple(_computed(v.block.var(name), depth - 1) for name in maker.input_names)
 
 
 def position(i: Any, length: Tensor) -> Tensor:

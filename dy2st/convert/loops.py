@@ -8,20 +8,23 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime.ir import Block, Variable
+from dy2st_runtime.ir.growth import GROWN, relation
 
 from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import UNROLLED, NoResult
-from .aliases import Carried
-from .cells import Cell, EntryCell, ListCell, OrderCell
+from .aliases import Carried, who
+from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell
 from .growing import current, gained_key, grown, promote, reordered, substituted
 from .if_stmt import State, if_stmt, truth
 from .leaves import Const, Pattern, Var, coerce, extract, replaced, variables, wrap
+from .lists import StagedList
 from .patterns import Fitter, place
 from .raised import MayRaise
 from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew
+from .things import FIRST
 from .tracer import Tracer, current_tracer
 from .types import same
 from .undefined import Undefined, quiet
@@ -212,8 +215,10 @@ class Loop:
             block.params.append(v.name)
             return wrap(self.tracer, leaf, v)
 
-        initial = [slot.initial for slot in self.slots]
-        values = self.tracer.alternatives.merged([s.pattern for s in self.slots], [initial, *self._last()], make)
+        assert block.parent is not None
+        initial, patterns = [slot.initial for slot in self.slots], [slot.pattern for slot in self.slots]
+        values = self.tracer.alternatives.merged(patterns, [initial, *self._last()], make)
+        self.tracer.sharing.merged(patterns, values, [(block.parent, initial)], how=FIRST)
         self.carried.enter(self._leaves(values), self._leaves(initial), block)
         self.set_state(tuple(values[: len(self.names)]))
         for cell, slot, value in zip(
@@ -264,6 +269,7 @@ class Loop:
             modified, widened = self.tracer.aliases.mutations, self.tracer.entries.widened
             before = self._enter(self.body_block)
             self.starts = self._leaves(before)
+            self.begun, self.around = list(before), frame.containers
             try:
                 values = self._iterate()
             except Exception as error:
@@ -412,9 +418,11 @@ class Loop:
         for out, initial, result in zip(outs, initials, results, strict=True):
             out.stop_gradient = initial.stop_gradient and result.stop_gradient
         rest = iter(outs)
-        sides = [[slot.initial for slot in self.slots], after]
-        values = tracer.alternatives.merged([s.pattern for s in self.slots], sides, lambda leaf: wrap(tracer, leaf, next(rest)))
-        self.carried.leave(self._leaves(values), self._leaves([slot.initial for slot in self.slots]), self.starts, self._leaves(after),
+        patterns, before = [slot.pattern for slot in self.slots], [slot.initial for slot in self.slots]
+        values = tracer.alternatives.merged(patterns, [before, after], lambda leaf: wrap(tracer, leaf, next(rest)))
+        tracer.sharing.iterated(self.around, self.body_block, patterns, self.begun, after, self._moved(after))
+        tracer.sharing.merged(patterns, values, [(tracer.block, before), (self.body_block, after)])
+        self.carried.leave(self._leaves(values), self._leaves(before), self.starts, self._leaves(after),
                            (self.test_block, self.body_block), tracer.block)  # fmt: skip
         self.set_state(tuple(values[: len(self.names)]))
         for cell, slot, value in zip(
@@ -423,6 +431,12 @@ class Loop:
             if not isinstance(slot.pattern, Const):
                 cell.write(value)
         tracer.alternatives.settle()
+
+    def _moved(self, after: Sequence[Any]) -> set[int]:
+        """The ids of the lists whose entries have got other indices in an iteration."""
+        cells = zip(self.cells.values(), self.begun[len(self.names) :], after[len(self.names) :], strict=True)
+        return {id(who(cell.target)) for cell, start, end in cells if isinstance(cell, TensorCell) and isinstance(start, StagedList)
+                and relation(self.body_block, end._value.name, start._value.name) != GROWN}  # fmt: skip
 
     def _coerce(self, values: list[tuple[Pattern, Any]], leaves: list[Var]) -> list[Variable]:
         wanted = [x for p, value in values for x in extract(p, value)]

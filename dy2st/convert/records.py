@@ -33,11 +33,14 @@ class RecordList(DynamicList):
 
     def __init__(self, layout: Layout, columns: Sequence[StagedList]):
         self.layout, self.columns = layout, tuple(columns)
+        list_tracer().sharing.thing(self)
 
     # ---- reading ----
     def with_columns(self, columns: Sequence[StagedList]) -> RecordList:
-        """A list of the same kind."""
-        return RecordList(self.layout, columns)
+        """A list of the same kind, with entries of this one."""
+        new = RecordList(self.layout, columns)
+        list_tracer().sharing.derived(new, self)
+        return new
 
     def length(self) -> Tensor:
         return self.columns[0].length()
@@ -49,12 +52,17 @@ class RecordList(DynamicList):
         """Whether it surely begins with the entries of the list that it was made of."""
         return all(column.has_grown() for column in self.columns)
 
-    def _entry(self, parts: Sequence[Any]) -> Any:
+    def _entry(self, parts: Sequence[Any], **how: Any) -> Any:
+        """An entry that was taken out; for `how` see `Sharing.took`."""
         tracer, rest = list_tracer(), iter(parts)
-        return tracer.entries.lent(put_together(tracer, self.layout, lambda: next(rest)))
+        entry = tracer.entries.lent(put_together(tracer, self.layout, lambda: next(rest)))
+        return tracer.sharing.took(entry, self, **how)
 
     def _at(self, index: Any) -> Any:
-        return self._entry([column[index] for column in self.columns])
+        return self._entry([column[index] for column in self.columns], index=index)
+
+    def visited(self, index: Any) -> Any:
+        return self._entry([column[index] for column in self.columns], turn=list_tracer().sharing.turn)
 
     def taken(self, order: Tensor) -> RecordList:
         return self.with_columns([column.taken(order) for column in self.columns])
@@ -64,7 +72,9 @@ class RecordList(DynamicList):
 
     def joined(self, other: RecordList) -> RecordList:
         layout = joined(self.layout, other.layout, _WHAT)
-        return RecordList(layout, [a.joined(b) for a, b in zip(self.columns, other.columns, strict=True)])
+        new = RecordList(layout, [a.joined(b) for a, b in zip(self.columns, other.columns, strict=True)])
+        list_tracer().sharing.derived(new, self, other)
+        return new
 
     def listed(self, items: Any) -> RecordList:
         if isinstance(items, RecordList):
@@ -72,7 +82,7 @@ class RecordList(DynamicList):
             return items
         if isinstance(items, StagedList):
             raise unlike()
-        new = self.with_columns([column.listed([]) for column in self.columns])
+        new = RecordList(self.layout, [column.listed([]) for column in self.columns])
         new.extend(items)
         return new
 
@@ -93,27 +103,55 @@ class RecordList(DynamicList):
     def append(self, x: Any) -> None:
         for column, part in zip(self.columns, self._parts(x), strict=True):
             column.append(part)
+        list_tracer().sharing.put(x, self)
 
     def and_one(self, x: Any) -> RecordList:
-        new = self.with_columns(self.columns)
-        new.columns = tuple(column.and_one(part) for column, part in zip(self.columns, new._parts(x), strict=True))
+        old = self.with_columns(self.columns)
+        columns = [column.and_one(part) for column, part in zip(self.columns, old._parts(x), strict=True)]
+        new = RecordList(old.layout, columns)
+        list_tracer().sharing.derived(new, self)
+        list_tracer().sharing.put(x, new)
         return new
 
     def insert(self, index: Any, x: Any) -> None:
         for column, part in zip(self.columns, self._parts(x), strict=True):
             column.insert(index, part)
+        list_tracer().sharing.put(x, self)
 
     def pop(self, index: Any = -1) -> Any:
-        return self._entry([column.pop(index) for column in self.columns])
+        return self._entry([column.pop(index) for column in self.columns], popped=True)
 
     def become(self, other: RecordList) -> None:
         self._admit(joined(self.layout, other.layout, _WHAT))
         for column, new in zip(self.columns, other.columns, strict=True):
             column.become(new)
+        list_tracer().sharing.derived(self, other)
+
+    def _spliced(self, key: slice, between: Any = None) -> Any:
+        sharing = list_tracer().sharing
+        twice = between is not None and sharing.in_common(self, between)
+        with sharing.as_one():
+            new = super()._spliced(key, between)
+        if twice:
+            sharing.repeats(new)
+        return new
+
+    def clear(self) -> None:
+        super().clear()
+        list_tracer().sharing.emptied(self)
+
+    def __mul__(self, times: Any) -> Any:
+        new = super().__mul__(times)
+        if isinstance(new, RecordList):
+            list_tracer().sharing.repeats(new)
+        return new
+
+    __rmul__ = __mul__
 
     def _put(self, index: Any, x: Any) -> None:
         for column, part in zip(self.columns, self._parts(x), strict=True):
             column[index] = part
+        list_tracer().sharing.put(x, self, index)
 
     def _remove(self, index: Any) -> None:
         for column in self.columns:
@@ -211,7 +249,8 @@ def dynamic_list(items: Sequence[Any], later: Any, what: str) -> DynamicList:
         if isinstance(layout, Dense):
             return StagedList.of(items, types[0].dtype, types[0].shape)
         new = RecordList(layout, [StagedList.of([], t.dtype, t.shape) for t in types])
-    new.extend(items)
+    with list_tracer().sharing.beginning():
+        new.extend(items)
     for column in parts_of(new):
         column.start = column._value
     return new

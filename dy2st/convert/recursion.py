@@ -29,6 +29,7 @@ from .leaves import Const, Pattern, Var, coerce, extract, instantiate, variables
 from .lists import StagedList
 from .patterns import Fitter
 from .raised import refused
+from .things import FIRST, objects_at
 from .tracer import Tracer
 
 _TRIALS = 20
@@ -84,10 +85,12 @@ class StagedFunction:
         function: what `call` ops name.
         params: the pattern of the arguments, of which `values` is an instance: what the body gets.
         results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
-        same: (result, param) for each pair that may be one object, by their positions.
+        same: (result, param) for each pair that may be one object, by their positions among the leaves.
+        objects: the same for lists, dicts and objects, by their positions among these.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
             if there is no other path to an end.
         called_at: where the last call inside it is.
+        inner: the calls inside it, each with what it returns.
     """
 
     tracer: Tracer
@@ -98,10 +101,12 @@ class StagedFunction:
     results: Pattern | None = None
     returned: Any = None
     same: frozenset[tuple[int, int]] = frozenset()
+    objects: frozenset[tuple[int, int]] = frozenset()
     skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
+    inner: list[tuple[Arguments, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.code = self.original.__code__
@@ -139,6 +144,9 @@ class StagedFunction:
         given = [x._value for x in self.param_leaves]
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
+        tracer.sharing.merged([self.params], [self.values], [(tracer.block, [self.arguments])], how=FIRST)
+        tracer.sharing.settle()
+        self.inner = []
         tracer.staged.append(self)
         try:
             with tracer.whole_frame(block) as frame:
@@ -157,7 +165,11 @@ class StagedFunction:
             tracer.staged.pop()
         self._require_unchanged(outcome, given)
         settled = self._fit_results(outcome.result)
+        assert self.results is not None
         if settled:
+            for arguments, value in self.inner:  # a call is to another inside it what an iteration is to the next one
+                tracer.sharing.iterated(frame.containers, block, [self.params, self.results], [self.values, value],
+                                        [arguments, outcome.result])  # fmt: skip
             with tracer.inside(block), outcome.in_force():
                 leaves = zip(extract(self.results, outcome.result), variables(self.results), strict=True)  # type: ignore[arg-type]
                 block.results = [coerce(tracer, x, leaf, "a result").name for x, leaf in leaves]
@@ -173,7 +185,7 @@ class StagedFunction:
 
     def _fit_results(self, result: Any) -> bool:
         """Widens the pattern of the results by what the body has returned; True if it was wide enough."""
-        before = self.results, self.same
+        before = self.results, self.same, self.objects
         if self.results is None:
             self.results = self.fitter.alone(result)
         else:
@@ -186,7 +198,10 @@ class StagedFunction:
             for i, x in enumerate(extract(self.results, result)) if shared(x)
             for j, p in enumerate(self.param_leaves) if shared(p) and self.tracer.aliases.related(x, p)
         }  # fmt: skip
-        return before == (self.results, self.same)
+        found = list(objects_at(self.params, self.values))
+        for i, x in enumerate(objects_at(self.results, result)):
+            self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
+        return before == (self.results, self.same, self.objects)
 
     def _require_unchanged(self, outcome: Outcome, given: list[Variable]) -> None:
         """StructureError if the body leaves anything else than its result."""
@@ -232,10 +247,24 @@ class StagedFunction:
             return made[-1]
 
         value = instantiate(self.results, make)
+        self._stands_for(value, arguments)
+        if inside:
+            self.inner.append((arguments, value))
         for i, (new, old) in enumerate(zip(made, extract(self.results, self.returned), strict=True)):
             if shared(new) and isinstance(old, (Tensor, StagedList)):
                 self._link(new, old, [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)])
         return value
+
+    def _stands_for(self, value: Any, arguments: Arguments) -> None:
+        """What a call returns may be one of its arguments."""
+        assert self.results is not None
+        found, group = list(objects_at(self.params, arguments)), []
+        for i, (new, old) in enumerate(zip(objects_at(self.results, value), objects_at(self.results, self.returned), strict=True)):
+            given = [x for j, x in enumerate(found) if (i, j) in self.objects]
+            self.tracer.sharing.returned(new, old, given)
+            group.append((new, given))
+        self.tracer.alternatives.stand_for(group)
+        self.tracer.alternatives.settle()
 
     def _link(self, new: Any, old: Any, given: list[Any]) -> None:
         """What a call returns may be one of its arguments, or what the body knows from outside."""

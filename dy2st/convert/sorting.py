@@ -22,12 +22,20 @@ from .lists import StagedList, element_type
 from .logical import not_, python_bool
 from .records import dynamic_list
 from .structure import flatten, unflatten
-from .tracer import is_staged, need_tracer
+from .things import objects_in
+from .tracer import current_tracer, is_staged, need_tracer
 
 
 def sorted_(xs: Iterable, /, *, key: Callable | None = None, reverse: Any = False) -> Any:
     """`sorted`."""
-    return _in_order(list_(xs), key, reverse)
+    found = _in_order(list_(xs), key, reverse)
+    _settle()
+    return found
+
+
+def _settle() -> None:
+    if (tracer := current_tracer()) is not None:
+        tracer.alternatives.settle()
 
 
 def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) -> None:
@@ -35,8 +43,9 @@ def list_sort(items: Any, *, key: Callable | None = None, reverse: Any = False) 
     found = _in_order(items, key, reverse)
     if isinstance(items, DynamicList):
         items.become(found)
-    else:
-        items[:] = found
+        return
+    items[:] = found
+    _settle()
 
 
 def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
@@ -55,7 +64,14 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
         table = dynamic_list(items, [], "a list that is sorted by tensors")
         return [table[at] for at in places]
     columns = [_column(column) for column in zip(*leaves, strict=True)]
-    return [unflatten(trees[0], [column(at) for column in columns]) for at in places]
+    found = [unflatten(trees[0], [column(at) for column in columns]) for at in places]
+    tracer = need_tracer("a list that is sorted by tensors")
+    group = [(new, others) for value in found for new, *others in zip(objects_in(value), *map(objects_in, items), strict=True)]
+    tracer.alternatives.stand_for(group)
+    for new, others in group:
+        for x in others:
+            tracer.sharing.stands_for(new, x, tracer.block)
+    return found
 
 
 def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:

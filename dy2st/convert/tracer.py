@@ -95,6 +95,7 @@ class Tracer(Watcher, ProgramRecorder):
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = ()):
         from .alternatives import Alternatives
         from .entries import Entries
+        from .sharing import Sharing
         from .training import Gradients
 
         ProgramRecorder.__init__(self, program.global_block)
@@ -124,6 +125,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.aliases = Aliases()
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)
+        self.sharing = Sharing(self)
         self.gradients = Gradients(self)
         self.placeholders: Sequence[Tensor] = ()
         self.objects = Options(())
@@ -306,7 +308,11 @@ class Tracer(Watcher, ProgramRecorder):
             return value
         out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])
         out.stop_gradient = v.stop_gradient
-        return value.alike(out) if isinstance(value, Tensor) else value.with_value(out)
+        if isinstance(value, Tensor):
+            return value.alike(out)
+        new = value.with_value(out)
+        self.sharing.same(value, new)
+        return new
 
     def _defined_or_none(self, value: MaybeNone, name: str) -> MaybeNone:
         from .if_stmt import stage_cond

@@ -17,6 +17,7 @@ from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, me
 
 from ..convert.activations import Kind
 from ..convert.aliases import who
+from ..convert.apart import Kept
 from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function
 from ..convert.cells import (
@@ -31,13 +32,13 @@ from ..convert.cells import (
     read_outside,
 )
 from ..convert.codes import codes_of
-from ..convert.containers import containers_of, held_by
+from ..convert.containers import containers_of, held_by, lists_in
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
-from ..convert.growing import put_back
+from ..convert.growing import current, put_back
 from ..convert.identity import is_of_a_trace
 from ..convert.iterables import Lazy
-from ..convert.layouts import Inner, leaves, untold
+from ..convert.layouts import Inner, holds_objects, leaves, untold
 from ..convert.lists import StagedList, unlike
 from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
@@ -231,7 +232,7 @@ class Trace:
             grad: whether gradients were recorded before the call.
         """
         try:
-            self._require_apart()
+            self._require_apart(result)
             if dispatch.is_grad_enabled() is not grad:
                 raise StagedValueError("a static function leaves its caller with gradients recorded, or not, other than before",
                                        hint="use `with paddle.no_grad():` around what it is meant for")  # fmt: skip
@@ -244,17 +245,26 @@ class Trace:
             self.tracer.aliases.require_fresh(t, self.tracer.block, "the caller's")
         return recipe, effects
 
-    def _require_apart(self) -> None:
+    def _require_apart(self, result: Any) -> None:
         """StructureError if two of the containers that the arguments, the objects and the variables outside hold now may be one object."""
         tracer = self.tracer
-        if not tracer.alternatives and not tracer.aliases.merged_lists:
+        if not tracer.alternatives and not tracer.aliases.merged_lists and not tracer.sharing:
             return
         own = [f for f in tracer.functions.values() if not is_generated(f.__code__.co_filename)]
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
-        held = [*self.arguments.values(), *tracer.owners.values(), *(v for o in outside for v in o.values())]
-        found = {id(c): c for c in containers_of(*held)}
-        staged = [x for c in (held, *found.values()) for x in held_by(c) if isinstance(x, StagedList)]
-        tracer.alternatives.require_apart([*found.values(), *staged])
+        owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
+        held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values())))
+        containers, lists = _within(held)
+        tracer.alternatives.require_apart([*containers, *{id(who(x)): x for items in lists for x in parts_of(items)[:1]}.values()])
+        if tracer.sharing:
+            tracer.sharing.settle()
+            # these keep the objects that they begin with
+            grown = [(items, x) for items, x in tracer.replaced.values()
+                     if isinstance(x, RecordList) and x.has_grown() and self._was_there(items)]  # fmt: skip
+            # more Python that follows knows the results by the names that these have
+            containers, lists = _within((*held, *(v for items, _ in grown for v in items), *([result] if self.exact else [])))
+            records = [x for x in lists if isinstance(x, StagedList) or holds_objects(x.layout)]
+            Kept(tracer.sharing, [*containers, *records], [x for _, x in grown]).require_apart()
 
     def _twins(self) -> list[list[Twin]]:
         """For each result that may be one of several objects, these: a fetch, an argument, a tensor of the outside."""
@@ -480,6 +490,10 @@ class Trace:
                 hint="return the tensors themselves, in a tuple, list, dict or dataclass",
             )
 
+    def _was_there(self, container: Any) -> bool:
+        """Whether a container is one of the caller's, or of the outside."""
+        return id(container) in self.paths or container in self.tracer.root
+
     def _outside(self, t: Tensor) -> Tensor | int:
         """A tensor of the outside, or the position of an argument."""
         return next((i for i, p in enumerate(self.placeholders) if p is t), t)
@@ -521,12 +535,12 @@ class Trace:
                 raise error.at(None) from None
             effects.cells.append((_outer(cell, self.paths), recipe))
         for items, staged in self.tracer.replaced.values():
-            if isinstance(staged, StagedDict) and (id(items) in self.paths or items in self.tracer.root):
+            if isinstance(staged, StagedDict) and self._was_there(items):
                 if self.exact:
                     raise StructureError("a dict has some of its keys only in some runs", hint=_DECIDE)
                 self._require_no_parameter("a dict", list(staged.values_of.values()))
                 effects.cells.append((_outer(DictCell(items), self.paths), self._of_dict(staged)))
-            elif id(items) in self.paths or items in self.tracer.root:
+            elif self._was_there(items):
                 if self.exact:
                     for part in parts_of(staged):
                         self._require_exact(part)
@@ -536,6 +550,12 @@ class Trace:
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
                 effects.cells.append((_outer(cell, self.paths), self._list(value)))
         return effects
+
+
+def _within(values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The containers, and the lists of dynamic length, in values."""
+    containers = list(containers_of(*values))
+    return containers, [x for v in (*values, *(v for c in containers for v in held_by(c))) for x in lists_in(v)]
 
 
 def _require_no_id(*values: Any) -> None:

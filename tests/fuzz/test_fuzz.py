@@ -8,10 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz import driver, found_once
+from dy2st import jit
+from dy2st.errors import StructureError
+from tests.fuzz import driver, found_once, kept
 from tests.fuzz.generator import Generator, alternatives, pieces, program
 from tests.fuzz.reduce import candidates, reduced, regression_test
-from tests.fuzz.ways import WAYS, Disagreement, check
+from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check
 
 INTERPRETED = [name for name in WAYS if name != "native"]
 
@@ -44,6 +46,22 @@ def test_found_once(function):
     for mode in (0, 2):
         refusal, _ = check(function, [*WAYS], mode)
         assert refusal is None, refusal
+
+
+@pytest.mark.parametrize("function", kept.TOLD, ids=lambda f: f.__name__)
+def test_kept_as_eagerly(function):
+    for mode in (0, 2):
+        refusal, _ = check(function, ["converted", "interpreted", "optimized"], mode)
+        assert refusal is None, refusal
+
+
+@pytest.mark.parametrize("function", kept.NOT_TOLD, ids=lambda f: f.__name__)
+def test_what_would_be_two_objects_is_not_kept(function):
+    way = Way(function, jit.to_static, 0)
+    error = next(e for values in CALLS if (e := way.observe(values).error) is not None)
+    assert isinstance(error, StructureError)
+    assert error.location is not None
+    assert error.location.file == kept.__file__
 
 
 WRONG = """

@@ -799,7 +799,7 @@ class Trained:
 
 TRAINED = Trained()
 SIMPLE_QUEUE, CONTEXT, MEMORY, HASH = queue.SimpleQueue(), contextvars.ContextVar("c", default=1), memoryview(bytearray(2)), hashlib.md5()
-KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": []}
+KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}]}
 
 
 def dict_kept_twice(x):
@@ -882,6 +882,52 @@ def set_on_one_path_and_changed(x):
     return d["a"]
 
 
+def sorted_and_changed(x):
+    a, b = {"k": x[0]}, {"k": x[1]}
+    first = sorted([a, b], key=lambda d: d["k"])[0]  # error: a list, dict or object is changed in place after this, which is one or
+    first["k"] = x.sum()
+    return a["k"], b["k"]
+
+
+def argument_of_recursion_changed(x, n):
+    def halved(d, k):
+        if k <= 0:
+            return d
+        return halved({"a": d["a"] / 2}, k - 1)
+
+    d = {"a": x}
+    e = halved(d, n)  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows
+    e["a"] = x * 3
+    return d["a"]
+
+
+def entry_kept_too(x, n):
+    for _ in range(n):
+        KEPT["rows"].append(KEPT["one"])  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
+def entry_taken_out_and_kept(x, n):
+    for i in range(n):
+        KEPT["rows"].append({"a": float(i)})
+    KEPT["one"] = KEPT["rows"][0]  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
+def entry_kept_twice(x, n):
+    row = {"a": 0.5}
+    for _ in range(n):
+        KEPT["rows"].append(row)  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
+def entries_kept_in_two_lists(x, n):
+    for i in range(n):
+        KEPT["rows"].append({"a": float(i)})
+    KEPT["short"] = KEPT["rows"][1:]  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
 class Mode:
     h = None
 
@@ -946,6 +992,13 @@ def entry_changed_in_place(x, n):
         rows.append([x, x * i])
     rows[0].append(x)  # error: a list is changed in place which was put into a list of dynamic length, or taken out of one
     return rows
+
+
+def entry_of_one_path_changed(x):
+    row = {"a": x}
+    rows = [row] if x.sum() > 0 else [{"a": x * 2}, {"a": x * 3}]  # error: what is put into a list of dynamic length here, or taken out
+    row["a"] = x * 4
+    return [r["a"] for r in rows]
 
 
 def object_of_an_attribute_changed_behind_append(x):
