@@ -67,8 +67,11 @@ def holds_objects(layout: Layout) -> bool:
 
 
 # ---- which layout values have ----
-def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
+def layout_of(tracer: Tracer, values: Sequence[Any], what: str, *, part: bool = False) -> Layout:
     """The layout that all these values have.
+
+    Args:
+        part: they are parts of entries, which may be empty: other columns say how many there are.
 
     Raises:
         StructureError: there is none.
@@ -94,12 +97,14 @@ def layout_of(tracer: Tracer, values: Sequence[Any], what: str) -> Layout:
         if children is None:
             raise _differ(values, what)
         rows.append(children)
-    if not first[1]:
+    children = tuple(layout_of(tracer, column, what, part=True) for column in zip(*rows, strict=True))
+    new = Parts(structure.node_type(values[0]), first[0], children)
+    if not part and not leaves(new):
         raise StructureError(
             f"only the run knows the length of {what}, and there is nothing in its entries (empty lists, tuples or dicts)",
             location=user_location(2), hint="count the entries instead, or begin with one that holds something",
         )  # fmt: skip
-    return Parts(structure.node_type(values[0]), first[0], tuple(layout_of(tracer, column, what) for column in zip(*rows, strict=True)))
+    return new
 
 
 def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
@@ -265,8 +270,8 @@ def untold(layout: Layout) -> frozenset[Kind] | None:
     return layout.kinds if isinstance(layout, Inner) and len(layout.kinds) > 1 else None
 
 
-def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafType]:
-    """The types of the entries of the columns of a list that gets these values."""
+def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafType | None]:
+    """The types of the entries of the columns of a list that gets these values; None where all are lists that are surely empty."""
     from .types import LeafType
 
     if isinstance(layout, Choice):
@@ -275,14 +280,14 @@ def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafT
         return [element_type(values, what)]
     if isinstance(layout, Inner):
         t = _inner_type(values, what)
-        return [LeafType(t.dtype, (-1, *t.shape))]
+        return [None if t is None else LeafType(t.dtype, (-1, *t.shape))]
     rows = [_children(x, layout.kind, layout.keys, len(layout.children)) for x in values]
     columns = zip(*rows, strict=True)  # type: ignore[arg-type]
     return [t for child, column in zip(layout.children, columns, strict=True) for t in column_types(child, column, what)]
 
 
-def _inner_type(lists: Sequence[Any], what: str) -> LeafType:
-    """The type of the entries of lists of tensors or numbers."""
+def _inner_type(lists: Sequence[Any], what: str) -> LeafType | None:
+    """The type of the entries of lists of tensors or numbers; None if all are surely empty."""
     from .types import LeafType, join
 
     known = [x for items in lists if isinstance(items, list) for x in items]
@@ -292,7 +297,6 @@ def _inner_type(lists: Sequence[Any], what: str) -> LeafType:
             weak = bool(items.kinds) and all(k.weak for k in items.kinds)
             t = LeafType(items.dtype, items.element_shape, weak)
             found = t if found is None else join(found, t, f"an entry of {what}")
-    assert found is not None
     return found
 
 

@@ -220,14 +220,14 @@ def kind_of_lists(lists: Sequence[Any], what: str) -> tuple[Layout, list[tuple[L
         layout = layout_of(tracer, entries, what)
     for x in entries:
         layout = admitting(tracer, layout, x, what)
-    found: list[list[tuple[LeafType, frozenset[Kind]]]] = []
+    found: list[list[tuple[LeafType, frozenset[Kind]] | None]] = []
     if entries:
-        found.append([(t, t.all_kinds) for t in column_types(layout, entries, what)])
+        found.append([None if t is None else (t, t.all_kinds) for t in column_types(layout, entries, what)])
     found += [[(LeafType(c.dtype, c.element_shape), c.kinds) for c in x.columns] for x in lists if isinstance(x, RecordList)]
     types = []
     for parts in zip(*found, strict=True):
-        t, kinds = parts[0]
-        for other, more in parts[1:]:
+        (t, kinds), *others = (part for part in parts if part is not None)
+        for other, more in others:
             t, kinds = join(t, other, f"an entry of {what}"), kinds | more
         types.append((t, kinds))
     return layout, types

@@ -1057,6 +1057,13 @@ def entry_that_may_be_none(x, n):
     return rows
 
 
+def entries_with_nothing_in_them(x, n):
+    rows = []
+    for _ in range(n):  # error: only the run knows the length of 'rows', and there is nothing in its entries
+        rows.append(([], {}))
+    return x * len(rows)
+
+
 def record_looked_for(x, n):
     rows = []
     for i in range(n):

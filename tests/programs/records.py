@@ -61,6 +61,29 @@ def beam_of_objects(x, n):
     return beams[-1].score, beams[-1].tokens
 
 
+def beam_from_nothing(x, n):
+    beams = [Hypothesis(x.sum() * 0, [])]
+    for i in range(n):
+        grown = []
+        for h in beams:
+            for v in x:
+                grown.append(Hypothesis(h.score + v * (i + 1), h.tokens + [v]))  # noqa: RUF005
+        grown.sort(key=lambda h: h.score, reverse=True)
+        beams = grown[:2]
+    return [h.score for h in beams], [len(h.tokens) for h in beams], beams[0]
+
+
+def entries_with_empty_parts(x):
+    found = []
+    best = Hypothesis(x.min() - 1, [])
+    for v in x:
+        h = Hypothesis(v, [])
+        found.append((h, {}))
+        if v > best.score:
+            best = h
+    return best, [h for h, _ in found], found[0]
+
+
 def dicts(x, n):
     rows = []
     i = 0
@@ -267,6 +290,8 @@ CASES = [
     (named_tuples, RUNS, 1),
     (beam_search, RUNS, 1),
     (beam_of_objects, RUNS, 1),
+    (beam_from_nothing, RUNS, 1),
+    (entries_with_empty_parts, [(P,), (N,), ([0.5],)], 1),
     (dicts, RUNS, 1),
     (best_by_a_part, RUNS, 1),
     (lists_of_lists, RUNS, 1),
