@@ -149,9 +149,19 @@ def loop_over_none_on_one_path(x):
     return x * 2
 
 
+def sizes_of_what_nobody_uses(x, y):
+    if x.sum() > 0:
+        _ = x + y
+    rest = x[1:]
+    for _ in range(2):
+        rest[y > 0] = 0.0
+    return x * 2
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
+    (sizes_of_what_nobody_uses, [(P, [1.0, 2.0]), (P, P), (N, [-1.0]), (N, [1.0, -2.0]), ([-1.0, 2.0], [3.0])], 1),
     (after_a_check, [(P,), (N,)], 1),
     (assertion_on_one_path, [(P,), (N,)], 1),
     (assertion_that_never_holds, [(P,), (N,)], 1),

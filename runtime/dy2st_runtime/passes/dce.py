@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ..ir.functions import POPS, drop_unread_tapes, drop_unused_functions
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import may_raise, reads
 from .rewrite import RNG, forget, is_effect, saved_arrays
+from .shapes import may_differ
 
 
 def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """Removes ops whose values nobody needs, results of `cond` and loop variables among them.
 
     What is needed: the variables of `keep`, the values of persistables after the run, and all that effects read. An
-    op that can raise because of values stays: eager raises there too.
+    op that can raise because of values stays, and so does one that can because of sizes: eager raises there too.
 
     >>> from dy2st_runtime.ir import IRBuilder, Program
     >>> program = Program()
@@ -33,8 +34,10 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """
     changed = drop_unused_functions(program)
     while True:
-        walk = _Walk(saved_arrays(program))
-        walk.block(program.global_block(), [*keep, *program.updates.values()])
+        wanted = [*keep, *program.updates.values()]
+        # the sizes are looked at before anything is dropped, and only if something may be
+        walk = _Walk(saved_arrays(program), may_differ(program) if _has_unread(program, wanted) else frozenset())
+        walk.block(program.global_block(), wanted)
         for f in program.functions.values():
             walk.block(f.block, ())
         changed |= walk.changed
@@ -47,15 +50,22 @@ def dce(program: Program, keep: frozenset[str] = frozenset()) -> bool:
 
 
 class _Walk:
-    def __init__(self, saved: set[str]) -> None:
-        self.saved = saved
+    """One walk over a program.
+
+    Args:
+        saved: the arrays in which a loop keeps values for its gradient.
+        may_differ: the ids of the ops that can fail because of sizes.
+    """
+
+    def __init__(self, saved: set[str], may_differ: Collection[int]) -> None:
+        self.saved, self.may_differ = saved, may_differ
         self.changed = False
 
     def stays(self, op: Operator, block: Block) -> bool:
         """Whether an op must run though nobody reads its outputs."""
         if (op.type == "read_from_array" and op.input("X")[0] in self.saved) or op.type in POPS:
             return False
-        return is_effect(op, block) or may_raise(op, block)
+        return is_effect(op, block) or may_raise(op, block) or id(op) in self.may_differ
 
     def block(self, block: Block, wanted: Iterable[str]) -> None:
         """Drops what leads neither to the wanted names, nor to the block's results, nor to an effect."""
@@ -155,6 +165,21 @@ class _Walk:
             else:
                 found.update(dict.fromkeys(op.output_names, reads(op)))
         return found
+
+
+def _has_unread(program: Program, wanted: Iterable[str]) -> bool:
+    """Whether there is an op, with blocks or with operands of open sizes, that has values which nobody reads."""
+    read = set(wanted)
+    for block in program.blocks:
+        read.update(block.results)
+        for op in block.ops:
+            read.update(op.input_names, op.attrs.get("saved", ()))
+    for block in program.blocks:
+        for op in block.ops:
+            unread = [name not in read for name in op.output_names]
+            if any(unread) if op.blocks else all(unread) and any(-1 in block.var(name).shape for name in op.input_names):
+                return True
+    return False
 
 
 def _closure(needed_by: dict[str, list[str]], roots: Iterable[str]) -> set[str]:

@@ -41,10 +41,31 @@ def symbolic_shapes(program: Program) -> Shapes:
     >>> same_shape(symbolic_shapes(program), "x", "y")
     False
     """
-    analysis = _Analysis()
+    return _analysis(program).shapes
+
+
+def may_differ(program: Program) -> set[int]:
+    """The ids of the ops that can fail because of sizes: those with a check that no analysis proves, and that no op before them makes.
+
+    An op with such ops in its blocks is one too.
+
+    >>> from dy2st_runtime.ir import IRBuilder, Program
+    >>> program = Program()
+    >>> block = program.global_block()
+    >>> x, y = (block.create_var(name, "float32", [-1], is_data=True) for name in "xy")
+    >>> b = IRBuilder(block)
+    >>> _ = b.elementwise_add(x, x), b.elementwise_add(x, y), b.elementwise_mul(y, x)
+    >>> [id(op) in may_differ(program) for op in block.ops]
+    [False, True, False]
+    """
+    return _analysis(program).unproven
+
+
+def _analysis(program: Program) -> _Analysis:
+    found = _Analysis()
     for root in program.roots:
-        analysis.block(root, {})
-    return analysis.shapes
+        found.block(root, {})
+    return found
 
 
 def same_dim(a: Any, b: Any) -> bool:
@@ -65,12 +86,13 @@ def equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 Facts = dict[Any, Any]
-"""Key of a dim → a dim that it is known to equal."""
+"""Key of a dim → a dim that it is known to equal; what identifies another check → True, if it has been made."""
 
 
 class _Analysis:
     def __init__(self) -> None:
         self.shapes: Shapes = {}
+        self.unproven: set[int] = set()
         self.nowhere: set[str] = set()  # names that are absent wherever they are defined: any shape fits
 
     def block(self, block: Block, facts: Facts) -> None:
@@ -86,6 +108,8 @@ class _Analysis:
                     self._enter(sub, op.input_names)
                     self.block(sub, dict(facts))
                 self._op(op, block, facts)
+            if any(id(inner) in self.unproven for sub in op.blocks for inner in sub.ops):
+                self.unproven.add(id(op))
 
     def shape(self, v: Variable) -> Shape:
         """The shape of a variable; one that no op defined before gets symbols."""
@@ -106,9 +130,14 @@ class _Analysis:
                 outs = op.record.infer_types(tuple(ins), op.attrs)
             except Dy2stError:
                 outs = ()  # raises at run time: nothing after it is reached
+                self.unproven.add(id(op))
         for kind, a, b in found:
+            if not _is_proven(facts, kind, a, b):
+                self.unproven.add(id(op))
             if kind == "eq":
                 _learn(facts, a, b)
+            else:
+                facts[_asked(kind, a, b)] = True
         for slot, t in zip(op.record.output_slots, outs, strict=False):
             types = [] if t is None else (t if slot.many else [t])
             for name, one in zip(op.output(slot.name), types, strict=False):
@@ -229,6 +258,19 @@ def _known(facts: Facts, dim: Any) -> Any:
     while _key(dim) in facts:
         dim = facts[_key(dim)]
     return dim
+
+
+def _asked(kind: str, a: Any, b: Any) -> tuple:
+    """Identifies a check."""
+    keys = (_key(a), _key(b))
+    return ("check", kind, *(sorted(keys, key=repr) if kind == "broadcast" else keys))
+
+
+def _is_proven(facts: Facts, kind: str, a: Any, b: Any) -> bool:
+    """Whether a check cannot fail: the dims are equal, or it has been made."""
+    if kind in ("eq", "broadcast") and same_dim(_known(facts, a), _known(facts, b)):
+        return True
+    return _asked(kind, a, b) in facts
 
 
 def _learn(facts: Facts, a: Any, b: Any) -> None:

@@ -100,6 +100,30 @@ def test_effects_and_what_can_raise_stay() -> None:
     )
 
 
+def test_what_can_fail_because_of_sizes_stays() -> None:
+    m = Made()
+    x, y, k = m.data("x", [-1]), m.data("y", [-1]), m.data("k", [], "bool")
+    m.cond(k, lambda: [m.b.add(x, y)], lambda: [x])
+    m.b.add(x, m.b.exp(x))
+    m.b.add(x, y)
+    m.b.mul(y, m.b.exp(x))
+    assert_after(
+        dce,
+        m,
+        [],
+        """
+        data x: float32[?]
+        data y: float32[?]
+        data k: bool[]
+        cond(Cond=k)
+          true_block:
+            elementwise_add.Out_0: float32[?] = elementwise_add(X=x, Y=y)
+          false_block:
+        elementwise_add.Out_2: float32[?] = elementwise_add(X=x, Y=y)
+        """,
+    )
+
+
 def test_the_next_values_of_persistables_are_needed() -> None:
     m = Made()
     s = m.program.global_block().create_var("s", "float32", [3], persistable=True)
