@@ -23,7 +23,7 @@ from ..errors import Location, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import UNROLLED, Activation, Arguments, NoResult, Reentered, admits, under_conditions
-from .aliases import shared, who
+from .aliases import outside, shared, who
 from .frames import Outcome
 from .leaves import Const, Pattern, Var, coerce, extract, instantiate, variables, wrap
 from .lists import StagedList
@@ -87,6 +87,7 @@ class StagedFunction:
         results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
         same: (result, param) for each pair that may be one object, by their positions among the leaves.
         objects: the same for lists, dicts and objects, by their positions among these.
+        outside: for each leaf of the results what it may be that was there before.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
             if there is no other path to an end.
         called_at: where the last call inside it is.
@@ -102,6 +103,7 @@ class StagedFunction:
     returned: Any = None
     same: frozenset[tuple[int, int]] = frozenset()
     objects: frozenset[tuple[int, int]] = frozenset()
+    outside: list[dict[int, Any]] = field(default_factory=list)
     skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
@@ -198,10 +200,19 @@ class StagedFunction:
             for i, x in enumerate(extract(self.results, result)) if shared(x)
             for j, p in enumerate(self.param_leaves) if shared(p) and self.tracer.aliases.related(x, p)
         }  # fmt: skip
+        self.outside = [self._before(x) for x in extract(self.results, result)]
         found = list(objects_at(self.params, self.values))
         for i, x in enumerate(objects_at(self.results, result)):
             self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
         return before == (self.results, self.same, self.objects)
+
+    def _before(self, x: Any) -> dict[int, Any]:
+        """What a leaf of the results may be that the body has not made, nor been given."""
+        if not shared(x) or not isinstance(x, (Tensor, StagedList)):
+            return {}
+        own = {id(who(p)) for p in self.param_leaves}
+        found = {id(who(x)): who(x), **self.tracer.aliases.of(x)}
+        return {key: other for key, other in found.items() if key not in own and outside(other, self.function.block)}
 
     def _require_unchanged(self, outcome: Outcome, given: list[Variable]) -> None:
         """StructureError if the body leaves anything else than its result."""
@@ -250,9 +261,9 @@ class StagedFunction:
         self._stands_for(value, arguments)
         if inside:
             self.inner.append((arguments, value))
-        for i, (new, old) in enumerate(zip(made, extract(self.results, self.returned), strict=True)):
-            if shared(new) and isinstance(old, (Tensor, StagedList)):
-                self._link(new, old, [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)])
+        for i, (new, before) in enumerate(zip(made, self.outside, strict=True)):
+            if shared(new):
+                self._link(new, before, [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)])
         return value
 
     def _stands_for(self, value: Any, arguments: Arguments) -> None:
@@ -266,11 +277,10 @@ class StagedFunction:
         self.tracer.alternatives.stand_for(group)
         self.tracer.alternatives.settle()
 
-    def _link(self, new: Any, old: Any, given: list[Any]) -> None:
-        """What a call returns may be one of its arguments, or what the body knows from outside."""
+    def _link(self, new: Any, before: dict[int, Any], given: list[Any]) -> None:
+        """What a call returns may be one of its arguments, or what was there before."""
         aliases = self.tracer.aliases
-        own = {id(who(p)) for p in self.param_leaves}
-        found = {key: x for key, x in {id(who(old)): who(old), **aliases.of(old)}.items() if key not in own}
+        found = dict(before)
         for x in given:
             found |= {id(who(x)): who(x), **aliases.of(x)}
         aliases.link(new, found)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dy2st_runtime.ir import Block, IRBuilder, Operator, Program, Variable
+from dy2st_runtime.ir.program import Function
+from dy2st_runtime.ops.registry import TensorType
 
 OWN = -1
 """The number of what is no object that could be anywhere else."""
@@ -44,15 +46,21 @@ class Origins:
         self._makers: dict[str, Operator] = {}
         self._homes: dict[str, Block] = {}
         self._loops: dict[Block, Operator] = {}
+        self._functions = {f.block: f for f in program.functions.values()}
+        # the calls of each function, with the blocks in which these are
+        self._calls: dict[Function, list[tuple[Operator, Block]]] = {f: [] for f in program.functions.values()}
         self._beside: dict[str, Variable] = {}
         self._counts: dict[Block, Variable] = {}
         self._global = program.global_block()
-        self._look(self._global)
+        for root in program.roots:
+            self._look(root)
 
     def _look(self, block: Block) -> None:
         for op in block.ops:
             self._makers.update(dict.fromkeys(op.output_names, op))
             self._homes.update(dict.fromkeys(op.output_names, block))
+            if op.function is not None:
+                self._calls[op.function].append((op, block))
             for inner in op.blocks:
                 if op.type == "while_loop":
                     self._loops[inner] = op
@@ -107,8 +115,12 @@ class Origins:
 
     def is_countable(self, name: str) -> bool:
         """Whether what a variable of a source is at each time can have a number of its own."""
-        bodies = self._bodies_around(self._homes.get(name, self._global))
-        return len(bodies) <= _DEPTH and all(self._loops[b].attrs["body_block"] is b for b in bodies)
+        home = self._homes.get(name, self._global)
+        bodies = self._bodies_around(home)
+        return len(bodies) <= _DEPTH and all(self._loops[b].attrs["body_block"] is b for b in bodies) and not self._is_in_function(home)
+
+    def _is_in_function(self, block: Block | None) -> bool:
+        return block is not None and (block in self._functions or self._is_in_function(block.parent))
 
     def _maker(self, v: Variable) -> str:
         op = self._makers.get(v.name)
@@ -118,6 +130,9 @@ class Origins:
         """What a value is one of, or a list is made of; [] for a new value or list, None if it is not known."""
         home = v.block
         if v.name in home.params:
+            if home in self._functions:
+                i = home.params.index(v.name)
+                return [block.var(op.input("X")[i]) for op, block in self._calls[self._functions[home]]]
             op = self._loops.get(home)
             if op is None:
                 return None
@@ -126,6 +141,9 @@ class Origins:
         op, made_by = self._makers.get(v.name), self._maker(v)
         if op is not None and made_by == "cond":
             return [b.var(b.results[op.output("Out").index(v.name)]) for b in op.blocks]
+        if op is not None and op.function is not None:
+            inside = op.function.block
+            return [inside.var(inside.results[op.output("Out").index(v.name)])]
         if op is not None and made_by == "while_loop" and v.name in op.output("Out"):
             i, body = op.output("Out").index(v.name), op.attrs["body_block"]
             return [home.var(op.input("X")[i]), body.var(body.results[i])]
@@ -133,7 +151,7 @@ class Origins:
             return [home.var(op.input("X")[0])]
         if op is not None and made_by in _LISTS:
             return [home.var(op.input(slot)[0]) for slot in _LISTS[made_by]]
-        if made_by == "call" or (v.kind == "array" and made_by not in ("create_array", "absent")):
+        if v.kind == "array" and made_by not in ("create_array", "absent"):
             return None
         return []
 
@@ -161,8 +179,12 @@ class Origins:
     def _make(self, v: Variable) -> None:
         home = v.block
         op, made_by = self._makers.get(v.name), self._maker(v)
-        if v.name in home.params:
+        if v.name in home.params and home in self._functions:
+            self._hand_over(self._functions[home], v)
+        elif v.name in home.params:
             self._carry(self._loops[home], home.params.index(v.name))
+        elif op is not None and op.function is not None:
+            self._return(op.function, op.output("Out").index(v.name))
         elif op is not None and made_by == "while_loop":
             self._carry(op, op.output("Out").index(v.name))
         elif op is not None and made_by == "cond":
@@ -230,6 +252,30 @@ class Origins:
         place = len(body.results)
         body.results.append(param.name)  # others may come behind it before the next value is known
         body.results[place] = self.beside(end).name
+
+    def _hand_over(self, function: Function, param: Variable) -> None:
+        """A further param of a function: each call hands over the number of the object that it gives for another one."""
+        i = function.block.params.index(param.name)
+        new = self._beside[param.name] = self._declare(param, function.block)
+        function.block.params.append(new.name)
+        place = len(function.block.params) - 1
+        for op, _ in self._calls[function]:
+            op.inputs["X"] = [*op.input("X"), op.input("X")[i]]  # others may come behind it before the number is known
+        for op, block in self._calls[function]:
+            op.inputs["X"][place] = self.beside(block.var(op.input("X")[i])).name
+
+    def _return(self, function: Function, i: int) -> None:
+        """A further result of a function, of which each call gets the number of the object that another one is."""
+        inside = function.block
+        result = inside.var(inside.results[i])
+        place = len(inside.results)
+        inside.results.append(result.name)  # likewise
+        for op, block in self._calls[function]:
+            new = self._declare(result, block)
+            self._beside[op.output("Out")[i]] = new
+            op.outputs["Out"] = [*op.output("Out"), new.name]
+        function.result_types.append(TensorType("int64", (), result.kind))
+        inside.results[place] = self.beside(result).name
 
     def _count(self, op: Operator) -> Variable:
         """The number of an iteration, in the body of a loop."""

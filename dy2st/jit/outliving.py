@@ -1,7 +1,7 @@
 """Tensors that outlive a call, in an attribute, item or global, and are one of several objects: the run tells which.
 
 Eager mode keeps that object itself, so its changes are seen wherever else it is held. Where a Program cannot tell (what a recursive
-function hands on), to change one of them in place later is an error.
+function makes), to change one of them in place later is an error.
 """
 
 from __future__ import annotations

@@ -901,6 +901,20 @@ def argument_of_recursion_changed(x, n):
     return d["a"]
 
 
+def read_by_recursion_and_modified(x, n):
+    y = x * 2
+
+    def best(k):
+        if k <= 0:
+            return y
+        found = best(k - 2)
+        return x if k == 3 else found
+
+    found = best(n)
+    y.add_(1.0)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    return found * 1
+
+
 def entry_kept_too(x, n):
     for _ in range(n):
         KEPT["rows"].append(KEPT["one"])  # error: what is in a list of dynamic length is held there as a copy, where eager
