@@ -15,11 +15,12 @@ from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import UNROLLED, NoResult
 from .aliases import Carried, who
-from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell
-from .growing import current, gained_key, grown, promote, reordered, substituted
+from .cells import Cell, EntryCell, OrderCell, TensorCell
+from .growing import current, grown, promote, substituted
 from .if_stmt import State, if_stmt, truth
 from .leaves import Const, Pattern, Var, coerce, extract, replaced, variables, wrap
 from .lists import StagedList
+from .outer_cells import new_cells
 from .patterns import Fitter, place
 from .raised import MayRaise
 from .raising_loops import Raises, end_by_raising
@@ -291,13 +292,11 @@ class Loop:
         if self.outcome.grown:
             return False
         settled = self.tracer.entries.widened == widened
-        self.gained: dict[int, tuple[Any, list]] = {}
-        for key, (cell, value) in self.outcome.changes.items():
-            if key not in self.cells and key not in self.named:
-                settled = False
-                self._add_cell(cell, value)
-        for items, keys in self.gained.values():
-            self._promote(items, keys)
+        known = self.cells.keys() | self.named.keys()
+        settled = settled and self.outcome.changes.keys() <= known
+        for cell, initial in new_cells(self.tracer, self.outcome.changes, known, self.fitter.why, self._promote, self._is_named):
+            self.cells[cell.key] = cell
+            self.slots.append(Slot(cell.name, initial, Const(initial)))
         # what the first iteration leaves in a cell counts, also where the cell was not known yet
         found = self.slots[len(before) :]
         before += [slot.initial for slot in found]
@@ -337,25 +336,12 @@ class Loop:
             raise Raises(raised)
         return values
 
-    def _add_cell(self, cell: Cell, value: Any) -> None:
-        if isinstance(cell, ListCell) and len(cell.target) != len(value):
-            self._promote(cell.target, value)
-            return
-        if isinstance(cell, OrderCell):
-            if (moved := reordered(self.tracer, cell, (cell.read(), value))) is not None:
-                items, keys = moved
-                self.gained.setdefault(id(items), (items, []))[1].extend(keys)
-            return
-        if isinstance(cell, EntryCell) and self._is_variable(cell):
+    def _is_named(self, cell: EntryCell) -> bool:
+        """Whether a cell is one of the variables of the loop; then it is known as that."""
+        found = self._is_variable(cell)
+        if found:
             self.named[cell.key] = cell
-            return
-        initial = cell.read()
-        if (gained := gained_key(self.tracer, cell, initial, value)) is not None:
-            self.gained.setdefault(id(gained[0]), (gained[0], []))[1].append(gained[1])
-            return
-        self.tracer.require_entry(cell, initial, value, self.fitter.why)
-        self.cells[cell.key] = cell
-        self.slots.append(Slot(cell.name, initial, Const(initial)))
+        return found
 
     def _is_variable(self, cell: EntryCell) -> bool:
         """Whether a cell is one of the variables of the loop, as `self.h` is an attribute and a name at once."""

@@ -4,19 +4,22 @@ While a function is traced without such a condition it is simply run, as any cod
 that repeats one around it (`activations`) begins the trace anew, and calls of this kind are then traced as a function: its arguments
 are the params, as far as they vary between the calls. What it returns is found as a fixed point. At first nothing is known of what the
 calls inside it return, and a path that reaches one tells nothing (`NoResult`); what the other paths return is the first guess.
+
+What the function changes outside of it (variables of functions around, attributes, lists that grow, tensors modified in place) is its
+state: each call is given the values that these have, and returns those that they have at its end.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from dy2st_runtime import dims
 from dy2st_runtime.errors import RecursionLimitError
-from dy2st_runtime.ir.program import Block, Function, Variable
+from dy2st_runtime.ir.program import Block, Function
 from dy2st_runtime.ops.registry import TensorType
 
 from ..errors import Location, StructureError
@@ -24,23 +27,36 @@ from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import UNROLLED, Activation, Arguments, NoResult, Reentered, admits, under_conditions
 from .aliases import outside, shared, who
-from .frames import Outcome
-from .leaves import Const, Pattern, Var, coerce, extract, instantiate, variables, wrap
+from .alternatives import contents_of
+from .cells import Cell, TensorCell
+from .containers import containers_of, held_by
+from .frames import Growth, Outcome
+from .growing import promote, substituted
+from .leaves import Const, Node, Pattern, Var, coerce, extract, instantiate, variables, wrap
 from .lists import StagedList
+from .outer_cells import new_cells
 from .patterns import Fitter
 from .raised import refused
+from .running import variables as variables_of_frames
+from .snapshot import Snapshot
+from .structure import node_type, split
 from .things import FIRST, objects_at
 from .tracer import Tracer
+from .types import same
 
 _TRIALS = 20
 
 
 class _Widened(BaseException):
-    """A call has arguments that the params do not admit: the function is to be traced again."""
+    """A call has arguments that the params do not admit: the function is to be traced again.
 
-    def __init__(self, function: StagedFunction):
+    Args:
+        grown: lists among the arguments that have become lists of dynamic length meanwhile.
+    """
+
+    def __init__(self, function: StagedFunction, grown: Sequence[Growth] = ()):
         super().__init__()
-        self.function = function
+        self.function, self.grown = function, grown
 
 
 def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -85,6 +101,8 @@ class StagedFunction:
         function: what `call` ops name.
         params: the pattern of the arguments, of which `values` is an instance: what the body gets.
         results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
+        cells: what it changes outside of it. Both patterns are of pairs: the arguments, or the result, and a tuple of the values of these.
+        state: the second part of what the body gets.
         same: (result, param) for each pair that may be one object, by their positions among the leaves.
         objects: the same for lists, dicts and objects, by their positions among these.
         outside: for each leaf of the results what it may be that was there before.
@@ -99,8 +117,11 @@ class StagedFunction:
     f: Callable
     arguments: Arguments
     general: bool
+    params: Pattern = field(default_factory=lambda: Const(None))
     results: Pattern | None = None
     returned: Any = None
+    cells: dict[tuple, Cell] = field(default_factory=dict)
+    state: tuple[Any, ...] = ()
     same: frozenset[tuple[int, int]] = frozenset()
     objects: frozenset[tuple[int, int]] = frozenset()
     outside: list[dict[int, Any]] = field(default_factory=list)
@@ -108,16 +129,26 @@ class StagedFunction:
     called_at: Location | None = None
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
-    inner: list[tuple[Arguments, Any]] = field(default_factory=list)
+    inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.code = self.original.__code__
         self.name = re.sub(r"\W+", "_", self.original.__name__).strip("_") or "function"
         self.function: Function = self.tracer.program.add_function(self.name)
-        self.params: Pattern = Const(self.arguments)
-        self.values = self.arguments
         self.location = user_location()
-        self.fitter = Fitter(self.tracer, "", ("the first call", "a call inside it"))
+        self.fitter = Fitter(self.tracer, f"{self.original.__name__!r} may not set it", ("the first call", "a call inside it"))
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing is known of what varies but the first arguments, and what is there before the call of what is changed."""
+        self.values, self.state = self.arguments, self._held()
+        self.params = _pair(Const(self.arguments), map(Const, self.state))
+        self.results, self.returned, self.skips_loops = None, None, False
+        self.same = self.objects = frozenset()
+
+    def _held(self) -> tuple[Any, ...]:
+        """What is in the cells now."""
+        return tuple(cell.read() for cell in self.cells.values())
 
     # ---- the function ----
     def stage(self) -> Any:
@@ -135,24 +166,34 @@ class StagedFunction:
             except _Widened as widened:
                 if widened.function is not self:
                     raise
+                for items, later in widened.grown:
+                    self._promote(items, later, ())
+                if widened.grown:
+                    self._begin()
         raise StructureError(f"what {self.original.__name__!r} takes and returns does not settle", location=self.location)
 
     def _trial(self) -> bool:
         """Traces the body once; True if what it assumed about the results holds."""
         tracer, block = self.tracer, self.tracer.sub_block()
         self.function.block = block
-        self.values = instantiate(self.params, lambda leaf: self._param(block, leaf))
-        self.param_leaves = list(extract(self.params, self.values))
+        taken = instantiate(self.params, lambda leaf: self._param(block, leaf))
+        self.values, self.state = taken
+        self.param_leaves = list(extract(self.params, taken))
         given = [x._value for x in self.param_leaves]
+        own = _containers(self.values) - _containers(self.arguments)
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
-        tracer.sharing.merged([self.params], [self.values], [(tracer.block, [self.arguments])], how=FIRST)
+        tracer.sharing.merged([self.params], [taken], [(tracer.block, [(self.arguments, self._held())])], how=FIRST)
         tracer.sharing.settle()
         self.inner = []
         tracer.staged.append(self)
         try:
             with tracer.whole_frame(block) as frame:
-                outcome = tracer.outcome(self.f(*self.values[0], **self.values[1]), frame)
+                for cell, pattern, value in zip(self.cells.values(), _state(self.params), self.state, strict=True):
+                    if not isinstance(pattern, Const):
+                        cell.write(value)
+                result = self.f(*self.values[0], **self.values[1])
+                outcome = tracer.outcome((result, self._held()), frame)
         except NoResult:
             if any(other.results is None for other in tracer.staged[:-1]):
                 raise  # what those return tells more
@@ -165,12 +206,16 @@ class StagedFunction:
             ) from None  # fmt: skip
         finally:
             tracer.staged.pop()
-        self._require_unchanged(outcome, given)
-        settled = self._fit_results(outcome.result)
+        if any(x._value is not v for x, v in zip(self.param_leaves, given, strict=True)):
+            raise self._unstaged("an argument")
+        if not self._carries(outcome, own):
+            self._begin()
+            return False
+        settled = self._fit_results(outcome.result, frame.containers)
         assert self.results is not None
         if settled:
             for arguments, value in self.inner:  # a call is to another inside it what an iteration is to the next one
-                tracer.sharing.iterated(frame.containers, block, [self.params, self.results], [self.values, value],
+                tracer.sharing.iterated(frame.containers, block, [self.params, self.results], [taken, value],
                                         [arguments, outcome.result])  # fmt: skip
             with tracer.inside(block), outcome.in_force():
                 leaves = zip(extract(self.results, outcome.result), variables(self.results), strict=True)  # type: ignore[arg-type]
@@ -185,26 +230,59 @@ class StagedFunction:
         block.params.append(v.name)
         return wrap(self.tracer, leaf, v)
 
-    def _fit_results(self, result: Any) -> bool:
-        """Widens the pattern of the results by what the body has returned; True if it was wide enough."""
+    def _fit_results(self, result: Any, there: Snapshot) -> bool:
+        """Widens the pattern of the results by what the body has returned; True if it was wide enough.
+
+        Args:
+            there: the containers that the body has not made.
+        """
         before = self.results, self.same, self.objects
+        value, state = result
         if self.results is None:
-            self.results = self.fitter.alone(result)
+            self.results = _pair(self._alone(value, there), [self._alone(x, there) for x in state])
         else:
-            self.results = self.fitter.fit(self.results, self.returned, result, "retval_")
+            old, olds = self.returned
+            kept = zip(_state(self.results), olds, state, self.cells.values(), strict=True)
+            self.results = _pair(self.fitter.fit(_first(self.results), old, value, "retval_"),
+                                 [self.fitter.fit(p, a, b, cell.name) for p, a, b, cell in kept])  # fmt: skip
         self.returned = result
+        for p, x, cell in zip(_state(self.results), state, self.cells.values(), strict=True):
+            if any(True for _ in objects_at(p, x)) and not isinstance(cell, TensorCell):
+                raise self._unstaged(cell.name)  # who else holds it would not see what becomes of it
         types = [leaf.type for leaf in variables(self.results)]
         self.function.result_types = [TensorType(t.dtype, dims.from_static(t.shape), t.kind) for t in types]
+        leaves = self._objects_at(self.results, extract(self.results, result))
         self.same |= {
             (i, j)
-            for i, x in enumerate(extract(self.results, result)) if shared(x)
-            for j, p in enumerate(self.param_leaves) if shared(p) and self.tracer.aliases.related(x, p)
+            for i, x in enumerate(leaves) if shared(x)
+            for j, p in enumerate(self._objects_at(self.params, self.param_leaves)) if shared(p) and self.tracer.aliases.related(x, p)
         }  # fmt: skip
-        self.outside = [self._before(x) for x in extract(self.results, result)]
-        found = list(objects_at(self.params, self.values))
+        self.outside = [self._before(x) for x in leaves]
+        found = list(objects_at(self.params, (self.values, self.state)))
         for i, x in enumerate(objects_at(self.results, result)):
             self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
         return before == (self.results, self.same, self.objects)
+
+    def _objects_at(self, p: Pattern, leaves: Iterable[Any]) -> list[Any]:
+        """What there is at the leaves, with None for the contents of a cell: they are no objects of their own."""
+        found = list(leaves)
+        place = len(list(variables(_first(p))))
+        for cell, part in zip(self.cells.values(), _state(p), strict=True):
+            count = len(list(variables(part)))
+            if isinstance(cell, TensorCell):
+                found[place : place + count] = [None] * count
+            place += count
+        return found
+
+    def _alone(self, value: Any, there: Snapshot) -> Pattern:
+        """The pattern of what one path gives. A container that the body has made is another one in each call."""
+        contents = contents_of(value)
+        if contents is None or contents in there or isinstance(value, StagedList):
+            return self.fitter.alone(value)
+        keys, children = split(value)
+        if children is None or any(True for _ in extract(self.fitter.alone(value), value)):
+            return self.fitter.alone(value)
+        return Node(node_type(value), keys, tuple(self._alone(x, there) for x in children))
 
     def _before(self, x: Any) -> dict[int, Any]:
         """What a leaf of the results may be that the body has not made, nor been given."""
@@ -214,16 +292,52 @@ class StagedFunction:
         found = {id(who(x)): who(x), **self.tracer.aliases.of(x)}
         return {key: other for key, other in found.items() if key not in own and outside(other, self.function.block)}
 
-    def _require_unchanged(self, outcome: Outcome, given: list[Variable]) -> None:
-        """StructureError if the body leaves anything else than its result."""
-        changed = [cell.name for cell, _ in outcome.changes.values()]
-        changed += ["an argument" for x, v in zip(self.param_leaves, given, strict=True) if x._value is not v]
-        changed += ["a list" for _ in outcome.grown]
-        if changed:
-            raise StructureError(
-                f"{self.original.__name__!r} calls itself under a condition on tensors and changes what is outside of it: {changed[0]}",
-                location=self.called_at or self.location, hint="pass what changes as an argument, and return what it becomes",
-            )  # fmt: skip
+    def _carries(self, outcome: Outcome, own: Collection[int]) -> bool:
+        """Whether all that the body changes outside of it is in the cells; what is not comes in.
+
+        Args:
+            own: the ids of the containers that stand for arguments.
+        """
+        for items, later in outcome.grown:
+            self._promote(items, later, own)
+        if outcome.grown:
+            return False
+        promoted = len(self.tracer.replaced)
+        known = len(self.cells)
+        for cell, _ in new_cells(self.tracer, outcome.changes, self.cells.keys(), self.fitter.why, lambda x, y: self._promote(x, y, own)):
+            if id(cell.target) in own:
+                raise self._unstaged("an argument")
+            self.cells[cell.key] = cell
+        if self._has_twin():
+            raise self._unstaged("what may be one of several objects, as only the run knows")
+        return len(self.cells) == known and len(self.tracer.replaced) == promoted
+
+    def _has_twin(self) -> bool:
+        """Whether something that is modified in place may be another object that can be reached: a call would not see it change there."""
+        aliases = self.tracer.aliases
+        # a list is also known to be one with what it may hold
+        others = {key for cell in self.cells.values() if isinstance(cell, TensorCell) for key, x in aliases.of(cell.target).items()
+                  if not isinstance(cell.target, StagedList) or isinstance(x, StagedList)}  # fmt: skip
+        if not others:
+            return False
+        held = [value for _, _, value in variables_of_frames()]
+        held += [v for o in self.tracer.outer_variables.values() for v in dict(o).values()]
+        held += [v for c in containers_of(*held) for v in held_by(c)]
+        return any(id(who(v)) in others for v in held if isinstance(v, (Tensor, StagedList)))
+
+    def _promote(self, items: Any, later: Any, own: Collection[int]) -> None:
+        """A list that changes its length becomes one of dynamic length, a dict gets keys that it has in some runs only."""
+        if id(items) in own:
+            raise self._unstaged("an argument")
+        staged = promote(self.tracer, items, later)
+        args, kwargs = self.arguments
+        self.arguments = substituted(args, items, staged), {k: substituted(v, items, staged) for k, v in kwargs.items()}
+
+    def _unstaged(self, what: str) -> StructureError:
+        return StructureError(
+            f"{self.original.__name__!r} calls itself under a condition on tensors and changes what is outside of it: {what}",
+            location=self.called_at or self.location, hint="pass what changes as an argument, and return what it becomes",
+        )  # fmt: skip
 
     # ---- its calls ----
     def call(self, arguments: Arguments) -> Any:
@@ -239,13 +353,18 @@ class StagedFunction:
             self.called_at = location
             if tracer.tries.wants(RecursionError):
                 raise refused("(a recursion that is too deep)", location)
-            params = self.fitter.fit(self.params, self.values, arguments, "arguments")
+        held = self._held()
+        if inside:
+            there = _containers(self.arguments)
+            if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
+                raise _Widened(self, grown)
+            params = self._widened(arguments, held)
             if params != self.params:
                 self.params = params
                 raise _Widened(self)
         if self.results is None:
             raise NoResult
-        given = list(extract(self.params, arguments))
+        given = list(extract(self.params, (arguments, held)))
         inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(self.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)
         for out in outs:
@@ -258,15 +377,25 @@ class StagedFunction:
             return made[-1]
 
         value = instantiate(self.results, make)
-        self._stands_for(value, arguments)
+        self._stands_for(value, (arguments, held))
         if inside:
-            self.inner.append((arguments, value))
-        for i, (new, before) in enumerate(zip(made, self.outside, strict=True)):
+            self.inner.append(((arguments, held), value))
+        for i, (new, before) in enumerate(zip(self._objects_at(self.results, made), self.outside, strict=True)):
             if shared(new):
                 self._link(new, before, [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)])
-        return value
+        result, state = value
+        for cell, old, new in zip(self.cells.values(), held, state, strict=True):
+            if not same(old, new):
+                cell.write(new)
+        return result
 
-    def _stands_for(self, value: Any, arguments: Arguments) -> None:
+    def _widened(self, arguments: Arguments, held: Sequence[Any]) -> Pattern:
+        """The pattern of the params, widened for one more call."""
+        first = self.fitter.fit(_first(self.params), self.values, arguments, "arguments")
+        kept = zip(_state(self.params), self.state, held, self.cells.values(), strict=True)
+        return _pair(first, [self.fitter.fit(p, old, new, cell.name) for p, old, new, cell in kept])
+
+    def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
         """What a call returns may be one of its arguments."""
         assert self.results is not None
         found, group = list(objects_at(self.params, arguments)), []
@@ -284,3 +413,26 @@ class StagedFunction:
         for x in given:
             found |= {id(who(x)): who(x), **aliases.of(x)}
         aliases.link(new, found)
+
+
+def _pair(first: Pattern, state: Iterable[Pattern]) -> Pattern:
+    """The pattern of arguments, or of a result, with those of the state."""
+    return Node(tuple, (), (first, Node(tuple, (), tuple(state))))
+
+
+def _first(p: Pattern) -> Pattern:
+    assert isinstance(p, Node)
+    return p.children[0]
+
+
+def _state(p: Pattern) -> tuple[Pattern, ...]:
+    assert isinstance(p, Node)
+    state = p.children[1]
+    assert isinstance(state, Node)
+    return state.children
+
+
+def _containers(arguments: Arguments) -> set[int]:
+    """The ids of the containers among, and in, arguments."""
+    args, kwargs = arguments
+    return {id(c) for c in containers_of(*args, *kwargs.values())}

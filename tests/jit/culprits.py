@@ -949,15 +949,29 @@ class Mode:
 STATES = [Mode(), Mode()]
 
 
-class Visited:
-    count = 0
+def object_replaced_in_recursion(x, n):
+    holder = Held({"sum": x})
+
+    def visit(k):
+        if k > 0:
+            holder.x = {"sum": holder.x["sum"] + k}
+            visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it: attribute 'x'
+
+    visit(n)
+    return holder.x["sum"]
 
 
-def state_in_recursion(x):
-    if x.sum() > 10:
-        return x
-    Visited.count = Visited.count + x.sum()
-    return state_in_recursion(x * 2)  # error: 'state_in_recursion' calls itself under a condition on tensors and changes what is
+def modified_in_recursion_perhaps(x, n):
+    total = x * 0
+    other = total if n > 1 else x * 2
+
+    def visit(k):
+        if k > 0:
+            total.add_(x)
+            visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it: what may be one
+
+    visit(n)
+    return total, other * 1
 
 
 def argument_changed_in_recursion(x):
@@ -965,18 +979,6 @@ def argument_changed_in_recursion(x):
         return x
     x.add_(x)
     return argument_changed_in_recursion(x * 2)  # error: 'argument_changed_in_recursion' calls itself under a condition on tensors
-
-
-def list_that_grows_in_recursion(x):
-    seen = []
-
-    def visit(y):
-        seen.append(y)
-        if y.sum() > 10:
-            return y
-        return visit(y * 2)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it
-
-    return visit(x) * len(seen)
 
 
 def recursion_without_end(x):
