@@ -109,6 +109,11 @@ class Aliases:
             return [x] if type(x) is list else []
         return self._plain.get(id(who(x)), {}).values()
 
+    def replaces(self, new: Any, items: list) -> None:
+        """A list of dynamic length has taken the place of one of Python, or a column of it has."""
+        self._alive[id(who(new))] = who(new)
+        self._plain.setdefault(id(who(new)), {})[id(items)] = items
+
     def related(self, x: Any, y: Any) -> bool:
         """Whether two values are one object, or may be."""
         return who(x) is who(y) or id(who(y)) in self.of(x)

@@ -16,7 +16,7 @@ from .frames import Frame, Growth
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .places import AttributeVariable
-from .records import dynamic_list
+from .records import dynamic_list, parts_of
 from .running import assign, frames, named_variables, variables
 from .structure import MaybeObject
 from .undefined import Undefined
@@ -92,6 +92,8 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         staged = StagedDict(items, later.has if isinstance(later, StagedDict) else later)
     else:
         staged = dynamic_list(items, later, name)
+        for part in parts_of(staged):
+            tracer.aliases.replaces(part, items)
         tracer.sharing.same(items, staged)
         if tracer.entries.holds(items):
             tracer.entries.lent(staged)

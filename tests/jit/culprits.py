@@ -808,6 +808,17 @@ def dict_kept_twice(x):
     return x
 
 
+def list_kept_twice_by_an_exit(x):
+    def found():
+        if x.sum() > 0:
+            if x.sum() > 1:
+                return KEPT["short"]
+        return [v for v in x]  # noqa: C416
+
+    KEPT["long"] = found()
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
 def list_kept_twice(x):
     if x.sum() > 0:
         KEPT["long"] = KEPT["short"]
