@@ -12,7 +12,7 @@ state: each call is given the values that these have, and returns those that the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -28,21 +28,18 @@ from ..tensor.location import user_location
 from .activations import UNROLLED, Activation, Arguments, NoResult, Reentered, admits, under_conditions
 from .aliases import outside, shared, who
 from .alternatives import contents_of
-from .cells import Cell, TensorCell
-from .containers import containers_of, held_by
-from .frames import Growth, Outcome
+from .containers import containers_of
+from .frames import Growth
 from .growing import promote, substituted
 from .leaves import Const, Node, Pattern, Var, coerce, extract, instantiate, variables, wrap
 from .lists import StagedList
-from .outer_cells import new_cells
 from .patterns import Fitter
 from .raised import refused
-from .running import variables as variables_of_frames
+from .recursive_state import OuterState, first_of, pair, state_of
 from .snapshot import Snapshot
 from .structure import node_type, split
 from .things import FIRST, objects_at
 from .tracer import Tracer
-from .types import same
 
 _TRIALS = 20
 
@@ -101,7 +98,7 @@ class StagedFunction:
         function: what `call` ops name.
         params: the pattern of the arguments, of which `values` is an instance: what the body gets.
         results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
-        cells: what it changes outside of it. Both patterns are of pairs: the arguments, or the result, and a tuple of the values of these.
+        outer: what it changes outside of it. Both patterns are of pairs: the arguments, or the result, and a tuple of the values there.
         state: the second part of what the body gets.
         same: (result, param) for each pair that may be one object, by their positions among the leaves.
         objects: the same for lists, dicts and objects, by their positions among these.
@@ -120,7 +117,6 @@ class StagedFunction:
     params: Pattern = field(default_factory=lambda: Const(None))
     results: Pattern | None = None
     returned: Any = None
-    cells: dict[tuple, Cell] = field(default_factory=dict)
     state: tuple[Any, ...] = ()
     same: frozenset[tuple[int, int]] = frozenset()
     objects: frozenset[tuple[int, int]] = frozenset()
@@ -137,18 +133,15 @@ class StagedFunction:
         self.function: Function = self.tracer.program.add_function(self.name)
         self.location = user_location()
         self.fitter = Fitter(self.tracer, f"{self.original.__name__!r} may not set it", ("the first call", "a call inside it"))
+        self.outer = OuterState(self.tracer, self.fitter, self._promote, self._unstaged)
         self._begin()
 
     def _begin(self) -> None:
         """Nothing is known of what varies but the first arguments, and what is there before the call of what is changed."""
-        self.values, self.state = self.arguments, self._held()
-        self.params = _pair(Const(self.arguments), map(Const, self.state))
+        self.values, self.state = self.arguments, self.outer.values()
+        self.params = pair(Const(self.arguments), map(Const, self.state))
         self.results, self.returned, self.skips_loops = None, None, False
         self.same = self.objects = frozenset()
-
-    def _held(self) -> tuple[Any, ...]:
-        """What is in the cells now."""
-        return tuple(cell.read() for cell in self.cells.values())
 
     # ---- the function ----
     def stage(self) -> Any:
@@ -167,7 +160,7 @@ class StagedFunction:
                 if widened.function is not self:
                     raise
                 for items, later in widened.grown:
-                    self._promote(items, later, ())
+                    self._promote(items, later)
                 if widened.grown:
                     self._begin()
         raise StructureError(f"what {self.original.__name__!r} takes and returns does not settle", location=self.location)
@@ -183,17 +176,15 @@ class StagedFunction:
         own = _containers(self.values) - _containers(self.arguments)
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
-        tracer.sharing.merged([self.params], [taken], [(tracer.block, [(self.arguments, self._held())])], how=FIRST)
+        tracer.sharing.merged([self.params], [taken], [(tracer.block, [(self.arguments, self.outer.values())])], how=FIRST)
         tracer.sharing.settle()
         self.inner = []
         tracer.staged.append(self)
         try:
             with tracer.whole_frame(block) as frame:
-                for cell, pattern, value in zip(self.cells.values(), _state(self.params), self.state, strict=True):
-                    if not isinstance(pattern, Const):
-                        cell.write(value)
+                self.outer.enter(state_of(self.params), self.state)
                 result = self.f(*self.values[0], **self.values[1])
-                outcome = tracer.outcome((result, self._held()), frame)
+                outcome = tracer.outcome((result, self.outer.values()), frame)
         except NoResult:
             if any(other.results is None for other in tracer.staged[:-1]):
                 raise  # what those return tells more
@@ -208,7 +199,7 @@ class StagedFunction:
             tracer.staged.pop()
         if any(x._value is not v for x, v in zip(self.param_leaves, given, strict=True)):
             raise self._unstaged("an argument")
-        if not self._carries(outcome, own):
+        if self.outer.takes_in(outcome, own):
             self._begin()
             return False
         settled = self._fit_results(outcome.result, frame.containers)
@@ -239,40 +230,27 @@ class StagedFunction:
         before = self.results, self.same, self.objects
         value, state = result
         if self.results is None:
-            self.results = _pair(self._alone(value, there), [self._alone(x, there) for x in state])
+            self.results = pair(self._alone(value, there), [self._alone(x, there) for x in state])
         else:
             old, olds = self.returned
-            kept = zip(_state(self.results), olds, state, self.cells.values(), strict=True)
-            self.results = _pair(self.fitter.fit(_first(self.results), old, value, "retval_"),
-                                 [self.fitter.fit(p, a, b, cell.name) for p, a, b, cell in kept])  # fmt: skip
+            first = self.fitter.fit(first_of(self.results), old, value, "retval_")
+            self.results = pair(first, self.outer.fit(state_of(self.results), olds, state))
         self.returned = result
-        for p, x, cell in zip(_state(self.results), state, self.cells.values(), strict=True):
-            if any(True for _ in objects_at(p, x)) and not isinstance(cell, TensorCell):
-                raise self._unstaged(cell.name)  # who else holds it would not see what becomes of it
+        self.outer.require_plain(state_of(self.results), state)
         types = [leaf.type for leaf in variables(self.results)]
         self.function.result_types = [TensorType(t.dtype, dims.from_static(t.shape), t.kind) for t in types]
-        leaves = self._objects_at(self.results, extract(self.results, result))
+        leaves = self.outer.without_contents(self.results, extract(self.results, result))
+        params = self.outer.without_contents(self.params, self.param_leaves)
         self.same |= {
             (i, j)
             for i, x in enumerate(leaves) if shared(x)
-            for j, p in enumerate(self._objects_at(self.params, self.param_leaves)) if shared(p) and self.tracer.aliases.related(x, p)
+            for j, p in enumerate(params) if shared(p) and self.tracer.aliases.related(x, p)
         }  # fmt: skip
         self.outside = [self._before(x) for x in leaves]
         found = list(objects_at(self.params, (self.values, self.state)))
         for i, x in enumerate(objects_at(self.results, result)):
             self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
         return before == (self.results, self.same, self.objects)
-
-    def _objects_at(self, p: Pattern, leaves: Iterable[Any]) -> list[Any]:
-        """What there is at the leaves, with None for the contents of a cell: they are no objects of their own."""
-        found = list(leaves)
-        place = len(list(variables(_first(p))))
-        for cell, part in zip(self.cells.values(), _state(p), strict=True):
-            count = len(list(variables(part)))
-            if isinstance(cell, TensorCell):
-                found[place : place + count] = [None] * count
-            place += count
-        return found
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""
@@ -292,43 +270,8 @@ class StagedFunction:
         found = {id(who(x)): who(x), **self.tracer.aliases.of(x)}
         return {key: other for key, other in found.items() if key not in own and outside(other, self.function.block)}
 
-    def _carries(self, outcome: Outcome, own: Collection[int]) -> bool:
-        """Whether all that the body changes outside of it is in the cells; what is not comes in.
-
-        Args:
-            own: the ids of the containers that stand for arguments.
-        """
-        for items, later in outcome.grown:
-            self._promote(items, later, own)
-        if outcome.grown:
-            return False
-        promoted = len(self.tracer.replaced)
-        known = len(self.cells)
-        for cell, _ in new_cells(self.tracer, outcome.changes, self.cells.keys(), self.fitter.why, lambda x, y: self._promote(x, y, own)):
-            if id(cell.target) in own:
-                raise self._unstaged("an argument")
-            self.cells[cell.key] = cell
-        if self._has_twin():
-            raise self._unstaged("what may be one of several objects, as only the run knows")
-        return len(self.cells) == known and len(self.tracer.replaced) == promoted
-
-    def _has_twin(self) -> bool:
-        """Whether something that is modified in place may be another object that can be reached: a call would not see it change there."""
-        aliases = self.tracer.aliases
-        # a list is also known to be one with what it may hold
-        others = {key for cell in self.cells.values() if isinstance(cell, TensorCell) for key, x in aliases.of(cell.target).items()
-                  if not isinstance(cell.target, StagedList) or isinstance(x, StagedList)}  # fmt: skip
-        if not others:
-            return False
-        held = [value for _, _, value in variables_of_frames()]
-        held += [v for o in self.tracer.outer_variables.values() for v in dict(o).values()]
-        held += [v for c in containers_of(*held) for v in held_by(c)]
-        return any(id(who(v)) in others for v in held if isinstance(v, (Tensor, StagedList)))
-
-    def _promote(self, items: Any, later: Any, own: Collection[int]) -> None:
+    def _promote(self, items: Any, later: Any) -> None:
         """A list that changes its length becomes one of dynamic length, a dict gets keys that it has in some runs only."""
-        if id(items) in own:
-            raise self._unstaged("an argument")
         staged = promote(self.tracer, items, later)
         args, kwargs = self.arguments
         self.arguments = substituted(args, items, staged), {k: substituted(v, items, staged) for k, v in kwargs.items()}
@@ -353,12 +296,13 @@ class StagedFunction:
             self.called_at = location
             if tracer.tries.wants(RecursionError):
                 raise refused("(a recursion that is too deep)", location)
-        held = self._held()
+        held = self.outer.values()
         if inside:
             there = _containers(self.arguments)
             if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
                 raise _Widened(self, grown)
-            params = self._widened(arguments, held)
+            first = self.fitter.fit(first_of(self.params), self.values, arguments, "arguments")
+            params = pair(first, self.outer.fit(state_of(self.params), self.state, held))
             if params != self.params:
                 self.params = params
                 raise _Widened(self)
@@ -380,20 +324,12 @@ class StagedFunction:
         self._stands_for(value, (arguments, held))
         if inside:
             self.inner.append(((arguments, held), value))
-        for i, (new, before) in enumerate(zip(self._objects_at(self.results, made), self.outside, strict=True)):
+        for i, (new, before) in enumerate(zip(self.outer.without_contents(self.results, made), self.outside, strict=True)):
             if shared(new):
                 self._link(new, before, [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)])
         result, state = value
-        for cell, old, new in zip(self.cells.values(), held, state, strict=True):
-            if not same(old, new):
-                cell.write(new)
+        self.outer.become(held, state)
         return result
-
-    def _widened(self, arguments: Arguments, held: Sequence[Any]) -> Pattern:
-        """The pattern of the params, widened for one more call."""
-        first = self.fitter.fit(_first(self.params), self.values, arguments, "arguments")
-        kept = zip(_state(self.params), self.state, held, self.cells.values(), strict=True)
-        return _pair(first, [self.fitter.fit(p, old, new, cell.name) for p, old, new, cell in kept])
 
     def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
         """What a call returns may be one of its arguments."""
@@ -413,23 +349,6 @@ class StagedFunction:
         for x in given:
             found |= {id(who(x)): who(x), **aliases.of(x)}
         aliases.link(new, found)
-
-
-def _pair(first: Pattern, state: Iterable[Pattern]) -> Pattern:
-    """The pattern of arguments, or of a result, with those of the state."""
-    return Node(tuple, (), (first, Node(tuple, (), tuple(state))))
-
-
-def _first(p: Pattern) -> Pattern:
-    assert isinstance(p, Node)
-    return p.children[0]
-
-
-def _state(p: Pattern) -> tuple[Pattern, ...]:
-    assert isinstance(p, Node)
-    state = p.children[1]
-    assert isinstance(state, Node)
-    return state.children
 
 
 def _containers(arguments: Arguments) -> set[int]:

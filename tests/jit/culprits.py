@@ -810,7 +810,7 @@ def dict_kept_twice(x):
 
 def list_kept_twice_by_an_exit(x):
     def found():
-        if x.sum() > 0:
+        if x.sum() > 0:  # noqa: SIM102
             if x.sum() > 1:
                 return KEPT["short"]
         return [v for v in x]  # noqa: C416
