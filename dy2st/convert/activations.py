@@ -11,6 +11,7 @@ from typing import Any
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
 from .lists import StagedList
+from .options import OneOf, values_of
 from .snapshot import Snapshot
 from .structure import Tree, flatten, split
 from .types import same
@@ -108,6 +109,8 @@ def admits(known: Any, new: Any, numbers: bool) -> bool:
         return isinstance(new, Tensor) and (known.dtype, known.ndim, known._weak) == (new.dtype, new.ndim, new._weak)
     if isinstance(known, StagedList):
         return isinstance(new, (StagedList, list))
+    if isinstance(known, OneOf):  # what a call inside picks of others comes in too
+        return isinstance(new, OneOf) or any(new is x for x in values_of(known))
     if isinstance(known, NUMBERS):
         return same(known, new) or (numbers and (isinstance(new, NUMBERS) or (isinstance(new, Tensor) and new._weak)))
     (keys, parts), (others, news) = split(known), split(new)

@@ -172,7 +172,7 @@ class StagedFunction:
         taken = instantiate(self.params, lambda leaf: self._param(block, leaf))
         self.values, self.state = taken
         self.param_leaves = list(extract(self.params, taken))
-        given = [x._value for x in self.param_leaves]
+        given = [(x, x._value) for x in self.param_leaves if isinstance(x, (Tensor, StagedList))]
         own = _containers(self.values) - _containers(self.arguments)
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
@@ -197,7 +197,7 @@ class StagedFunction:
             ) from None  # fmt: skip
         finally:
             tracer.staged.pop()
-        if any(x._value is not v for x, v in zip(self.param_leaves, given, strict=True)):
+        if any(x._value is not v for x, v in given):
             raise self._unstaged("an argument")
         if self.outer.takes_in(outcome, own):
             self._begin()
@@ -266,7 +266,7 @@ class StagedFunction:
         """What a leaf of the results may be that the body has not made, nor been given."""
         if not shared(x) or not isinstance(x, (Tensor, StagedList)):
             return {}
-        own = {id(who(p)) for p in self.param_leaves}
+        own = {id(who(p)) for p in self.param_leaves if shared(p)}
         found = {id(who(x)): who(x), **self.tracer.aliases.of(x)}
         return {key: other for key, other in found.items() if key not in own and outside(other, self.function.block)}
 

@@ -258,6 +258,20 @@ def flag(x, n):
     return x * 2 if found else x
 
 
+def text(x, n):
+    last = "none"
+
+    def visit(k, mode, t):
+        nonlocal last
+        last = "even" if k % 2 == 0 else "odd"
+        if k <= 0:
+            return t * 2 if mode == "up" else t - 1
+        return visit(k - 1, "up" if t.sum() > 1 else "down", t * 0.7)
+
+    y = visit(n, "up", x)
+    return y if last == "even" else y + 1
+
+
 def raises(x, n):
     count = 0
 
@@ -281,6 +295,6 @@ CASES = [
     for function in (
         in_order, nonlocals, exchanged, attributes, attribute_set_first, key_of_some_runs, list_as_argument, dict_as_argument,
         stack_of_operands, records, list_of_the_result, entries_set, in_place, without_gradients, under_other_names, by_two_functions,
-        in_a_loop, called_twice, flag, raises,
+        in_a_loop, called_twice, flag, text, raises,
     )
 ]  # fmt: skip
