@@ -120,26 +120,39 @@ class Generator:
         return [f"def {'forward' if self.method else 'program'}({', '.join(named)}):", *lines, f"    return {', '.join(results)}"]
 
     def helper(self) -> list[str]:
-        """A function beside the program, or a method, which expressions call from now on."""
+        """A function beside the program, or a method, which expressions call from now on; it may call itself."""
         r = self.rng
         saved = self.scope, self.left, self.leaving
         name, result = self.fresh("helper"), r.choice(RESULTS)
         more = {f"{t}_{self.fresh()}": t for t in r.sample([*grammar.PARAMETERS], r.randint(0, 2))}
         defaults = {p: grammar.PARAMETERS[t] for p, t in more.items()}
+        ordered = sorted(more, key=lambda p: bool(defaults[p]))
+        recursive = r.random() < 0.25
         self.scope, self.left, self.leaving, self.returned = dict(more), r.randint(1, 4), r.random() < 0.6, [result]
+        head = ["self"] * self.method + ["x", "n", "m", "a"] + ["depth"] * recursive
+        head += [f"{p}={defaults[p]}" if defaults[p] else p for p in ordered]
+        given = [f"{p}=<{more[p]}0>" if defaults[p] else f"<{more[p]}0>" for p in ordered if not defaults[p] or r.random() < 0.5]
+
+        def call(*depth: str) -> str:
+            return f"{'self.' * self.method}{name}({', '.join(['<vec>', '<int0>', '<ivec0>', '<mat0>', *depth, *given])})"
+
+        known = self.expressions[result], self.templates
         lines = self.enter([], start=False)
+        if recursive:
+            lines += ["    if depth <= 0:", f"        return {self.expression(result, 1)}"]
+            self._know(result, call("depth - 1"))
         while self.left > 0:
             lines += self.statement(1, self.depth)
         lines.append(f"    return {self.latest(result) if r.random() < 0.5 else self.expression(result, 1)}")
         self.scope, self.left, self.leaving = saved
-        ordered = sorted(more, key=lambda p: bool(defaults[p]))
-        head = ["self"] * self.method + ["x", "n", "m", "a"] + [f"{p}={defaults[p]}" if defaults[p] else p for p in ordered]
-        given = ["<vec>", "<int0>", "<ivec0>", "<mat0>"]
-        given += [f"{p}=<{more[p]}0>" if defaults[p] else f"<{more[p]}0>" for p in ordered if not defaults[p] or r.random() < 0.5]
-        call = f"{'self.' * self.method}{name}({', '.join(given)})"
-        self.expressions[result] = [*self.expressions[result], call, call, call]
-        self.templates.append([f"<={result}> = {call}"])
+        self.expressions[result], self.templates = known
+        self._know(result, call(*["<int0> % 3"] * recursive))
         return [f"def {name}({', '.join(head)}):", *lines, "", ""]
+
+    def _know(self, result: str, call: str) -> None:
+        """Statements and expressions may be this call from now on."""
+        self.expressions[result] = [*self.expressions[result], call, call, call]
+        self.templates = [*self.templates, [f"<={result}> = {call}"]]
 
     def enter(self, held: list[str], start: bool = True) -> list[str]:
         """The first lines of a function; the outside is in its scope."""
