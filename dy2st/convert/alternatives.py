@@ -17,11 +17,12 @@ from ..errors import StructureError
 from ..tensor.location import user_location
 from .codes import MaybeNumbers
 from .containers import containers_of, copied, differ, is_container
+from .dynamic import DynamicList
 from .leaves import Const, Pattern, Var, in_order, instantiate
 from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
-from .records import RecordList
+from .records import RecordList, parts_of
 from .running import variables
 from .structure import MaybeNumber, build
 
@@ -37,8 +38,11 @@ def contents_of(x: Any) -> Any:
     return None if isinstance(x, tuple) or frozen else getattr(x, "__dict__", None)
 
 
-def changed(contents: Any, before: Any) -> bool:
-    """Whether the contents of a container are others than they were."""
+def changed(tracer: Tracer, contents: Any, before: Any) -> bool:
+    """Whether the contents of a container are others than they were: its own, or those of the list of dynamic length that it has become."""
+    _, staged = tracer.replaced.get(id(contents), (None, None))
+    if isinstance(staged, DynamicList):
+        return any(part._value is not part.start for part in parts_of(staged))
     if isinstance(contents, dict):
         return len(contents) != len(before) or any(contents.get(k, before) is not v for k, v in before.items())
     return differ(contents, before)
@@ -53,8 +57,8 @@ class _Pair:
     before: tuple[Any, Any]
     location: Location | None
 
-    def changed(self) -> bool:
-        return any(changed(c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
+    def changed(self, tracer: Tracer) -> bool:
+        return any(changed(tracer, c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
 
 
 class Alternatives:
@@ -185,7 +189,7 @@ class Alternatives:
     def require_unchanged(self) -> None:
         """StructureError if one of two containers that may be one object has changed."""
         for pair in self._pairs:
-            if pair.changed():
+            if pair.changed(self._tracer):
                 raise StructureError(
                     "a list, dict or object is changed in place after this, which is one or another one, as only the run knows; "
                     "in some runs the other one would change too", location=pair.location,
@@ -213,7 +217,7 @@ class Alternatives:
 
     def has_changed(self, x: Any) -> bool:
         """Whether a container that stands for one of several, or one of these, has changed."""
-        return any(p.changed() for p in self._pairs if p.one is contents_of(x))
+        return any(p.changed(self._tracer) for p in self._pairs if p.one is contents_of(x))
 
     def forget(self, x: Any) -> list[_Pair]:
         """What stands for one of several may be changed from now on, or nothing holds it any more."""

@@ -60,7 +60,7 @@ class Entries:
         if contents is not None:
             for frame in self._tracer.frames:
                 before = frame.containers.saved(contents)
-                if before is not None and changed(contents, before):
+                if before is not None and changed(self._tracer, contents, before):
                     raise _error(user_location())
             self._alive[id(contents)] = contents
             self._held.append(_Held(contents, copied(contents), user_location()))
@@ -73,7 +73,7 @@ class Entries:
     def require_unchanged(self) -> None:
         """StructureError if what is in a list has changed."""
         for held in self._held:
-            if changed(held.contents, held.before):
+            if changed(self._tracer, held.contents, held.before):
                 raise _error(held.location)
 
     def leave(self, frame: Frame, count: int) -> None:

@@ -32,7 +32,7 @@ from .options import OneOf, Options, by_index, choose
 from .patterns import is_option
 from .raising import raise_where
 from .records import dynamic_list
-from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .tracer import Tracer, current_tracer, is_staged, need_tracer, renamed
 from .types import same
 
 
@@ -158,8 +158,7 @@ def _position(items: Sequence[Any], key: Any, message: str) -> Tensor:
     count = len(items)
     if not count:
         raise IndexError(message)
-    at = integer(key)
-    at = Tensor.wrap(at._value, True)  # an object of its own: a tensor stays a tensor
+    at = renamed(integer(key))  # an object of its own: a tensor stays a tensor
     outside = ops.op("logical_or", X=_less(at, -count), Y=ops.op("logical_not", X=_less(at, count)))
     raise_if(outside, IndexError, message)
     negative = ops.op("cast", X=_less(at, 0), in_dtype="bool", out_dtype="int64")

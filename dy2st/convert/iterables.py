@@ -19,7 +19,7 @@ from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, weak_dtype
 from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
-from .tracer import is_staged
+from .tracer import is_staged, renamed
 
 _MOST_ITEMS = 100_000
 
@@ -100,7 +100,7 @@ def _index(t: Tensor) -> Tensor:
     if t.dtype != "int64":
         t = ops.op("cast", X=t, in_dtype=t.dtype, out_dtype="int64")
     else:
-        t = Tensor.wrap(t._value, t.stop_gradient)  # an object of its own: the other may be modified in place
+        t = renamed(t)  # an object of its own: the other may be modified in place
     return _weak(t)
 
 

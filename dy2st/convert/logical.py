@@ -27,7 +27,7 @@ from .raised import MayRaise
 from .records import parts_of
 from .special import bound
 from .structure import flatten
-from .tracer import Tracer, current_tracer, is_staged, need_tracer
+from .tracer import Tracer, current_tracer, is_staged, need_tracer, renamed
 
 Thunk = Callable[[], Any]
 
@@ -155,8 +155,7 @@ def not_(x: Any) -> Any:
 def python_bool(x: Any) -> Any:
     """A truth that is a Python bool in eager mode: a 0-d weak tensor where it is staged."""
     if isinstance(x, Tensor):
-        scalar = _scalar(x)
-        return as_number(Tensor.wrap(scalar._value))  # an object of its own: a tensor stays a tensor
+        return as_number(renamed(_scalar(x)))  # an object of its own: a tensor stays a tensor
     return x
 
 

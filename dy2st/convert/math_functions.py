@@ -13,7 +13,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
-from .tracer import is_staged
+from .tracer import is_staged, renamed
 
 _Test = Callable[[Any], Any]
 
@@ -136,8 +136,7 @@ def _of_numbers(plain: Callable[..., Any], compute: Callable[..., Tensor]) -> Ca
 
 def _tensor(x: Any) -> Tensor:
     """A number as a tensor that is none."""
-    t = _float(x) if is_staged(x) else dispatch.constant(float(x), "float64")
-    return Tensor.wrap(t._value)
+    return renamed(_float(x)) if is_staged(x) else dispatch.constant(float(x), "float64")
 
 
 def _where(condition: Tensor, x: Any, y: Any) -> Tensor:

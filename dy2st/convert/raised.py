@@ -386,9 +386,11 @@ def refused(what: str, location: Location | None) -> StructureError:
 
 def scalar(flag: Any) -> Any:
     """A flag as a 0-d tensor, also if it is a bool of Python."""
+    from .tracer import renamed
+
     if not isinstance(flag, Tensor):
         return dispatch.constant(np.asarray(flag))
-    return Tensor.wrap((flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[]))._value)
+    return renamed(flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[]))
 
 
 def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Exception]]:

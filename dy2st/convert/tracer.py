@@ -527,6 +527,14 @@ def is_staged(x: Any) -> bool:
     return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
 
 
+def renamed(t: Tensor, stop_gradient: bool = True) -> Tensor:
+    """Another object for the value that a staged tensor has now. One of the outside becomes a variable first, whose value each run reads:
+    its array in another object would be that of the first call for ever."""
+    recorder = dispatch.current_recorder()
+    assert isinstance(recorder, ProgramRecorder)
+    return Tensor.wrap(recorder.lift(t), stop_gradient)
+
+
 def need_tracer(what: str) -> Tracer:
     """The active tracer; StagedValueError if a symbolic tensor met Python control flow outside of one."""
     tracer = current_tracer()

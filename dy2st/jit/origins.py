@@ -26,6 +26,7 @@ _LISTS = {
     "array_append": ("Array", "X"), "array_insert": ("Array", "X"), "array_set": ("Array", "X"), "array_extend": ("Array", "Other"),
     "array_take": ("X",), "array_pop": ("Array",), "array_remove": ("Array",), "read_from_array": ("X",),
 }  # fmt: skip
+_CONSTANTS = ("assign_value", "fill_constant")
 # what makes the indices of `xs * n`: the other ones name each entry once
 _AROUND = "elementwise_mod"
 
@@ -112,6 +113,31 @@ class Origins:
                     found[name] += 2 if len(self._bodies_around(home)) < len(around) else 1
                     found[name] += part.kind == "array" and name in (self.sources(parts[0]) or ())
         return {name for name, count in found.items() if count > 1}
+
+    def inside(self, v: Variable) -> Counter[str] | None:
+        """How often, up to 2, an entry of a list in an entry of a list may be each of its sources; None if that is not known."""
+        found: Counter[str] = Counter()
+        entries = self.sources(v)
+        if entries is None:
+            return None
+        for name in entries:
+            op = self._makers.get(name)
+            while op is not None and op.type == "cast":
+                op = self._makers.get(op.input("X")[0])
+            if op is not None and op.type in _CONSTANTS:
+                continue  # an empty list
+            if op is None or op.type != "tensor_array_to_tensor":
+                return None
+            home = self._homes[op.output_names[0]]
+            items = home.var(op.input("X")[0])
+            sources = self.sources(items)
+            if sources is None:
+                return None
+            found.update(2 * list(self.repeated(items)))
+            found.update(sources)
+            count = len(self._bodies_around(home))
+            found.update(n for n in sources if len(self._bodies_around(self._homes.get(n, self._global))) < count)
+        return found
 
     def is_countable(self, name: str) -> bool:
         """Whether what a variable of a source is at each time can have a number of its own."""

@@ -42,7 +42,8 @@ class Several:
 
     def note_inside(self, mark: int, columns: list[StagedList]) -> None:
         """A list is made, with entries of these columns as lists in its entries: what was put into those is not told apart."""
-        self._inside[mark] = [c for c in columns if self._tracer.aliases.of(c)]
+        if columns:
+            self._inside[mark] = columns
 
     def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
         """The recipe of the result, with the objects that its values are where that can be seen; likewise those of the effects. And groups
@@ -51,8 +52,11 @@ class Several:
         kept = {r.position for r in parts if isinstance(r, Fetched) and r.position in self._values}
         marks = dict.fromkeys(r.mark for r in parts if isinstance(r, Rebuilt) and r.mark in self._inside)
         groups = [[Made(mark), *self.group(column)[1:]] for mark in marks for column in self._inside[mark]]
+        if kept or marks:
+            telling = _Telling(self, kept)
+            groups += telling.inside({mark: self._inside[mark] for mark in marks})
         if kept:
-            recipe, more = _Telling(self, kept).told(recipe, effects)
+            recipe, more = telling.told(recipe, effects)
             groups += more
         return recipe, [group for group in groups if len(group) > 1]
 
@@ -102,6 +106,19 @@ class _Telling:
         effects.cells = [(cell, _with(r, to)) for cell, r in effects.cells]
         return _with(recipe, to), groups
 
+    def inside(self, columns: dict[int, list[StagedList]]) -> list[list[Twin]]:
+        """Groups of what may be one object as entries of lists in entries of these columns, by the marks of the lists that they are of."""
+        groups: list[list[Twin]] = []
+        found: dict[int, Counter[str]] = {}
+        for mark, inner in columns.items():
+            counts = [self._origins.inside(c._value) for c in inner]
+            found[mark] = sum((c for c in counts if c is not None), Counter())
+            if None in counts or any(n > 1 for n in found[mark].values()):
+                groups.append([Made(mark), Made(mark)])
+            groups += [[Made(mark), Made(other)] for other in found if other != mark and found[other].keys() & found[mark].keys()]
+            groups += [[Made(mark), Fetched(p)] for p, names in self._sources.items() if not found[mark].keys().isdisjoint(names or ())]
+        return groups
+
     def _fetch(self, p: int) -> int:
         return self._several._fetch(self._origins.beside(self._variables[p])).position
 
@@ -125,7 +142,9 @@ class _Telling:
         found: Counter[str] = Counter()
         for p, names in self._sources.items():
             others = [v for q in self._sources if q != p and (p in self._kept or q in self._kept) for v in self._values[q]]
-            related = any(self._tracer.aliases.related(v, other) for v in self._values[p] for other in others)
+            # of the entries of two lists their names tell
+            related = any(self._tracer.aliases.related(v, other) or (isinstance(v, StagedList) and isinstance(other, StagedList))
+                          for v in self._values[p] for other in others)  # fmt: skip
             v = self._variables[p]
             repeated = self._origins.repeated(v) if v.kind == "array" and names and p in self._kept else ()
             for name in names or ():

@@ -422,7 +422,9 @@ class Trace:
             raise unlike(kinds).fail("only the run knows which")
         columns = tuple(map(self._column, value.columns))
         mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
-        self._several.note_inside(mark, [c for c, leaf in zip(value.columns, leaves(value.layout), strict=True) if isinstance(leaf, Inner)])
+        inner = [c for c, leaf in zip(value.columns, leaves(value.layout), strict=True)
+                 if isinstance(leaf, Inner) and not all(k.weak for k in leaf.kinds)]  # fmt: skip
+        self._several.note_inside(mark, inner)
         return Rebuilt(RecordList, (value.layout, self.tracer.objects), columns, mark)
 
     def _of_dict(self, value: StagedDict) -> Rebuilt:

@@ -776,6 +776,14 @@ def list_that_may_be_the_other(x):
     return a[0]
 
 
+def row_that_may_be_another_filled_by_a_tensor(x):
+    rows = [[], []]
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        rows[1] = rows[0]
+    rows[1][:] = x
+    return rows
+
+
 @dataclasses.dataclass
 class State:
     h: object

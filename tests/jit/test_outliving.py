@@ -306,6 +306,68 @@ def test_tensors_in_lists_in_a_growing_list_cannot_be_modified():
     keeps["a"].add_(1.0)
 
 
+def twice_in_one(rows, v):
+    rows.append([v, v])
+
+
+def in_two_lists(rows, v):
+    rows.append([v])
+    rows.append([v])
+
+
+def in_an_inner_list(rows, v):
+    rows.append([v, [v, v + 1]])
+
+
+def twice_in_a_list_that_grows(rows, v):
+    inner = []
+    for _ in range(to_tensor(2)):
+        inner.append(v)
+    rows.append(inner)
+
+
+@pytest.mark.parametrize("put", [twice_in_one, in_two_lists, in_an_inner_list, twice_in_a_list_that_grows], ids=lambda f: f.__name__)
+def test_a_tensor_that_the_call_puts_into_such_lists_twice(put):
+    rows = []
+
+    @jit.to_static
+    def step(n):
+        for i in range(n):
+            put(rows, n + i)
+
+    step(to_tensor(2))
+    with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+        rows[0][0].add_(1)
+
+
+def test_a_tensor_that_is_in_such_a_list_once_can_be_modified():
+    rows = []
+
+    @jit.to_static
+    def step(n):
+        for i in range(n):
+            rows.append([n + i, n * i])
+
+    step(to_tensor(2))
+    rows[0][0].add_(to_tensor(5))
+    assert [[v.item() for v in row] for row in rows] == [[7, 0], [3, 2]]
+
+
+def test_a_tensor_under_two_names_of_an_entry_is_one():
+    rows, pairs = [], []
+
+    @jit.to_static
+    def step(n):
+        for i in range(n):
+            v = n + i
+            rows.append({"a": v, "b": v})
+            pairs.append((v, n * i))
+
+    step(to_tensor(2))
+    assert rows[1]["a"] is rows[1]["b"] is pairs[1][0]
+    assert rows[0]["a"] is not rows[1]["a"]
+
+
 # ---- two that become one between calls ----
 PAIR = [tensor(0.5), tensor(1.0)]
 
