@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .attributes import reached as reached
 from .attributes import stored as stored
 from .calls import call as call
 from .comprehensions import list_comp as list_comp

@@ -38,6 +38,13 @@ def contents_of(x: Any) -> Any:
     return None if isinstance(x, tuple) or frozen else getattr(x, "__dict__", None)
 
 
+def _contents_of(x: Any) -> Any:
+    """The same, of lists of dynamic length too: of these a part that is another one after each change."""
+    if not isinstance(x, DynamicList):
+        return contents_of(x)
+    return next(map(vars, parts_of(x)), None)
+
+
 def changed(tracer: Tracer, contents: Any, before: Any) -> bool:
     """Whether the contents of a container are others than they were: its own, or those of the list of dynamic length that it has become."""
     _, staged = tracer.replaced.get(id(contents), (None, None))
@@ -86,11 +93,12 @@ class Alternatives:
         def value(p: Pattern, parts: Sequence[Any]) -> Any:
             if isinstance(p, Const):
                 return p.value
-            if isinstance(p, Var):
-                return make(p)
-            if p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, OneOf, RecordList):
-                return instantiate(p, make)
             originals = [original(x) for x in parts]
+            if isinstance(p, Var) or p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, OneOf, RecordList):
+                new = make(p) if isinstance(p, Var) else instantiate(p, make)
+                if isinstance(new, DynamicList) and any(type(x) is list for x in originals):
+                    found.setdefault(id(new), (new, [x if type(x) is list else None for x in originals]))
+                return new
             key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
@@ -161,8 +169,9 @@ class Alternatives:
             self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))
 
         for one, other in new:
-            if is_there(contents_of(other)):
-                note(contents_of(one), contents_of(other), user_location())
+            parts = _contents_of(one), _contents_of(other)
+            if None not in parts and is_there(parts[1]):
+                note(*parts, user_location())
         # what stands for several at the end of a branch goes on as it is where the other branch does not come to its end, or in a handler
         for pair in left:
             if is_there(pair.one) and is_there(pair.other):
@@ -217,12 +226,12 @@ class Alternatives:
 
     def has_changed(self, x: Any) -> bool:
         """Whether a container that stands for one of several, or one of these, has changed."""
-        return any(p.changed(self._tracer) for p in self._pairs if p.one is contents_of(x))
+        return any(p.changed(self._tracer) for p in self._pairs if p.one is _contents_of(x))
 
     def forget(self, x: Any) -> list[_Pair]:
         """What stands for one of several may be changed from now on, or nothing holds it any more."""
-        own = [p for p in self._pairs if p.one is contents_of(x)]
-        self._pairs = [p for p in self._pairs if p.one is not contents_of(x)]
+        own = [p for p in self._pairs if p.one is _contents_of(x)]
+        self._pairs = [p for p in self._pairs if p.one is not _contents_of(x)]
         return own
 
     def remember(self, pairs: list[_Pair]) -> None:

@@ -19,8 +19,9 @@ from typing import Any
 from ..errors import StagedValueError, StructureError
 from ..tensor.location import user_location
 from ..transpiler import is_generated
+from .foreign import is_foreign
 from .maybe_attribute import MaybeAttribute, NoAttribute
-from .undefined import Undefined, moving
+from .undefined import Undefined, Unread, moving
 
 MISSING = object()
 # where layers keep what is not in their attributes
@@ -29,7 +30,7 @@ _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
 
 
 class Stored:
-    """An object as the place of its attributes: reading and writing them runs no code of its class."""
+    """An object as the place of its attributes and items: reading and writing them runs no code of its class."""
 
     __slots__ = ("_dy_owner",)
 
@@ -40,6 +41,8 @@ class Stored:
 
     def __getattr__(self, name: str) -> Any:
         owner = self._dy_owner
+        if isinstance(owner, Undefined):
+            return NoAttribute(name)
         if not _keeps(owner, name):
             return getattr(owner, name) if _place(owner, name) is None else NoAttribute(name)
         found = held(owner, name)
@@ -47,6 +50,8 @@ class Stored:
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = self._dy_owner
+        if isinstance(owner, Undefined):
+            return
         if not _keeps(owner, name):
             if _place(owner, name) is None:
                 setattr(owner, name, value)
@@ -56,9 +61,52 @@ class Stored:
             remove(owner, name)
 
 
+    def __getitem__(self, key: Any) -> Any:
+        owner = self._dy_owner
+        if isinstance(owner, Undefined) or _computes_items(owner):
+            return Unread(str(key))
+        if isinstance(owner, dict):  # without `__missing__`
+            return dict.get(owner, key, Unread(str(key)))
+        return owner[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        owner = self._dy_owner
+        if isinstance(owner, (Undefined, tuple)) or _computes_items(owner):
+            return
+        if not isinstance(value, Undefined):
+            owner[key] = value
+        elif isinstance(owner, dict):
+            dict.pop(owner, key, None)
+
+
 def stored(owner: Any) -> Stored:
-    """An object as the place of its attributes, in which a branch or a loop finds and leaves them."""
+    """An object as the place of its attributes and items, in which a branch or a loop finds and leaves them."""
     return Stored(owner)
+
+
+def reached(owner: Any, name: str) -> Any:
+    """An attribute on the way to such a place, if there is one that no code of a class computes."""
+    if isinstance(owner, MaybeAttribute):
+        owner = owner.value
+    place = None if isinstance(owner, Undefined) else _place(owner, name)
+    if place is None:
+        return NoAttribute(name) if isinstance(owner, Undefined) else getattr(owner, name)
+    found = held(owner, name) if place == "own" else MISSING
+    if found is MISSING:
+        found = defined(owner if isinstance(owner, type) else type(owner), name)
+        if hasattr(type(found), "__get__"):
+            return NoAttribute(name)
+    return NoAttribute(name) if found is MISSING else found
+
+
+def _computes_items(owner: Any) -> bool:
+    """Whether code of a user's class finds the items of an object, or keeps them."""
+    cls = type(owner)
+    if cls in (list, dict, tuple):
+        return False
+    homes = [next((c for c in cls.__mro__ if name in vars(c)), cls) for name in ("__getitem__", "__setitem__")]
+    return any(isinstance(vars(c).get(n), types.FunctionType) and not is_foreign(c.__module__)
+               for c, n in zip(homes, ("__getitem__", "__setitem__"), strict=True))  # fmt: skip
 
 
 def _place(owner: Any, name: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -335,14 +335,26 @@ def _growing(tracer: Tracer, outcomes: list[Outcome | None], outside: set[int]) 
             pairs.append((sides[0], sides[1]))
         elif len(sides[0]) != len(sides[1]):
             found.setdefault(id(cell.target), (cell.target, max(sides, key=len)))
-    for a, b in pairs:
-        if _is_list(a) and _is_list(b) and a is not b and not (type(a) is type(b) is list and len(a) == len(b)):
-            # a variable is one list or the other: what changes them under other names changes it
-            for one, other in ((a, b), (b, a)):
-                if type(one) is list and id(one) in outside:
-                    found.setdefault(id(one), (one, other))
+        else:
+            pairs += zip(*sides, strict=True)
+    for a, b in _lists_within(pairs):
+        # a variable, or a place in a container, is one list or the other: what changes them under other names changes it
+        for one, other in ((a, b), (b, a)):
+            if type(one) is list and id(one) in outside:
+                found.setdefault(id(one), (one, other))
     return list(found.values())
 
 
-def _is_list(x: Any) -> bool:
-    return type(x) is list or isinstance(x, DynamicList)
+def _lists_within(pairs: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    """The lists of different lengths, or of dynamic length, that are in the same place in two values, for each of these pairs."""
+    left, seen = list(pairs), set()
+    while left:
+        a, b = left.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        seen.add((id(a), id(b)))
+        alike = type(a) is type(b) and type(a) in (list, tuple, dict) and len(a) == len(b)
+        if alike and (type(a) is not dict or a.keys() == b.keys()):
+            left += [(a[key], b[key]) for key in a] if type(a) is dict else zip(a, b, strict=True)
+        elif all(type(x) is list or isinstance(x, DynamicList) for x in (a, b)):
+            yield a, b

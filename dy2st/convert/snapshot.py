@@ -39,19 +39,21 @@ class Snapshot:
         snapshot.add(containers)
         return snapshot
 
-    def add(self, containers: Iterable[Any]) -> None:
-        """Remembers the contents of further containers."""
+    def add(self, containers: Iterable[Any], contents: Iterable[Any] = ()) -> None:
+        """Remembers the contents of further containers; or these, which they had before."""
+        given = iter(contents)
         for c in containers:
             kind = type(c)
-            if kind in BUILT_IN and not c:
+            old = next(given, None)
+            if kind in BUILT_IN and not (c if old is None else old):
                 old = _NOTHING[kind]
                 self._empty.append(c)
             elif kind is dict or kind is OrderedDict:
-                old = c.copy()
+                old = c.copy() if old is None else old
                 self._dicts.append(c)
                 self._copies.append(old)
             else:
-                old = copied(c)
+                old = copied(c) if old is None else old
                 self._others.append((c, old))
             self._saved[id(c)] = c, old
 

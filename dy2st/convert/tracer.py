@@ -107,7 +107,6 @@ class Tracer(Watcher, ProgramRecorder):
         self.compares_arguments = False
         self.arguments: dict[int, bool] = {}
         self.asked_leaves: dict[int, bool] = {}
-        self.before: dict[int, Any] = {}
         self.absent: dict[str, str] = {}
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
         self.entry_codes: dict[str, Variable] = {}
@@ -532,7 +531,7 @@ def renamed(t: Tensor, stop_gradient: bool = True) -> Tensor:
     its array in another object would be that of the first call for ever."""
     recorder = dispatch.current_recorder()
     assert isinstance(recorder, ProgramRecorder)
-    return Tensor.wrap(recorder.lift(t), stop_gradient)
+    return Tensor.wrap(t._value if t.is_symbolic else recorder.lift(t), stop_gradient)
 
 
 def need_tracer(what: str) -> Tracer:

@@ -11,7 +11,7 @@ from typing import Any
 from ..transpiler import is_generated
 from .cells import OuterVariable, assigned_outside, place_of
 from .changeable import Changeable
-from .containers import BUILT_IN, LEAVES, containers_of, held_by, is_container, is_plain_object
+from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
 from .dicts import StagedDict
 from .frames import Frame
 from .maybe_attribute import MaybeAttribute
@@ -41,6 +41,7 @@ class Watcher:
     Attributes:
         frames: the branches and loop bodies that are being traced, from the outside in.
         root: the contents that what is outside of the function had at the begin.
+        before: what there was before the function ran, as far as it is known, by id.
         functions, owners: the functions that were called, and the objects of which methods were called, by id.
         made: the objects that the functions have made by calling a class of the user's, by id.
         attributes: the objects whose attributes a dict is, by its id.
@@ -53,6 +54,8 @@ class Watcher:
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.root = Snapshot()
+        self.before: dict[int, Any] = {}
+        self._found_before = False  # whether `before` has all that could be reached then
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
         self.made: dict[int, tuple[Any, list[Frame]]] = {}
@@ -93,7 +96,7 @@ class Watcher:
             new = [c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers]
             self._add_inside(new, [f for f in self.frames if all(f is not g for g in around)])
         self.owners[id(owner)] = owner
-        self._add([c for c in containers_of(owner, attributes=self.attributes) if id(c) not in self._containers])
+        self._add_reached(containers_of(owner, attributes=self.attributes))
         self.watch_reached(type(owner) if id(owner) in self.made else owner)
 
     def make(self, new: Any) -> None:
@@ -130,9 +133,49 @@ class Watcher:
         self._converted = len(self.reach.objects)
         containers, variables = self._changeable.new()
         self.attributes.update(islice(self.reach.owners.items(), owned, None))
-        self._add([c for c in containers if id(c) not in self._containers])
+        self._add_reached(containers)
         for variable in variables:
             self.watch_variable(variable)
+
+    def _add_reached(self, containers: Iterable[Any]) -> None:
+        """`_add` for those that are not watched. One of the outside that was watched before it was known that code may change it is state too."""
+        found = list(containers)
+        for c in found:
+            if id(c) in self._containers and c not in self.root and self._was_before(c):
+                self.root.add([c], [self._at_begin(c)])
+        self._add([c for c in found if id(c) not in self._containers])
+
+    def _was_before(self, container: Any) -> bool:
+        """Whether a container was there before the function ran."""
+        if not self._found_before:
+            self._found_before = True
+            self.before = {**self.before, **self._reachable_at_begin()}
+        return id(container) in self.before
+
+    def _reachable_at_begin(self) -> dict[int, Any]:
+        """All that `before` led to before the function ran."""
+        found: dict[int, Any] = {}
+        left = list(self.before.values())
+        while left:
+            x = left.pop()
+            if type(x) in LEAVES or id(x) in found:
+                continue
+            found[id(x)] = x
+            if is_container(x):
+                left += held_by(self._at_begin(x))
+            elif type(x) is tuple:
+                left += x
+            own = getattr(x, "__dict__", None)
+            if isinstance(own, dict) and (is_container(x) or is_plain_object(x) or hasattr(type(x), "sublayers")):
+                left.append(own)
+            if is_plain_object(x):
+                left += (v for slot in slots_of(x) for v in slot.values())
+        return found
+
+    def _at_begin(self, container: Any) -> Any:
+        """The contents that a container had when it was first watched, in the root or a block; it has not changed before."""
+        known = next((s for s in (self.root, *(f.containers for f in self.frames)) if container in s), None)
+        return copied(container) if known is None else known.saved(container)
 
     def watch_holder(self, holder: Any) -> None:
         """A dict (or variable) whose entry becomes an input is state from the beginning."""

@@ -784,6 +784,24 @@ def row_that_may_be_another_filled_by_a_tensor(x):
     return rows
 
 
+def list_in_a_place_that_may_be_another(x):
+    a = [x, x]
+    rows = [a, a]
+    if x.sum() > 0:
+        rows[0] = [x * 2]
+    a[1] = x * 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return rows[0][-1]
+
+
+def list_in_an_object_that_may_be_another(x):
+    a = [x, x]
+    held = Held(a)
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        held = Held([x * 2])
+    a[1] = x * 5
+    return held.x[-1]
+
+
 @dataclasses.dataclass
 class State:
     h: object

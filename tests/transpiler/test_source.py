@@ -70,6 +70,17 @@ def test_functions_made_in_a_loop():
     assert [run(f, 1) for f in made] == [1, 2, 3]
 
 
+def test_a_class_in_a_function_in_a_function(tmp_path):
+    kept = "        class Kept:\n            def get(self): return 2 if x else 3\n        return Kept().get()\n"
+    text = f"def make():\n    def f(x):\n{kept}    return f\n"
+    module = imported(tmp_path / "nested.py", text, "nested")
+    assert (run(module.make(), 1), run(module.make(), 0)) == (2, 3)
+    (tmp_path / "nested.py").write_text(text.replace("Kept", "Left"))
+    os.utime(tmp_path / "nested.py", (1, 1))
+    with pytest.raises(ConversionError, match="the file was changed after it was imported"):
+        run(module.make(), 1)
+
+
 def from_text(text, name="f", filename=None):
     filename = filename or f"<text {hash(text)}>"
     text = textwrap.dedent(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gast
 
 from dy2st.transpiler import nodes
-from dy2st.transpiler.names import Namer
+from dy2st.transpiler.names import Namer, unwrap
 from dy2st.transpiler.passes.block_state import State
 from dy2st.transpiler.templates import statements
 
@@ -43,11 +43,19 @@ def _if_there(text: str, node: gast.AST) -> gast.AST:
 
 
 def _stored(node: gast.AST) -> gast.AST:
-    """The place in which an object keeps an attribute: what code of its class does is for the user's statements alone."""
+    """The place in which an object keeps an attribute or item: what code of its class does is for the user's statements alone."""
     node = nodes.load(node)
-    if isinstance(node, gast.Attribute):
-        node.value = nodes.dy("stored", node.value)
+    if isinstance(node, (gast.Attribute, gast.Subscript)):
+        node.value = nodes.dy("stored", _way(node.value))
     return node
+
+
+def _way(node: gast.AST) -> gast.AST:
+    """The object that has it, on a way that runs no such code either."""
+    node = unwrap(node)
+    if isinstance(node, gast.Attribute):
+        return nodes.dy("reached", _way(node.value), nodes.constant(node.attr))
+    return _stored(node)
 
 
 def declare(at: gast.AST, state: State, names: list[str]) -> list:
