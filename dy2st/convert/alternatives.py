@@ -6,7 +6,7 @@ the other one can still be reached, only the run knows whether that changes too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -96,8 +96,8 @@ class Alternatives:
             originals = [original(x) for x in parts]
             if isinstance(p, Var) or p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, OneOf, RecordList):
                 new = make(p) if isinstance(p, Var) else instantiate(p, make)
-                if isinstance(new, DynamicList) and any(type(x) is list for x in originals):
-                    found.setdefault(id(new), (new, [x if type(x) is list else None for x in originals]))
+                if isinstance(new, DynamicList) and any(type(x) is list or id(x) in self._of for x in originals):
+                    found.setdefault(id(new), (new, [x if isinstance(x, (list, DynamicList)) else None for x in originals]))
                 return new
             key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
@@ -134,10 +134,34 @@ class Alternatives:
         if other is new or id(other) in self._of.get(id(new), ()):
             return
         self._made.add(id(new))
-        for one, x in ((new, other), (other, new)):
+        self._know(new, other)
+        self._new.append((new, other))
+
+    def _know(self, a: Any, b: Any) -> None:
+        """The two may be one object."""
+        for one, x in ((a, b), (b, a)):
             self._alive[id(one)] = one
             self._of.setdefault(id(one), {})[id(x)] = x
-        self._new.append((new, other))
+
+    def became(self, items: list, staged: DynamicList) -> None:
+        """A list has become one of dynamic length, which may be all that the list may be."""
+        for other in [items, *self._of.get(id(items), {}).values()]:
+            self._know(staged, other)
+
+    def finds(self, carried: Iterable[tuple[Any, Any]], outside: Container[int]) -> bool:
+        """Whether an iteration of a loop leaves a container that may be one of the outside which the one that it began with may not be.
+        Of lists of dynamic length `Carried` knows.
+
+        Args:
+            carried: both, of all that the loop carries.
+            outside: the ids of the contents of what was there before the loop.
+        """
+        for begin, end in carried:
+            known = {id(begin), *self._of.get(id(begin), ())}
+            found = () if isinstance(begin, DynamicList) else (end, *self._of.get(id(end), {}).values())
+            if any(id(x) not in known and id(contents_of(x)) in outside for x in found):
+                return True
+        return False
 
     def stand_for(self, group: Sequence[tuple[Any, Sequence[Any]]]) -> None:
         """Each of these containers, which were made and are different ones, is one of its others, in some runs."""

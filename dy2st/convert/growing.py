@@ -95,6 +95,7 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         for part in parts_of(staged):
             tracer.aliases.replaces(part, items)
         tracer.sharing.same(items, staged)
+        tracer.alternatives.became(items, staged)
         if tracer.entries.holds(items):
             tracer.entries.lent(staged)
     tracer.replaced[id(items)] = (items, staged)

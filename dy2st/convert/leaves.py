@@ -98,6 +98,19 @@ def in_order(p: Node, value: Any) -> list[Any]:
     return [by_key[k] for k in p.keys]
 
 
+def has_structure(p: Pattern, value: Any) -> bool:
+    """Whether a value has the children of a pattern, at each level: a list may be one of dynamic length by now."""
+    if not isinstance(p, Node) or isinstance(value, Undefined) or p.kind in (MaybeNumber, MaybeNumbers, OneOf):
+        return True
+    if p.kind is RecordList:
+        return isinstance(value, (RecordList, list))
+    if p.kind not in (MaybeAttribute, MaybeNone, MaybeObject, MaybeValue):  # which the bare value is one of, too
+        keys, children = split(value)
+        if node_type(value) is not p.kind or children is None or len(children) != len(p.children) or set(keys) != set(p.keys):
+            return False
+    return all(map(has_structure, p.children, in_order(p, value)))
+
+
 def variables(p: Pattern) -> Iterator[Var]:
     """The varying leaves in order."""
     if isinstance(p, Var):

@@ -18,14 +18,14 @@ from .aliases import Carried, who
 from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .growing import current, grown, promote, substituted
 from .if_stmt import State, if_stmt, truth
-from .leaves import Const, Pattern, Var, coerce, extract, replaced, variables, wrap
+from .leaves import Const, Pattern, Var, coerce, extract, has_structure, replaced, variables, wrap
 from .lists import StagedList
 from .outer_cells import new_cells
 from .patterns import Fitter, place
 from .raised import MayRaise
 from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew
-from .things import FIRST
+from .things import FIRST, objects_at
 from .tracer import Tracer, current_tracer
 from .types import same
 from .undefined import Undefined, quiet
@@ -104,6 +104,7 @@ class Loop:
         values = get_state()
         tracer.watch(*values)
         tracer.watch_locals()
+        self.outside = set(tracer.watched)
         self._begin(values)
 
     def _begin(self, values: Sequence[Any]) -> None:
@@ -232,7 +233,8 @@ class Loop:
 
     def _last(self) -> list[list[Any]]:
         """What the last trial has left in the variables, as far as these are still of that kind."""
-        return [[*values, *(Undefined(s.name) for s in self.slots[len(values) :])] for values in self.last]
+        return [[x if has_structure(slot.pattern, x) else Undefined(slot.name) for slot, x in zip(self.slots, values, strict=False)]
+                + [Undefined(slot.name) for slot in self.slots[len(values) :]] for values in self.last]  # fmt: skip
 
     def _leaves(self, values: Sequence[Any]) -> list[Any]:
         """What values of the slots have at the varying leaves."""
@@ -310,7 +312,12 @@ class Loop:
                 self._promote(slot.initial, new)
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(self.starts, self._leaves(after), self.body_block)
-        return settled
+        return settled and not self.tracer.alternatives.finds(self._objects(after), self.outside)
+
+    def _objects(self, after: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """The objects that an iteration begins with, where they vary, each with the one that it leaves to the next."""
+        values = zip(self.slots, self.begun, after, strict=True)
+        return [pair for slot, *ends in values for pair in zip(*(objects_at(slot.pattern, x) for x in ends), strict=True)]
 
     def _is_least(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
         """Whether nothing else than what the trial assumed varies, and all of that does."""
@@ -372,6 +379,8 @@ class Loop:
         for slot in self.slots:
             slot.initial = substituted(slot.initial, items, staged)
             slot.pattern = replaced(slot.pattern, items, staged)
+            if not has_structure(slot.pattern, slot.initial):
+                slot.pattern = Const(slot.initial)  # what was found of a list of Python
         self.leave()
 
     # ---- emitting ----
@@ -407,7 +416,7 @@ class Loop:
         patterns, before = [slot.pattern for slot in self.slots], [slot.initial for slot in self.slots]
         values = tracer.alternatives.merged(patterns, [before, after], lambda leaf: wrap(tracer, leaf, next(rest)))
         tracer.sharing.iterated(self.around, self.body_block, patterns, self.begun, after, self._moved(after))
-        tracer.sharing.merged(patterns, values, [(tracer.block, before), (self.body_block, after)])
+        tracer.sharing.merged(patterns, values, [(tracer.block, before), (self.body_block, after)], carried=self._objects(after))
         self.carried.leave(self._leaves(values), self._leaves(before), self.starts, self._leaves(after),
                            (self.test_block, self.body_block), tracer.block)  # fmt: skip
         self.set_state(tuple(values[: len(self.names)]))

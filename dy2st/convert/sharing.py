@@ -244,18 +244,19 @@ class Sharing:
 
     # ---- branches and loops ----
     def merged(self, patterns: Sequence[Pattern], new: Sequence[Any], sides: Sequence[Side],
-               original: Callable[[Any], Any] = lambda x: x, how: str = PUT) -> None:  # fmt: skip
+               original: Callable[[Any], Any] = lambda x: x, how: str = PUT, carried: Sequence[tuple[Any, Any]] = ()) -> None:  # fmt: skip
         """The values of these patterns stand for those of the sides.
 
         Args:
             original: says for which object a value of a side is a copy.
             how: how what was in lists of Python is in those of dynamic length that stand for them; FIRST where a loop begins with them.
+            carried: the objects that an iteration begins with, each with the one that it leaves to the next.
         """
         for p, value, *parts in zip(patterns, new, *(values for _, values in sides), strict=True):
             for made, *olds in zip(objects_at(p, value), *(objects_at(p, x) for x in parts), strict=True):
                 for (block, _), old in zip(sides, olds, strict=True):
                     if isinstance(made, RecordList) and type(old) is list:
-                        self._taken_in.append(([original(x) for x in old], made, how))
+                        self._taken_in.append(([*map(original, old), *_handed_on(old, carried)], made, how))
                     elif type(old) is type(made) or (isinstance(made, StagedList) and type(old) is list):
                         self.stands_for(made, original(old), block)
 
@@ -325,3 +326,14 @@ class Sharing:
             values = zip(patterns, starts, ends, strict=True)
             pairs = [x for p, a, b in values for x in zip(objects_at(p, a), objects_at(p, b), strict=True)]
             Iteration(self, before, body, [(self.thing(a), self.thing(b)) for a, b in pairs if type(a) is type(b)], moved).settle()
+
+
+def _handed_on(items: list, carried: Sequence[tuple[Any, Any]]) -> list[Any]:
+    """What objects in a list may be, too, that iterations before have left."""
+    inside = {id(o) for x in items for o in objects_in(x)} if carried else set()
+    left, found = list(carried), []
+    while reached := [pair for pair in left if id(pair[0]) in inside]:
+        left = [pair for pair in left if id(pair[0]) not in inside]
+        found += [end for begin, end in reached if end is not begin]
+        inside |= {id(o) for x in found for o in objects_in(x)}
+    return found

@@ -802,6 +802,16 @@ def list_in_an_object_that_may_be_another(x):
     return held.x[-1]
 
 
+def list_of_an_object_made_on_a_path_that_may_be_another(x, n):
+    entry, held, rows = [3.0], Held([[6.0], [7.0]]), [1.0, 2.0]
+    if n != 2:
+        rows = held.x[1]
+    if n > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        held = Held([rows, entry])
+    entry.clear()
+    return held.x[1]
+
+
 @dataclasses.dataclass
 class State:
     h: object
@@ -825,7 +835,8 @@ class Trained:
 
 TRAINED = Trained()
 SIMPLE_QUEUE, CONTEXT, MEMORY, HASH = queue.SimpleQueue(), contextvars.ContextVar("c", default=1), memoryview(bytearray(2)), hashlib.md5()
-KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}]}
+KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}], "lists": [[1.0], [2.0]],
+        "pair": [{"a": 4.0}, {"a": 5.0}], "held": Held([3.0])}  # fmt: skip
 
 
 def dict_kept_twice(x):
@@ -871,6 +882,34 @@ def list_kept_twice_perhaps_once_more(x):
     except OverflowError:
         change()
     return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
+def entry_kept_twice_after_iterations(x, n):
+    held, entry = Held([{"a": 1.0}, {"a": 2.0}]), {"a": 3.0}
+    for _ in range(n):  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["pair"] = held.x
+        held = Held([held.x[1], entry])
+    KEPT["one"] = entry
+    return x
+
+
+def entry_that_the_iteration_before_has_left(x, n):
+    entry, last = {"a": 3.0}, {"a": 4.0}
+    for _ in range(n):  # error: what is in a list of dynamic length is held there as a copy, where eager mode has one list, dict or object
+        KEPT["rows"] = [last, {"a": 5.0}]
+        last = entry
+    KEPT["one"] = entry
+    return x
+
+
+def entry_kept_of_a_list_that_is_replaced(x, n):
+    rows = Held(KEPT["lists"])
+    held = Held(rows.x[0])
+    if n == 2:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        rows.x = [[4.0], [1.0, 2.0]]
+        rows.x.pop()
+        KEPT["held"].x, held.x = held.x, KEPT["held"].x
+    return x
 
 
 def dict_kept_twice_where_another_path_raises(x):
@@ -1135,6 +1174,15 @@ def lists_that_may_be_one(x):
     if x.sum() > 0:
         b = [x * 2]
     return a is b  # error: whether the two are one object depends on a condition on tensors
+
+
+def lists_of_two_lengths_that_may_be_one(x, n):
+    a, b, rows = [1.0, 2.0], [3.0], [4.0, 5.0]
+    if n > 0:
+        a = rows
+    if x.sum() > 2:
+        b = rows
+    return x if a is b else -x  # error: whether the two are one object depends on a condition on tensors
 
 
 def objects_that_may_be_one(x):
