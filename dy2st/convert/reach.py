@@ -120,6 +120,15 @@ class Reach:
             self._attributes(owner, {name}, asking=True)
             self._settle()
 
+    def sweep(self, owner: Any) -> None:
+        """Adds all attributes of an object, which were read without their names."""
+        attributes = dict_of(owner)
+        assert attributes is not None
+        self._place(self.inside.get(id(owner), attributes), LENGTH, f"number of the attributes of {type(owner).__name__}")
+        self.read |= attributes.keys()
+        self._attributes(owner, set(attributes))
+        self._settle()
+
     def reads(self, place: Place) -> bool:
         """Whether code may read the place itself; False if it only assigns it."""
         return place.item or self._sweeping or place.entry not in self._assigned - self.read

@@ -123,7 +123,8 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, value
     if dataclasses.is_dataclass(kind):
-        found = {f.name: x for f in dataclasses.fields(value) if (x := _field(value, f.name)) is not _MISSING}
+        names = dict.fromkeys((*(f.name for f in dataclasses.fields(value)), *getattr(value, "__dict__", ())))  # it may have others
+        found = {name: x for name in names if (x := _field(value, name)) is not _MISSING}
         return tuple(found), list(found.values())
     attributes = None if isinstance(value, _LEAVES) else attributes_of(value)
     return ((), None) if attributes is None else (tuple(attributes), list(attributes.values()))

@@ -70,6 +70,8 @@ class Tracer(Watcher, ProgramRecorder):
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
+        swept: the objects of the outside of which all attributes are read.
+        values: the tensors that got a variable as their value when they were modified in place, by its name.
         limit: the number of ops beyond which tracing fails with TooLongError; None: any.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
@@ -114,6 +116,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
+        self.swept: list[Any] = []
         self.is_piece = False
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.left: dict[int, Any] = {}
@@ -127,6 +130,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.sharing = Sharing(self)
         self.gradients = Gradients(self)
         self.placeholders: Sequence[Tensor] = ()
+        self.values: dict[str, Any] = {}
         self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
@@ -350,6 +354,7 @@ class Tracer(Watcher, ProgramRecorder):
     def carry_on(self, tensor: Any, v: Variable) -> None:
         """Gives a tensor the variable that stands for its value from now on."""
         self.on_mutate(tensor)
+        self.values.setdefault(v.name, tensor)
         tensor._value = v
 
     def is_leaf(self, tensor: Tensor) -> bool:

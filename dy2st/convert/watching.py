@@ -138,7 +138,7 @@ class Watcher:
             self.watch_variable(variable)
 
     def _add_reached(self, containers: Iterable[Any]) -> None:
-        """`_add` for those that are not watched. One of the outside that was watched before it was known that code may change it is state too."""
+        """`_add` for those that are not watched. One of the outside that was watched before is state from now on too."""
         found = list(containers)
         for c in found:
             if id(c) in self._containers and c not in self.root and self._was_before(c):

@@ -48,8 +48,19 @@ class SameAs:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """Of an object that is looked into at each call: it is none of those that are in these places now, and none of the others."""
+
+    places: tuple[Place, ...]
+    others: frozenset[int]
+
+    def __repr__(self) -> str:
+        return "an object of its own"
+
+
+@dataclass(frozen=True)
 class Guard:
-    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind` or `SameAs` say."""
+    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind`, `SameAs` or `Apart` say."""
 
     place: Place
     value: Any
@@ -70,6 +81,9 @@ class Guard:
             return type(now) is self.value.cls
         if isinstance(self.value, SameAs):
             return now is self.value.place.now()
+        if isinstance(self.value, Apart):
+            ids = {id(place.now()) for place in self.value.places}
+            return len(ids) == len(self.value.places) and self.value.others.isdisjoint(ids)
         if isinstance(self.value, Look):
             return isinstance(now, Tensor) and Look.of(now) == self.value
         return same(now, self.value)
@@ -116,7 +130,7 @@ class Guards:
         self._read: list[Callable[[], Any]] = []
         self._values: list[Any] = []
         for guard in self._all:
-            if guard.entry is CONTENTS or guard.entry is ORDER or isinstance(guard.value, (Look, Kind, SameAs)):
+            if guard.entry is CONTENTS or guard.entry is ORDER or isinstance(guard.value, (Look, Kind, SameAs, Apart)):
                 self._others.append(guard)
             elif guard.entry is CODE:
                 for name, value in zip(("__code__", "__defaults__", "__kwdefaults__"), guard.value, strict=True):
@@ -146,7 +160,7 @@ class Guards:
 
 
 def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
-              merged: Container[tuple]) -> Iterator[Guard]:  # fmt: skip
+              merged: Container[tuple], unchanged: Callable[[Place, tuple], bool]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
 
     Args:
@@ -155,15 +169,28 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         kept: ids of tensors that it gives back as the objects that they are; no other can be in their place.
         found: for tensors that it gives back as what is found there, by id, the place.
         merged: places that get new values that are not known before the run: the old one may be among them.
+        unchanged: whether a place may have been assigned what was there already, on some path only.
     """
+    known: dict[int, Place] = {}
+    tied: set[int] = set()
+    for key, place in reach.places.items():
+        if reach.reads(place):
+            known.setdefault(id(place.now()), place)
+        if isinstance(place.now(), Tensor) and unchanged(place, key):
+            tied.add(id(place.now()))
+    identical: set[int] = set()
     for key, place in reach.places.items():
         value = place.now()
         read = reach.reads(place)
         if not read and key not in merged and id(value) not in captured:
+            if value is not MISSING and unchanged(place, key):
+                main = None if isinstance(value, _PLAIN) else known.get(id(value))
+                yield Guard(place, value if main is None else SameAs(main))
             continue
         if id(value) in reach.inside and reach.inside[id(value)].place is place:
             yield Guard(place, Kind(type(value)))
         elif not isinstance(value, Tensor) or id(value) in kept:
+            identical.add(id(value))
             yield Guard(place, value)
         elif (main := captured.get(id(value)) or found.get(id(value))) is not None:
             if main is not place:
@@ -171,4 +198,9 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
             elif id(value) not in captured:
                 yield Guard(place, Look.of(value))
         elif not value.is_symbolic and read:
-            yield Guard(place, Look.of(value))
+            main = known[id(value)] if id(value) in tied else place
+            yield Guard(place, Look.of(value) if main is place else SameAs(main))
+    inside = [x for x in reach.inside.values() if x.replaced]
+    if inside:
+        others = frozenset(identical - {id(x.place.now()) for x in inside})
+        yield Guard(inside[0].place, Apart(tuple(x.place for x in inside), others))

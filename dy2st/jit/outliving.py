@@ -123,12 +123,18 @@ class _Telling:
         return self._several._fetch(self._origins.beside(self._variables[p])).position
 
     def _known_outside(self) -> Iterator[tuple[str, tuple[Tensor, Recipe]]]:
-        """The tensors that are there before and after the call, by the names of their variables now."""
+        """The tensors that are there before and after the call, by the names of the variables that have been their values."""
         tracer = self._tracer
-        for i, p in enumerate(self._several._placeholders):
-            yield p._value.name, (p, Argument(i))  # type: ignore[union-attr]
+        found: dict[int, tuple[Tensor, Recipe]] = {id(p): (p, Argument(i)) for i, p in enumerate(self._several._placeholders)}
+        found |= {id(t): (t, Constant(t)) for t, _ in tracer.captures.values()}
+        for name, t in tracer.values.items():
+            if id(t) in found:
+                yield name, found[id(t)]
         for t, v in tracer.captures.values():
-            yield (t._value if isinstance(t._value, Variable) else v).name, (t, Constant(t))
+            yield v.name, found[id(t)]
+        for t, recipe in found.values():  # what it is now comes last, as another one may have had it before
+            if isinstance(t._value, Variable):
+                yield t._value.name, (t, recipe)
 
     def _object(self, p: int, name: str) -> Recipe | None:
         """The object that a variable of a source is, if the value may be that and it is elsewhere too."""

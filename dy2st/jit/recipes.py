@@ -203,7 +203,7 @@ def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
     if isinstance(recipe, Identified):
         objects = {i: r and located(r, places) for i, r in recipe.objects.items()}
         return Identified(recipe.value, recipe.which, objects)
-    if isinstance(recipe, Constant) and isinstance(recipe.value, Tensor) and id(recipe.value) in places:
+    if isinstance(recipe, Constant) and id(recipe.value) in places:
         return Found(places[id(recipe.value)], recipe)
     return recipe
 

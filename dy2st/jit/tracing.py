@@ -42,6 +42,7 @@ from ..convert.layouts import Inner, holds_objects, leaves, untold
 from ..convert.lists import StagedList, unlike
 from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.names import names_of
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.places import CONTENTS, LENGTH, Place, place_of_attribute
@@ -60,12 +61,13 @@ from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
 from .concrete import ArgumentCell, Captured, ConcreteProgram, Effects, Number
-from .guards import Guard, Guards, guards_of
+from .guards import Guard, Guards, guards_of, same
 from .outliving import Several
 from .recipes import (
     Argument,
     Constant,
     Fetched,
+    Found,
     Given,
     Held,
     Picked,
@@ -254,7 +256,9 @@ class Trace:
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
         owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
         held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values())))
-        containers, lists = _within(held)
+        # what has become a list of dynamic length had these entries, which it may have still
+        entries = [v for items, _ in tracer.replaced.values() if type(items) is list and self._was_there(items) for v in items]
+        containers, lists = _within([*held, *entries])
         tracer.alternatives.require_apart([*containers, *{id(who(x)): x for items in lists for x in parts_of(items)[:1]}.values()])
         if tracer.sharing:
             tracer.sharing.settle()
@@ -285,6 +289,8 @@ class Trace:
         reach.add(*tracer.given)
         for owner, name in tracer.asked:
             reach.ask(owner, name)
+        for owner in tracer.swept:
+            reach.sweep(owner)
         if (left := reach.left_on_tensors()) is not None:
             raise StagedValueError(
                 f"the attribute {left!r}, which a tensor outside does not have yet, gets a value that only the run knows",
@@ -292,7 +298,8 @@ class Trace:
                 hint=f"set it outside first (t.{left} = None), or keep the value in an attribute of the layer",
             )  # fmt: skip
         places: dict[int, Place] = {}
-        for place in reach.places.values():
+        # what no code reads may be another one at the next call
+        for place in sorted(reach.places.values(), key=lambda p: not reach.reads(p)):
             if isinstance(value := place.now(), Tensor) or id(value) in self.tracer.before:
                 places.setdefault(id(value), place)
         captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
@@ -305,8 +312,15 @@ class Trace:
         # what the function itself appends to, or counts up as an input, does not call for another trace
         own = {id(c.target) for c, _ in effects.cells if isinstance(c, AppendCell) and not reach.looks_at(c.target)}
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
-        merged = {place_of(c.target, c.entry) for c, r in effects.cells if isinstance(c, EntryCell) and not isinstance(r, Constant)}
-        guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged)
+        entries = {place_of(c.target, c.entry): r for c, r in effects.cells if isinstance(c, EntryCell)}
+        merged = {key for key, r in entries.items() if not isinstance(r, (Constant, Found))}
+        assigned = {n for f in tracer.functions.values() for n in names_of(f.__code__).assigned | names_of(f.__code__).changed}
+
+        def unchanged(place: Place, key: tuple) -> bool:
+            r = entries.get(key)
+            return key[1] in assigned and (r is None or (isinstance(r, Constant) and same(r.value, place.now())))
+
+        guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, unchanged)
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
@@ -519,7 +533,7 @@ class Trace:
         for t, g in gradients.found.values():
             position = None if g is None else self._fetch(self.tracer.lift(g)).position
             effects.gradients.append((self._outside(t), position))
-        for cell in self.tracer.root.changed():
+        for cell in self._changed():
             if isinstance(cell, EntryCell):
                 _require_no_id(cell.entry)
             if isinstance(cell, OrderCell):
@@ -552,6 +566,17 @@ class Trace:
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
                 effects.cells.append((_outer(cell, self.paths), self._list(value)))
         return effects
+
+
+    def _changed(self) -> list[Cell]:
+        """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
+        cells = self.tracer.root.changed()
+        known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
+        for number in self.numbers:
+            now = number.holder.get(number.entry)
+            if place_of(number.holder, number.entry) not in known and getattr(now, "_value", None) is not number.variable:
+                cells.append(EntryCell(number.holder, number.entry))
+        return cells
 
 
 def _within(values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
