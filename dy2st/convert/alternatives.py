@@ -239,7 +239,7 @@ class Alternatives:
         aliases = self._tracer.aliases
         twins = any(one is not other and aliases.related(one, other) for one, other in combinations(lists, 2))
         # a list of Python may itself stand for the one that such a list may be, or this for another one of Python
-        plain = {key for part in held for key in (id(part), *self._of.get(id(part), ()))}
+        plain = {key for part in held if not isinstance(part, DynamicList) for key in (id(part), *self._of.get(id(part), ()))}
         if place is None and not twins and not any(id(x) in plain for one in lists for x in aliases.plain(one)):
             return
         raise StructureError(
