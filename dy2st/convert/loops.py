@@ -250,6 +250,7 @@ class Loop:
         self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()
         with self.tracer.frame(self.test_block) as frame:
             before = self._enter(self.test_block)
+            before[: len(self.names)] = self.get_state()  # two of them may be names of one place
             try:
                 test = self.tracer.tries.tried(lambda: truth(self.test_fn()))
             except MayRaise:

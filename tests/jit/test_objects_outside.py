@@ -247,7 +247,7 @@ def test_a_tensor_that_is_modified_is_the_one_that_is_kept(make):
     stateful.check(make)
 
 
-# ---- lists that become lists of dynamic length under several names ----
+# ---- what changes under several names in a loop ----
 def exchanged_in_a_loop():
     def f(x, n):
         a, b = [1.0, 2.0], [3.0]
@@ -272,6 +272,19 @@ def replaced_in_a_tuple_in_a_loop():
     return f, None
 
 
-@pytest.mark.parametrize("make", [exchanged_in_a_loop, replaced_in_a_tuple_in_a_loop])
-def test_lists_under_several_names(make):
+def attribute_under_two_names_in_a_loop():
+    one = Box(v=1.0)
+
+    def f(x, n):
+        other = one
+        for i in range(n):
+            one.v = 1.0 * i
+            other.v = other.v + x[0]
+        return x * one.v
+
+    return f, one
+
+
+@pytest.mark.parametrize("make", [exchanged_in_a_loop, replaced_in_a_tuple_in_a_loop, attribute_under_two_names_in_a_loop])
+def test_under_several_names(make):
     stateful.check(make)
