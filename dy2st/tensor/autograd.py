@@ -253,6 +253,8 @@ def _useful(order: list[tape.Node], targets: set[_Key]) -> set[_Key]:
 
 
 def _hooked(node: tape.Node, index: int, g: Tensor) -> Tensor:
+    if not node.hooks:
+        return g
     for hook in list(node.hooks.get(index, {}).values()):
         g = tape.snapshot(g)  # other tensors may share it, and the hook may modify it in place
         result = hook(g)
@@ -384,7 +386,7 @@ def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
     if t.stop_gradient or not t.dtype.startswith("float"):
         raise no_gradient(t, "a hook would never be called: the tensor")
     node, index = _edge(t)
-    hooks = node.hooks.setdefault(index, {})
+    hooks = node.hooks_of(index)
     key = next(_hook_ids)
     hooks[key] = hook
     return HookRemover(hooks, key)

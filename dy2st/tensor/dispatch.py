@@ -236,19 +236,31 @@ class Dispatcher(OpBuilder):
     """The `OpBuilder` of the front end: values are Tensors. Gradient rules run on it too."""
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        recorder = current_recorder()
+        recorders = _state.recorders
+        recorder = recorders[-1] if recorders else _default_recorder
         if recorder is not None:
             return recorder.apply(op, ins, attrs)
-        arrays = tuple([None if x is None else [_array(t) for t in x] if isinstance(x, list) else _array(x) for x in ins])
+        arrays: list[Any] = []
+        requires = False
+        for x in ins:
+            if x is None:
+                arrays.append(None)
+            elif type(x) is list:
+                arrays.append([_array(t) for t in x])
+                requires = requires or not all(t._stop for t in x)
+            else:
+                value = x._value
+                arrays.append(_array(x) if isinstance(value, Variable) else value)
+                requires = requires or not x._stop
+        values = tuple(arrays)
         try:
-            results = heavy.run(op, arrays, attrs) if op.kernel_from else op.run_reference(arrays, attrs)
+            results = heavy.run(op, values, attrs) if op.kernel_from else op.run_reference(values, attrs)
         except Exception as error:
-            raise _explained(op, arrays, attrs, error) from error.__cause__
-        requires = _state.grad and op.differentiable and _wants_gradient(ins)
-        outs = tuple([[_tensor(v, requires) for v in r] if isinstance(r, list) else _tensor(r, requires) for r in results])
+            raise _explained(op, values, attrs, error) from error.__cause__
+        requires = requires and op.differentiable and _state.grad
+        outs = tuple([[_tensor(v, requires) for v in r] if type(r) is list else _tensor(r, requires) for r in results])
         if requires:
-            node = tape.OpNode(op, ins, outs, attrs, self)
-            node.attach([t for x in outs for t in (x if isinstance(x, list) else [x])])
+            tape.OpNode(op, ins, values, outs, attrs, self)
         return _update(op, ins, outs, attrs) if op.inplace else outs
 
 
@@ -276,21 +288,18 @@ def _array(t: Tensor) -> np.ndarray:
     return v
 
 
-def _wants_gradient(ins: tuple[Any, ...]) -> bool:
-    for x in ins:
-        if isinstance(x, list):
-            if not all(t._stop for t in x):
-                return True
-        elif x is not None and not x._stop:
-            return True
-    return False
-
-
 def _tensor(value: Any, requires: bool) -> Tensor | None:
     if value is None:
         return None
-    array = value if isinstance(value, np.ndarray) else np.asarray(value)
-    return Tensor.wrap(array, not (requires and array.dtype.kind == "f"))
+    if type(value) is not np.ndarray:
+        value = np.asarray(value)
+    t = _new(Tensor)
+    t._value = value
+    t._stop = not (requires and value.dtype.kind == "f")
+    return t
+
+
+_new = Tensor.__new__
 
 
 def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:

@@ -21,6 +21,9 @@ Edge = tuple["Node", int]
 Hook = Callable[[Tensor], "Tensor | None"]
 
 
+_seq = itertools.count()
+
+
 class Node:
     """A step of the computation; output `i` of it is the edge `(node, i)`.
 
@@ -28,19 +31,18 @@ class Node:
         seq: counts nodes, so that a node's inputs always have smaller numbers.
         edges: for each differentiable input (flat) its edge, or None if no gradient flows there.
         outputs: weak references to the tensors that it made, to which `backward` gives their gradients.
-        hooks: output index → functions called with the gradient of that output.
+        hooks: output index → functions called with the gradient of that output; None if there never was one.
     """
 
-    _seq = itertools.count()
     is_leaf = False
     keeps_gradients = True
     """Whether `.grad` of its outputs says what gradients came to them."""
 
     def __init__(self, edges: Sequence[Edge | None]):
-        self.seq = next(Node._seq)
+        self.seq = next(_seq)
         self.edges: tuple[Edge | None, ...] | None = tuple(edges)
         self.outputs: list[weakref.ref[Tensor] | None] = []
-        self.hooks: dict[int, dict[int, Hook]] = {}
+        self.hooks: dict[int, dict[int, Hook]] | None = None
 
     @property
     def label(self) -> str:
@@ -48,12 +50,20 @@ class Node:
 
     def attach(self, outputs: Sequence[Tensor | None]) -> None:
         """Makes this node the origin of the tensors."""
+        found: list[weakref.ref[Tensor] | None] = []
         for i, t in enumerate(outputs):
             if t is None or t._stop:
-                self.outputs.append(None)
+                found.append(None)
                 continue
             t._node, t._index = self, i
-            self.outputs.append(weakref.ref(t))
+            found.append(weakref.ref(t))
+        self.outputs = found
+
+    def hooks_of(self, index: int) -> dict[int, Hook]:
+        """The functions called with the gradient of an output, by keys; others can be put there."""
+        if self.hooks is None:
+            self.hooks = {}
+        return self.hooks.setdefault(index, {})
 
     def hand_over(self, index: int, tensor: Tensor) -> None:
         """Output `index` is from now on the value of another tensor (one that was modified in place)."""
@@ -96,15 +106,32 @@ class LeafNode(Node):
 
 
 class OpNode(Node):
-    """An op: its record, inputs, outputs and attributes; the gradient is the record's rule."""
+    """An op: its record, inputs, outputs and attributes; the gradient is the record's rule.
 
-    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any],
+    Only values are kept: of the inputs to spare making tensors of them that nobody asks for, of the outputs as tensors that pointed back to
+    this node would be a cycle. What the rule gets is made of them and of the edges.
+
+    Args:
+        ins, outs: the tensors in the slots.
+        values: the arrays of `ins`.
+        builder: makes the ops of the gradient.
+    """
+
+    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any],
                  builder: Any) -> None:  # fmt: skip
-        super().__init__([edge_of(t) for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None])
         self.op, self.attrs, self.builder = op, attrs, builder
-        self.ins: tuple[Any, ...] | None = tuple([_each(x, snapshot) for x in ins])
-        # only values: outputs that pointed back to this node would be a cycle
-        self.outs: tuple[Any, ...] | None = tuple([_each(x, _kept) for x in outs])
+        edges: list[Edge | None] = []
+        for x in ins:
+            if type(x) is list:
+                edges += [edge_of(t) for t in x]
+            elif x is not None:
+                edges.append(None if x._stop else edge_of(x))
+        self.edges = tuple(edges)
+        self.seq = next(_seq)  # after those of leaves that are met for the first time
+        self.hooks = None
+        self.values: tuple[Any, ...] | None = values
+        self.results: tuple[Any, ...] | None = tuple([_each(x, _value) for x in outs])
+        self.attach([t for x in outs for t in (x if type(x) is list else (x,))])
 
     @property
     def label(self) -> str:
@@ -112,23 +139,29 @@ class OpNode(Node):
 
     def release(self) -> None:
         super().release()
-        self.ins = self.outs = None
+        self.values = self.results = None
 
     def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
-        assert self.ins is not None
-        assert self.outs is not None
-        outs, douts, index = [], [], 0
-        for x in self.outs:
-            n = len(x) if isinstance(x, list) else 1  # an absent output counts too
-            outs.append(
-                [self._output(v, index + i) for i, v in enumerate(x)] if isinstance(x, list) else self._output(x, index)
-            )
-            douts.append(grads[index : index + n] if isinstance(x, list) else grads[index])
-            index += n
-        results = self.op.grad(self.builder, self.ins, tuple(outs), tuple(douts), **self.attrs)
+        assert self.values is not None
+        assert self.results is not None
+        edges = iter(self.live_edges())
+        ins = tuple([_each(v, lambda array: _at(array, next(edges))) for v in self.values])
+        outs: list[Any] = []
+        douts: list[Any] = []
+        index = 0
+        for x in self.results:
+            if isinstance(x, list):
+                outs.append([self._output(v, index + i) for i, v in enumerate(x)])
+                douts.append(grads[index : index + len(x)])
+                index += len(x)
+            else:
+                outs.append(self._output(x, index))
+                douts.append(grads[index])
+                index += 1  # an absent output counts too
+        results = self.op.grad(self.builder, ins, tuple(outs), tuple(douts), **self.attrs)
         wanted = iter(needed)
         flat: list[Tensor | None] = []
-        for x, dx in zip(self.ins, results, strict=True):
+        for x, dx in zip(ins, results, strict=True):
             if isinstance(x, list):
                 # a function may stand for the whole slot, or for one of its entries
                 mask = [next(wanted) for _ in x]
@@ -139,14 +172,8 @@ class OpNode(Node):
                 flat.append(_force(dx, next(wanted)))
         return flat
 
-    def _output(self, saved: tuple[np.ndarray, bool] | None, index: int) -> Tensor | None:
-        if saved is None:
-            return None
-        value, stop = saved
-        t = Tensor.wrap(value, stop)
-        if not stop:
-            t._node, t._index = self, index
-        return t
+    def _output(self, value: np.ndarray | None, index: int) -> Tensor | None:
+        return None if value is None else _at(value, (self, index) if value.dtype.kind == "f" else None)
 
 
 class FunctionNode(Node):
@@ -193,8 +220,16 @@ class FunctionNode(Node):
         return results
 
 
-def _kept(t: Tensor) -> tuple[Any, bool]:
-    return t._value, t._stop
+def _value(t: Tensor | None) -> Any:
+    return None if t is None else t._value
+
+
+def _at(value: np.ndarray, edge: Edge | None) -> Tensor:
+    """A tensor with the value that one had when it was recorded, and where it came from."""
+    t = Tensor.wrap(value, edge is None)
+    if edge is not None:
+        t._node, t._index = edge
+    return t
 
 
 def _force(value: Any, wanted: bool) -> Tensor | None:

@@ -33,6 +33,8 @@ def canonical(dtype: object) -> str:
     >>> canonical(float), canonical("float32"), canonical(np.int64), canonical(5)
     ('float32', 'float32', 'int64', 'float32')
     """
+    if type(dtype) is str and dtype in CODES:
+        return dtype
     if dtype is float:
         return "float32"  # Paddle's default for Python floats; Tensor.__init__ applies set_default_dtype
     if dtype is int:

@@ -25,7 +25,7 @@ class Add(Counting):
     python = operator.add
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x + y
 
     @staticmethod
@@ -54,7 +54,7 @@ class Sub(Counting):
     python = operator.sub
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x - y
 
     @staticmethod
@@ -82,7 +82,7 @@ class Mul(Counting):
     python = operator.mul
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x * y
 
     @staticmethod
@@ -114,7 +114,7 @@ class Div(Binary):
         return result if dtype.is_float(result) else "float32"
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x / y
 
     @staticmethod
@@ -154,7 +154,7 @@ class Mod(_IntegersRaise):
     type = "elementwise_mod"
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         _check_divisor(x, y, "modulo")
         return np.mod(x, y)
 
@@ -182,7 +182,7 @@ class FloorDiv(_IntegersRaise):
     differentiable = False
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         _check_divisor(x, y, "division")
         return np.floor_divide(x, y)
 
@@ -209,7 +209,7 @@ class Pow(_IntegersRaise, Counting):
         return not attrs["checked"] and super().may_raise_for(in_dtypes, attrs)
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return power(x, y)
 
     @staticmethod
@@ -258,7 +258,7 @@ class Maximum(Binary):
     type = "elementwise_max"
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.maximum(x, y)
 
     @staticmethod
@@ -281,7 +281,7 @@ class Minimum(Binary):
     type = "elementwise_min"
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.minimum(x, y)
 
     @staticmethod

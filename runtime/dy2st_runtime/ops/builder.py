@@ -5,11 +5,57 @@ A subclass says how an op is applied (`apply`); everything else is written in te
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from ..errors import AttributeValueError
 from . import registry
+
+
+class _Form:
+    """How the keywords of a call of an op are taken apart. That depends on their names only, so it is found once for all calls that use
+    the same ones."""
+
+    __slots__ = ("_pick", "_required", "_slots", "attributes", "only_output", "op")
+
+    def __init__(self, op: type[registry.OpDef], names: tuple[str, ...]):
+        self.op, self.only_output = op, op.only_output
+        self._slots = [(slot, slot.name in names) for slot in op.input_slots]
+        for slot, there in self._slots:
+            if not (there or slot.optional or slot.many):
+                raise AttributeValueError(f"{op.type}: input {slot.name} is missing")
+        self.attributes = op.completion(tuple([name for name in names if name not in op.input_names]))
+        plain = len(self._slots) > 1 and all(there and not (slot.many or slot.optional) for slot, there in self._slots)
+        self._pick = operator.itemgetter(*op.input_names) if plain else None
+
+    def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
+        """The values of the input slots, in their order."""
+        if self._pick is not None:
+            ins = self._pick(given)
+            for value in ins:
+                if value is None:
+                    break
+            else:
+                return ins
+        found = []
+        for slot, there in self._slots:
+            value = given[slot.name] if there else None
+            if slot.many:
+                value = list(value or ())
+            elif value is None and not slot.optional:
+                raise AttributeValueError(f"{self.op.type}: input {slot.name} is missing")
+            found.append(value)
+        return tuple(found)
+
+
+_forms: dict[tuple[str, ...], _Form] = {}
+
+
+def _form(op_type: str, names: tuple[str, ...]) -> _Form:
+    key = op_type, *names
+    form = _forms[key] = _Form(registry.get(op_type), names)
+    return form
 
 
 class OpBuilder:
@@ -23,15 +69,9 @@ class OpBuilder:
     def op(self, op_type: str, **slots_and_attrs: Any) -> Any:
         """Applies an op; keywords are input slots and attributes. One value if the op has one output slot that is not optional
         (an `XShape?` does not count), else a tuple of all slots; `apply` always gives all."""
-        op = registry.get(op_type)
-        ins = []
-        for slot in op.input_slots:
-            value = slots_and_attrs.pop(slot.name, None)
-            if value is None and not slot.optional and not slot.many:
-                raise AttributeValueError(f"{op_type}: input {slot.name} is missing")
-            ins.append(list(value or ()) if slot.many else value)
-        outs = self.apply(op, tuple(ins), op.complete_attrs(slots_and_attrs))
-        return outs if op.only_output is None else outs[op.only_output]
+        form = _forms.get((op_type, *slots_and_attrs)) or _form(op_type, tuple(slots_and_attrs))
+        outs = self.apply(form.op, form.inputs(slots_and_attrs), form.attributes(slots_and_attrs))
+        return outs if form.only_output is None else outs[form.only_output]
 
     def __getattr__(self, op_type: str) -> Any:
         if op_type.startswith("_"):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import dims, dtype
+from .. import dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .elementwise import Binary, Elementwise, Unary
@@ -30,15 +30,11 @@ class _Comparison(Binary):
         return super().infer(x, y, axis=axis)
 
     @classmethod
-    def reference(cls, x: np.ndarray, y: np.ndarray, *, axis: int, force_cpu: bool = False) -> np.ndarray:  # type: ignore[override]
-        return super().reference(x, y, axis=axis)
-
-    @classmethod
     def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
         return "bool"
 
     @classmethod
-    def array(cls, x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:  # type: ignore[override]
+    def array(cls, x: np.ndarray, y: np.ndarray) -> np.ndarray:  # type: ignore[override]
         return cls.compare(x, y)
 
     @classmethod
@@ -97,7 +93,7 @@ class _Logical(_Truth, Binary):
     combine: ClassVar[Any]
 
     @classmethod
-    def array(cls, x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:  # type: ignore[override]
+    def array(cls, x: np.ndarray, y: np.ndarray) -> np.ndarray:  # type: ignore[override]
         return cls.combine(x, y)
 
     @classmethod
@@ -145,7 +141,7 @@ class _Bitwise(Binary):
     combine: ClassVar[Any]
 
     @classmethod
-    def array(cls, x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:  # type: ignore[override]
+    def array(cls, x: np.ndarray, y: np.ndarray) -> np.ndarray:  # type: ignore[override]
         return cls.combine(x, y)
 
     @classmethod
@@ -195,7 +191,7 @@ class _Shift(Binary):
     left: ClassVar[bool]
 
     @classmethod
-    def array(cls, x: np.ndarray, y: np.ndarray, **_: Any) -> np.ndarray:  # type: ignore[override]
+    def array(cls, x: np.ndarray, y: np.ndarray) -> np.ndarray:  # type: ignore[override]
         if np.any(y < 0):
             raise AttributeValueError("negative shift count")
         return np.left_shift(x, y) if cls.left else np.right_shift(x, y)
@@ -236,10 +232,9 @@ class ReplacedValue(Elementwise):
     type = "replaced_value"
     inputs = ("X", "Value")
 
-    @classmethod
-    def reference(cls, x: np.ndarray, value: np.ndarray) -> np.ndarray:  # type: ignore[override]
-        dims.broadcast(x.shape, value.shape, cls.title)
-        return value.astype(cls.compute_dtype((x.dtype.name, value.dtype.name), {}), copy=False)
+    @staticmethod
+    def array(x: np.ndarray, value: np.ndarray) -> np.ndarray:
+        return value
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, value: n.Expr) -> n.Expr:
@@ -256,6 +251,7 @@ class Where(Elementwise):
 
     type = "where"
     inputs = ("Condition", "X", "Y")
+    as_they_are = 1
 
     @classmethod
     def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:
@@ -263,11 +259,9 @@ class Where(Elementwise):
             raise DTypeError(f"where takes a bool condition, got {in_dtypes[0]}")
         return dtype.promote(*in_dtypes[1:])
 
-    @classmethod
-    def reference(cls, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:  # type: ignore[override]
-        result = cls.compute_dtype((condition.dtype.name, x.dtype.name, y.dtype.name), {})
-        dims.broadcast(dims.broadcast(condition.shape, x.shape, "where"), y.shape, "where")
-        return np.where(condition, x.astype(result, copy=False), y.astype(result, copy=False))
+    @staticmethod
+    def array(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(condition, x, y)
 
     @staticmethod
     def scalar(k: Any, condition: n.Expr, x: n.Expr, y: n.Expr) -> n.Expr:

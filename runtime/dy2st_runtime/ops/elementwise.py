@@ -6,6 +6,7 @@ Both get their operands cast to the dtype of the computation. Lowering and fusio
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -16,20 +17,31 @@ from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .registry import Int, OpDef, TensorType
 
+PLANS = 256
+"""So many plans of an op are remembered."""
+
 
 class Elementwise(OpDef):
     """Output element i depends on element i of the (broadcast) inputs only.
 
     Subclasses give `array(*arrays, **attrs)` and `scalar(k, *elements, **attrs) -> Expr`, the operands already cast to the
-    dtype that `compute_dtype` names (arrays of float16: to float32, in which float16 is computed). `k.attr(value, dtype)` makes an
-    attribute a run-time argument.
+    dtype that `compute_dtype` names (arrays of float16: to float32, in which float16 is computed). `array` gets the attributes that its
+    parameters name. `k.attr(value, dtype)` makes an attribute a run-time argument.
     """
 
     accepts: ClassVar[tuple[str, ...]] = dtype.ALL
     """The dtypes of the inputs (after promotion)."""
+    dtype_attrs: ClassVar[tuple[str, ...]] = ()
+    """The attributes that `compute_dtype` and `result_dtype` look at."""
+    as_they_are: ClassVar[int] = 0
+    """So many of the first operands `array` gets without a cast: those that are no numbers of the computation."""
+    _plans: ClassVar[dict[tuple[Any, ...], Plan]]
 
     array: ClassVar[Callable[..., np.ndarray]]
     scalar: ClassVar[Callable[..., n.Expr]]
+
+    def __init_subclass__(cls) -> None:
+        cls._plans = {}
 
     @classmethod
     def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:
@@ -56,15 +68,60 @@ class Elementwise(OpDef):
 
     @classmethod
     def reference(cls, *ins: np.ndarray, **attrs: Any) -> np.ndarray:
-        compute = cls.compute_dtype(tuple([dtype.name_of(a) for a in ins]), attrs)
+        return cls.evaluate(ins, attrs)
+
+    @classmethod
+    def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        plan = cls.plan(tuple([a.dtype for a in ins]), attrs)
         check_broadcast(cls.title, *ins)
-        wide = widened(compute)
-        result = cls.array(*[dtype.as_dtype(a, wide) for a in ins], **attrs)
-        return dtype.as_dtype(np.asarray(result), cls.result_dtype(compute, attrs))
+        return plan.run(ins, attrs)
+
+    @classmethod
+    def plan(cls, dtypes: tuple[np.dtype, ...], attrs: dict[str, Any]) -> Plan:
+        """What operands of these dtypes are computed in, found once."""
+        key = dtypes if not cls.dtype_attrs else (*dtypes, *[attrs[name] for name in cls.dtype_attrs])
+        try:
+            return cls._plans[key]
+        except KeyError:
+            if len(cls._plans) >= PLANS:
+                cls._plans.clear()  # an attribute that changes from call to call is in the key
+            found = cls._plans[key] = Plan(cls, dtypes, {name: attrs[name] for name in cls.dtype_attrs})
+            return found
 
     @classmethod
     def lower(cls, cx: Any, *values: Any, **attrs: Any) -> None:
         cx.elementwise(cls, values[:-1], values[-1], attrs)
+
+
+class Plan:
+    """How the reference of an elementwise op works on operands of some dtypes.
+
+    Attributes:
+        wide: the dtype to which they are cast; None if they have it.
+        result: the dtype of the result.
+        named: the attributes that `array` gets.
+    """
+
+    __slots__ = ("_array", "_as_they_are", "named", "result", "wide")
+
+    def __init__(self, op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str, Any]):
+        names = tuple([d.name for d in dtypes])
+        compute = op.compute_dtype(names, attrs)
+        wide = widened(compute)
+        self._array, self._as_they_are = op.array, op.as_they_are
+        self.wide = None if all(name == wide for name in names[op.as_they_are :]) else wide
+        self.result = dtype.to_numpy(op.result_dtype(compute, attrs))
+        self.named = tuple([p.name for p in inspect.signature(op.array).parameters.values() if p.kind is p.KEYWORD_ONLY])
+
+    def run(self, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        """What `array` gives for operands that broadcast, as an array of the dtype of the result."""
+        if self.wide is not None:
+            kept = self._as_they_are
+            ins = (*ins[:kept], *[dtype.as_dtype(a, self.wide) for a in ins[kept:]])
+        out = self._array(*ins, **{name: attrs[name] for name in self.named}) if self.named else self._array(*ins)
+        if type(out) is np.ndarray and out.dtype is self.result:
+            return out
+        return dtype.as_dtype(np.asarray(out), self.result.name)  # NumPy makes scalars of 0-d operands
 
 
 class Unary(Elementwise):
@@ -72,6 +129,10 @@ class Unary(Elementwise):
 
     inputs = ("X",)
     derivative: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        return cls.plan((ins[0].dtype,), attrs).run(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
@@ -106,8 +167,13 @@ class Binary(Elementwise):
         return super().infer(x, align(x, y, axis), axis=axis)
 
     @classmethod
-    def reference(cls, x: np.ndarray, y: np.ndarray, *, axis: int) -> np.ndarray:  # type: ignore[override]
-        return super().reference(x, align_array(x, y, axis), axis=axis)
+    def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        x, y = ins
+        if x.shape != y.shape:
+            if attrs["axis"] != -1:
+                ins = x, y = x, align_array(x, y, attrs["axis"])
+            check_broadcast(cls.title, x, y)
+        return cls.plan((x.dtype, y.dtype), attrs).run(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:

@@ -38,10 +38,10 @@ class Counting(Binary):
         return super().infer(x, y, axis=axis)
 
     @classmethod
-    def reference(cls, x: np.ndarray, y: np.ndarray, *, axis: int, checked: bool = False) -> np.ndarray:  # type: ignore[override]
-        if checked:
-            require_in_range(cls.python, x.item(), y.item())
-        return super().reference(x, y, axis=axis)
+    def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        if attrs["checked"]:
+            require_in_range(cls.python, *[a.item() for a in ins])
+        return super().evaluate(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int, checked: bool = False) -> tuple:  # type: ignore[override]
@@ -82,6 +82,7 @@ class FittedInt(Unary):
 
     type = "fitted_int"
     attrs = {"out_dtype": DType("int32")}
+    dtype_attrs = ("out_dtype",)
     accepts = ("int64",)
     differentiable = False
     may_raise = True

@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import dims, dtype
+from .. import dims, dtype, quiet
 from ..errors import AttributeValueError, DTypeError, Dy2stError, GradientError, ShapeError, UnknownOpError
 
 
@@ -84,6 +84,8 @@ class Attr:
 
 
 def _int(v: Any) -> int:
+    if type(v) is int:
+        return v
     if isinstance(v, (str, bytes)) or int(v) != v:
         raise TypeError
     return int(v)
@@ -99,6 +101,8 @@ def _list(one: Callable[[Any], Any]) -> Callable[[Any], list]:
     def convert(v: Any) -> list:
         if isinstance(v, (str, bytes)):
             raise TypeError
+        if type(v) is list and not v:
+            return []
         return [one(e) for e in (v if isinstance(v, Iterable) else [v])]
 
     return convert
@@ -196,6 +200,48 @@ class Slot:
         return Slot(text.rstrip("*?"), many="*" in text, optional="?" in text)
 
 
+class Completion:
+    """Fills in the defaults beside attributes of which some names are given, and checks the values of these.
+
+    Args:
+        op: the record.
+        names: those that are given.
+
+    Raises:
+        AttributeValueError: the op has no attribute of a name, or one that it requires is not among them.
+    """
+
+    __slots__ = ("_coercions", "_defaults", "_fresh", "_op")
+
+    def __init__(self, op: type[OpDef], names: Iterable[str]):
+        self._op = op
+        names = list(names)
+        for name in names:
+            if name not in op.attrs:
+                raise AttributeValueError(f"{op.type} has no attribute {name!r}", hint=f"it has: {', '.join(op.attrs) or 'none'}")
+        for name, attr in op.attrs.items():
+            if attr.required and name not in names:
+                raise AttributeValueError(f"{op.type}: attribute {name!r} is required")
+        self._defaults = {name: attr.default for name, attr in op.attrs.items()}
+        self._fresh = [name for name, default in self._defaults.items() if isinstance(default, list) and name not in names]
+        self._coercions = [(name, _COERCE[op.attrs[name].kind]) for name in names]
+
+    def __call__(self, given: dict[str, Any]) -> dict[str, Any]:
+        """All attributes. `given` may have more names, which are not looked at."""
+        full = self._defaults.copy()
+        for name in self._fresh:  # nobody shares a list
+            full[name] = full[name].copy()
+        name, value = "", None
+        try:
+            for name, coerce in self._coercions:
+                value = given[name]
+                full[name] = None if value is None else coerce(value)
+        except (TypeError, ValueError):
+            self._op.attrs[name].check(self._op.type, name, value)  # raises, and says what is wrong
+            raise
+        return full
+
+
 class OpDef:
     """Base of all op records. Subclasses are namespaces of static rules; they are never instantiated."""
 
@@ -234,9 +280,7 @@ class OpDef:
     block_attrs: ClassVar[tuple[str, ...]]
     only_output: ClassVar[int | None]
     """The position of the output slot that is not optional, if there is one only."""
-    _defaults: ClassVar[dict[str, Any]]
-    _default_lists: ClassVar[list[tuple[str, list]]]
-    _required_attrs: ClassVar[list[str]]
+    _completions: ClassVar[dict[tuple[str, ...], Completion]]
 
     infer: ClassVar[Callable[..., Any]]
     reference: ClassVar[Callable[..., Any]]
@@ -246,18 +290,15 @@ class OpDef:
     @classmethod
     def complete_attrs(cls, given: dict[str, Any]) -> dict[str, Any]:
         """The attributes with defaults filled in and kinds checked; an unknown name is an error."""
-        full = cls._defaults.copy()
-        for name, default in cls._default_lists:
-            full[name] = list(default)
-        for name, value in given.items():
-            attr = cls.attrs.get(name)
-            if attr is None:
-                raise AttributeValueError(f"{cls.type} has no attribute {name!r}", hint=f"it has: {', '.join(cls.attrs) or 'none'}")
-            full[name] = None if value is None else attr.check(cls.type, name, value)
-        for name in cls._required_attrs:
-            if name not in given:
-                raise AttributeValueError(f"{cls.type}: attribute {name!r} is required")
-        return full
+        return cls.completion(tuple(given))(given)
+
+    @classmethod
+    def completion(cls, names: tuple[str, ...]) -> Completion:
+        """What completes attributes of which these are given, worked out once."""
+        found = cls._completions.get(names)
+        if found is None:
+            found = cls._completions[names] = Completion(cls, names)
+        return found
 
     @classmethod
     def changes(cls, attrs: dict[str, Any]) -> dict[str, str]:
@@ -273,14 +314,29 @@ class OpDef:
             raise error.of(cls._operands(ins)) from error.__cause__
 
     @classmethod
+    def evaluate(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        """`reference`, of inputs and attributes as ops keep them."""
+        return cls.reference(*ins, **attrs)
+
+    @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """`reference` with its result as a tuple, one entry for each output slot. NumPy's warnings about infinity and NaN are
         off, and a NumPy scalar (what NumPy makes of 0-d operands) is an array again."""
         try:
-            with np.errstate(all="ignore"):
-                outs = _as_tuple(cls.reference(*ins, **attrs))
+            if cls.host:  # code of the user's may run in it
+                with np.errstate(all="ignore"):
+                    outs = cls.evaluate(ins, attrs)
+            else:
+                place = quiet.take()
+                try:
+                    outs = place.run(cls.evaluate, ins, attrs)
+                finally:
+                    quiet.places.append(place)
         except (ShapeError, DTypeError, AttributeValueError) as error:
             raise error.of(cls._operands(ins)) from error.__cause__
+        if type(outs) is np.ndarray:
+            return (outs,)
+        outs = _as_tuple(outs)
         return tuple([[_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs])
 
     @classmethod
@@ -328,9 +384,7 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     cls.block_attrs = tuple(name for name, attr in cls.attrs.items() if attr.kind == "BLOCK")
     always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
     cls.only_output = always[0] if len(always) == 1 else None
-    cls._defaults = {name: attr.default for name, attr in cls.attrs.items()}
-    cls._default_lists = [(name, default) for name, default in cls._defaults.items() if isinstance(default, list)]
-    cls._required_attrs = [name for name, attr in cls.attrs.items() if attr.required]
+    cls._completions = {}
     if not hasattr(cls, "grad"):
         if cls.differentiable:
             raise ValueError(f"op {cls.type!r} has no gradient rule; say differentiable = False if it has none")

@@ -174,13 +174,14 @@ class Cast(Unary):
 
     type = "cast"
     attrs = {"in_dtype": DType(None), "out_dtype": DType("float32")}
+    dtype_attrs = ("out_dtype",)
 
     @classmethod
     def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
         return attrs["out_dtype"]
 
     @staticmethod
-    def array(x: np.ndarray, **_: Any) -> np.ndarray:
+    def array(x: np.ndarray) -> np.ndarray:
         return x
 
     @staticmethod
@@ -232,6 +233,7 @@ class PowFactor(Unary):
 
     type = "pow"
     attrs = {"factor": Float(1.0)}
+    dtype_attrs = ("factor",)
     accepts = NUMBERS
     may_raise = True
 
