@@ -258,7 +258,10 @@ class Dispatcher(OpBuilder):
         except Exception as error:
             raise _explained(op, values, attrs, error) from error.__cause__
         requires = requires and op.differentiable and _state.grad
-        outs = tuple([[_tensor(v, requires) for v in r] if type(r) is list else _tensor(r, requires) for r in results])
+        if len(results) == 1 and type(results[0]) is np.ndarray:
+            outs: tuple[Any, ...] = (_tensor(results[0], requires),)
+        else:
+            outs = tuple([[_tensor(v, requires) for v in r] if type(r) is list else _tensor(r, requires) for r in results])
         if requires:
             tape.OpNode(op, ins, values, outs, attrs, self)
         return _update(op, ins, outs, attrs) if op.inplace else outs

@@ -6,7 +6,7 @@ A subclass says how an op is applied (`apply`); everything else is written in te
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import AttributeValueError
@@ -15,29 +15,29 @@ from . import registry
 
 class _Form:
     """How the keywords of a call of an op are taken apart. That depends on their names only, so it is found once for all calls that use
-    the same ones."""
+    the same ones.
 
-    __slots__ = ("_pick", "_required", "_slots", "attributes", "only_output", "op")
+    Attributes:
+        op: the record.
+        attributes: makes the attributes of the call complete.
+        pick: gives the values of the input slots where each is given, and none is a list or optional; else None.
+    """
+
+    __slots__ = ("_slots", "attributes", "op", "pick")
 
     def __init__(self, op: type[registry.OpDef], names: tuple[str, ...]):
-        self.op, self.only_output = op, op.only_output
+        self.op = op
         self._slots = [(slot, slot.name in names) for slot in op.input_slots]
         for slot, there in self._slots:
             if not (there or slot.optional or slot.many):
                 raise AttributeValueError(f"{op.type}: input {slot.name} is missing")
-        self.attributes = op.completion(tuple([name for name in names if name not in op.input_names]))
-        plain = len(self._slots) > 1 and all(there and not (slot.many or slot.optional) for slot, there in self._slots)
-        self._pick = operator.itemgetter(*op.input_names) if plain else None
+        self.attributes = op.completion(tuple([name for name in names if name not in op.input_names])).complete
+        self.pick: Callable[[dict[str, Any]], tuple[Any, ...]] | None = None
+        if all(there and not (slot.many or slot.optional) for slot, there in self._slots):
+            self.pick = _picker(op.input_names)
 
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the input slots, in their order."""
-        if self._pick is not None:
-            ins = self._pick(given)
-            for value in ins:
-                if value is None:
-                    break
-            else:
-                return ins
         found = []
         for slot, there in self._slots:
             value = given[slot.name] if there else None
@@ -47,6 +47,15 @@ class _Form:
                 raise AttributeValueError(f"{self.op.type}: input {slot.name} is missing")
             found.append(value)
         return tuple(found)
+
+
+def _picker(names: tuple[str, ...]) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
+    if len(names) > 1:
+        return operator.itemgetter(*names)
+    if not names:
+        return None
+    (name,) = names
+    return lambda given: (given[name],)
 
 
 _forms: dict[tuple[str, ...], _Form] = {}
@@ -69,9 +78,18 @@ class OpBuilder:
     def op(self, op_type: str, **slots_and_attrs: Any) -> Any:
         """Applies an op; keywords are input slots and attributes. One value if the op has one output slot that is not optional
         (an `XShape?` does not count), else a tuple of all slots; `apply` always gives all."""
-        form = _forms.get((op_type, *slots_and_attrs)) or _form(op_type, tuple(slots_and_attrs))
-        outs = self.apply(form.op, form.inputs(slots_and_attrs), form.attributes(slots_and_attrs))
-        return outs if form.only_output is None else outs[form.only_output]
+        form = _forms.get((op_type, *slots_and_attrs))
+        if form is None:
+            form = _form(op_type, tuple(slots_and_attrs))
+        op, pick = form.op, form.pick
+        ins = form.inputs(slots_and_attrs) if pick is None else pick(slots_and_attrs)
+        for value in ins:
+            if value is None:
+                ins = form.inputs(slots_and_attrs)  # which knows whether it must be there
+                break
+        outs = self.apply(op, ins, form.attributes(slots_and_attrs))
+        only = op.only_output
+        return outs if only is None else outs[only]
 
     def __getattr__(self, op_type: str) -> Any:
         if op_type.startswith("_"):

@@ -102,7 +102,7 @@ class Plan:
         named: the attributes that `array` gets.
     """
 
-    __slots__ = ("_array", "_as_they_are", "named", "result", "wide")
+    __slots__ = ("_array", "_as_is", "_as_they_are", "named", "result", "wide")
 
     def __init__(self, op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str, Any]):
         names = tuple([d.name for d in dtypes])
@@ -112,15 +112,19 @@ class Plan:
         self.wide = None if all(name == wide for name in names[op.as_they_are :]) else wide
         self.result = dtype.to_numpy(op.result_dtype(compute, attrs))
         self.named = tuple([p.name for p in inspect.signature(op.array).parameters.values() if p.kind is p.KEYWORD_ONLY])
+        self._as_is = self.wide is None and not self.named
 
     def run(self, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         """What `array` gives for operands that broadcast, as an array of the dtype of the result."""
+        if self._as_is:
+            out = self._array(*ins)
+            return out if type(out) is np.ndarray and out.dtype is self.result else self._finish(out)
         if self.wide is not None:
             kept = self._as_they_are
             ins = (*ins[:kept], *[dtype.as_dtype(a, self.wide) for a in ins[kept:]])
-        out = self._array(*ins, **{name: attrs[name] for name in self.named}) if self.named else self._array(*ins)
-        if type(out) is np.ndarray and out.dtype is self.result:
-            return out
+        return self._finish(self._array(*ins, **{name: attrs[name] for name in self.named}))
+
+    def _finish(self, out: Any) -> np.ndarray:
         return dtype.as_dtype(np.asarray(out), self.result.name)  # NumPy makes scalars of 0-d operands
 
 
@@ -132,7 +136,9 @@ class Unary(Elementwise):
 
     @classmethod
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
-        return cls.plan((ins[0].dtype,), attrs).run(ins, attrs)
+        dtypes = (ins[0].dtype,)
+        plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)  # a plan that attributes decide has another key
+        return plan.run(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
@@ -173,7 +179,9 @@ class Binary(Elementwise):
             if attrs["axis"] != -1:
                 ins = x, y = x, align_array(x, y, attrs["axis"])
             check_broadcast(cls.title, x, y)
-        return cls.plan((x.dtype, y.dtype), attrs).run(ins, attrs)
+        dtypes = x.dtype, y.dtype
+        plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)
+        return plan.run(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:

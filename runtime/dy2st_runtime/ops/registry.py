@@ -211,7 +211,7 @@ class Completion:
         AttributeValueError: the op has no attribute of a name, or one that it requires is not among them.
     """
 
-    __slots__ = ("_coercions", "_defaults", "_fresh", "_op")
+    __slots__ = ("_coercions", "_defaults", "_fresh", "_op", "_varying")
 
     def __init__(self, op: type[OpDef], names: Iterable[str]):
         self._op = op
@@ -225,10 +225,13 @@ class Completion:
         self._defaults = {name: attr.default for name, attr in op.attrs.items()}
         self._fresh = [name for name, default in self._defaults.items() if isinstance(default, list) and name not in names]
         self._coercions = [(name, _COERCE[op.attrs[name].kind]) for name in names]
+        self._varying = bool(self._fresh or names)
 
-    def __call__(self, given: dict[str, Any]) -> dict[str, Any]:
+    def complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """All attributes. `given` may have more names, which are not looked at."""
         full = self._defaults.copy()
+        if not self._varying:
+            return full
         for name in self._fresh:  # nobody shares a list
             full[name] = full[name].copy()
         name, value = "", None
@@ -290,7 +293,7 @@ class OpDef:
     @classmethod
     def complete_attrs(cls, given: dict[str, Any]) -> dict[str, Any]:
         """The attributes with defaults filled in and kinds checked; an unknown name is an error."""
-        return cls.completion(tuple(given))(given)
+        return cls.completion(tuple(given)).complete(given)
 
     @classmethod
     def completion(cls, names: tuple[str, ...]) -> Completion:
