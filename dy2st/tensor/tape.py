@@ -119,19 +119,28 @@ class OpNode(Node):
 
     def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any],
                  builder: Any) -> None:  # fmt: skip
-        self.op, self.attrs, self.builder = op, attrs, builder
         edges: list[Edge | None] = []
         for x in ins:
             if type(x) is list:
                 edges += [edge_of(t) for t in x]
             elif x is not None:
-                edges.append(None if x._stop else edge_of(x))
+                edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
         self.edges = tuple(edges)
         self.seq = next(_seq)  # after those of leaves that are met for the first time
         self.hooks = None
+        self.op, self.attrs, self.builder = op, attrs, builder
         self.values: tuple[Any, ...] | None = values
-        self.results: tuple[Any, ...] | None = tuple([_each(x, _value) for x in outs])
-        self.attach([t for x in outs for t in (x if type(x) is list else (x,))])
+        self.results: tuple[Any, ...] | None
+        if len(outs) == 1 and isinstance(t := outs[0], Tensor):
+            self.results = (t._value,)
+            if t._stop:
+                self.outputs = [None]
+            else:
+                t._node = self
+                self.outputs = [weakref.ref(t)]
+        else:
+            self.results = tuple([_each(x, _value) for x in outs])
+            self.attach([t for x in outs for t in (x if isinstance(x, list) else [x])])
 
     @property
     def label(self) -> str:

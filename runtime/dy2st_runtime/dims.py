@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .errors import ShapeError
+from .errors import AttributeValueError, ShapeError
 
 Dim = Any  # int | Unknown | loopir.Expr
 Shape = tuple[Dim, ...]
@@ -211,8 +211,6 @@ def show(shape: Sequence[Dim]) -> str:
 
 def normalize_axis(axis: int, rank: int, what: str = "axis") -> int:
     """A possibly negative axis as 0 <= axis < rank."""
-    from .errors import AttributeValueError
-
     if not -rank <= axis < rank:
         raise AttributeValueError(
             f"{what} {axis} is out of range for a tensor with {rank} dims",

@@ -1,20 +1,66 @@
-"""`CheckedOp`: a record whose `infer` also checks the operands of the reference."""
+"""`CheckedOp`: a record whose `infer` also checks the operands of the reference; `remembered`: what follows from sizes alone."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
 
 from .registry import OpDef, TensorType
 
 
 class CheckedOp(OpDef):
     """The reference runs after `infer` on the exact types, so wrong shapes, dtypes and attributes raise the same
-    error as while tracing, also where NumPy would broadcast them away. For ops whose work outweighs the check."""
+    error as while tracing, also where NumPy would broadcast them away. Operands of the same types are not checked again."""
 
     @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        cls.infer_types(tuple([_type(v) for v in x] if isinstance(x, list) else _type(x) for x in ins), attrs)
+        key = _key(cls, ins, attrs)
+        if key is None or key not in _passed:
+            cls.infer_types(tuple([_type(v) for v in x] if isinstance(x, list) else _type(x) for x in ins), attrs)
+            if key is not None:
+                if len(_passed) >= REMEMBERED:
+                    _passed.clear()
+                _passed[key] = True
         return super().run_reference(ins, attrs)
+
+
+REMEMBERED = 4096
+"""So many results are remembered."""
+_passed: dict[Any, bool] = {}
+"""What was checked and found right."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def remembered(function: F) -> F:
+    """A function of ints, strings and tuples of such, without effects: the reference of an op on small tensors would spend most of its time
+    on sizes and axes that were the same the last time. Errors are raised anew each time."""
+    return functools.lru_cache(REMEMBERED, typed=True)(function)  # type: ignore[return-value]
+
+
+def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """All that `infer` sees; None if it cannot be looked up."""
+    key: list[Any] = [op]
+    for x in ins:
+        if type(x) is np.ndarray:
+            key += x.dtype, x.shape
+        elif x is None:
+            key.append(None)
+        elif isinstance(x, list) and all([type(v) is np.ndarray for v in x]):
+            key.append(tuple([(v.dtype, v.shape) for v in x]))
+        else:
+            return None
+    for value in attrs.values():
+        key.append(tuple(value) if type(value) is list else value)
+    found = tuple(key)
+    try:
+        hash(found)
+    except TypeError:
+        return None
+    return found
 
 
 def _type(x: Any) -> TensorType | None:

@@ -17,6 +17,7 @@ from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from .registry import Int, OpDef, TensorType
 
+Plan = Callable[[tuple[np.ndarray, ...], dict[str, Any]], np.ndarray]
 PLANS = 256
 """So many plans of an op are remembered."""
 
@@ -36,6 +37,7 @@ class Elementwise(OpDef):
     as_they_are: ClassVar[int] = 0
     """So many of the first operands `array` gets without a cast: those that are no numbers of the computation."""
     _plans: ClassVar[dict[tuple[Any, ...], Plan]]
+    """By the dtypes of the inputs, followed by those attributes."""
 
     array: ClassVar[Callable[..., np.ndarray]]
     scalar: ClassVar[Callable[..., n.Expr]]
@@ -74,18 +76,18 @@ class Elementwise(OpDef):
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         plan = cls.plan(tuple([a.dtype for a in ins]), attrs)
         check_broadcast(cls.title, *ins)
-        return plan.run(ins, attrs)
+        return plan(ins, attrs)
 
     @classmethod
     def plan(cls, dtypes: tuple[np.dtype, ...], attrs: dict[str, Any]) -> Plan:
-        """What operands of these dtypes are computed in, found once."""
+        """The reference for operands of these dtypes, which broadcast; it is made once."""
         key = dtypes if not cls.dtype_attrs else (*dtypes, *[attrs[name] for name in cls.dtype_attrs])
         try:
             return cls._plans[key]
         except KeyError:
             if len(cls._plans) >= PLANS:
                 cls._plans.clear()  # an attribute that changes from call to call is in the key
-            found = cls._plans[key] = Plan(cls, dtypes, {name: attrs[name] for name in cls.dtype_attrs})
+            found = cls._plans[key] = _planned(cls, dtypes, {name: attrs[name] for name in cls.dtype_attrs})
             return found
 
     @classmethod
@@ -93,39 +95,37 @@ class Elementwise(OpDef):
         cx.elementwise(cls, values[:-1], values[-1], attrs)
 
 
-class Plan:
-    """How the reference of an elementwise op works on operands of some dtypes.
+def _planned(op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str, Any]) -> Plan:
+    """The reference of an op for operands of these dtypes, which broadcast: all that depends on the dtypes only is decided here.
 
-    Attributes:
-        wide: the dtype to which they are cast; None if they have it.
-        result: the dtype of the result.
-        named: the attributes that `array` gets.
+    Args:
+        attrs: those that decide dtypes too.
     """
+    names = tuple([d.name for d in dtypes])
+    compute = op.compute_dtype(names, attrs)
+    wide, kept, array = widened(compute), op.as_they_are, op.array
+    result = dtype.to_numpy(op.result_dtype(compute, attrs))
+    named = [p.name for p in inspect.signature(array).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
-    __slots__ = ("_array", "_as_is", "_as_they_are", "named", "result", "wide")
+    def settle(out: Any) -> np.ndarray:
+        """What `array` gave as an array of the dtype of the result: NumPy makes scalars of 0-d operands."""
+        return dtype.as_dtype(np.asarray(out), result.name)
 
-    def __init__(self, op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str, Any]):
-        names = tuple([d.name for d in dtypes])
-        compute = op.compute_dtype(names, attrs)
-        wide = widened(compute)
-        self._array, self._as_they_are = op.array, op.as_they_are
-        self.wide = None if all(name == wide for name in names[op.as_they_are :]) else wide
-        self.result = dtype.to_numpy(op.result_dtype(compute, attrs))
-        self.named = tuple([p.name for p in inspect.signature(op.array).parameters.values() if p.kind is p.KEYWORD_ONLY])
-        self._as_is = self.wide is None and not self.named
+    def plain(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        out = array(*ins)
+        return out if type(out) is np.ndarray and out.dtype is result else settle(out)
 
-    def run(self, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
-        """What `array` gives for operands that broadcast, as an array of the dtype of the result."""
-        if self._as_is:
-            out = self._array(*ins)
-            return out if type(out) is np.ndarray and out.dtype is self.result else self._finish(out)
-        if self.wide is not None:
-            kept = self._as_they_are
-            ins = (*ins[:kept], *[dtype.as_dtype(a, self.wide) for a in ins[kept:]])
-        return self._finish(self._array(*ins, **{name: attrs[name] for name in self.named}))
+    def with_all(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        out = array(*ins, **attrs)
+        return out if type(out) is np.ndarray and out.dtype is result else settle(out)
 
-    def _finish(self, out: Any) -> np.ndarray:
-        return dtype.as_dtype(np.asarray(out), self.result.name)  # NumPy makes scalars of 0-d operands
+    def general(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        ins = (*ins[:kept], *[dtype.as_dtype(a, wide) for a in ins[kept:]])
+        return settle(array(*ins, **{name: attrs[name] for name in named}))
+
+    if any(name != wide for name in names[kept:]):
+        return general
+    return plain if not named else with_all if set(named) == set(op.attrs) else general
 
 
 class Unary(Elementwise):
@@ -138,7 +138,7 @@ class Unary(Elementwise):
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         dtypes = (ins[0].dtype,)
         plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)  # a plan that attributes decide has another key
-        return plan.run(ins, attrs)
+        return plan(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
@@ -181,7 +181,7 @@ class Binary(Elementwise):
             check_broadcast(cls.title, x, y)
         dtypes = x.dtype, y.dtype
         plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)
-        return plan.run(ins, attrs)
+        return plan(ins, attrs)
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:

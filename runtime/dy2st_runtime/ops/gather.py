@@ -11,10 +11,11 @@ from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from . import indices as ix
 from . import nests
+from .checked import CheckedOp
 from .registry import Int, OpDef, TensorType, register
 
 
-class _Take(OpDef):
+class _Take(CheckedOp):
     """Slices of X along one axis, whose attribute is named `axis_attr`."""
 
     inputs = ("X", "Index")
@@ -38,7 +39,6 @@ class _Take(OpDef):
 
     @classmethod
     def reference(cls, x: np.ndarray, index: np.ndarray, **attrs: int) -> np.ndarray:
-        cls.infer(TensorType("", x.shape), TensorType.of(index), **attrs)
         axis = dims.normalize_axis(attrs[cls.axis_attr], x.ndim)
         return x.take(ix.wrapped(index.reshape(index.shape[:1]), axis, x.shape[axis]), axis)
 
@@ -128,7 +128,7 @@ class GatherGrad(OpDef):
 
 
 @register
-class GatherNd(OpDef):
+class GatherNd(CheckedOp):
     """The parts of X that the rows of Index, along its last axis, name: Out has Index's shape without the last axis, then
     X's axes that are not indexed.
 
@@ -150,7 +150,6 @@ class GatherNd(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, index: np.ndarray) -> np.ndarray:
-        GatherNd.infer(TensorType("", x.shape), TensorType.of(index))
         if not index.shape[-1]:
             return np.broadcast_to(x, index.shape[:-1] + x.shape)
         return x[nd_key(x.shape, index)]
@@ -177,7 +176,7 @@ def nd_key(shape: tuple[int, ...], index: np.ndarray) -> tuple[Any, ...]:
 
 
 @register
-class IndexGet(OpDef):
+class IndexGet(CheckedOp):
     """NumPy's advanced indexing on neighbouring axes: X[..., i, j, ...] with the index tensors of Indices, broadcast
     together, for the axes from `axis` on.
 
@@ -196,7 +195,6 @@ class IndexGet(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, indices: list[np.ndarray], *, axis: int) -> np.ndarray:
-        IndexGet.infer(TensorType("", x.shape), [TensorType.of(i) for i in indices], axis=axis)
         return x[axes_key(x.shape, indices, axis)]
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from .. import dims
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
+from .checked import CheckedOp
 from .registry import Int, Ints, OpDef, TensorType, register
 
 _MOST = 1 << 20
@@ -73,7 +75,7 @@ def _pieces(k: Any, outer: Any, parts: Sequence[tuple[Any, Any]], whole: Any, *,
 
 
 @register
-class Concat(OpDef):
+class Concat(CheckedOp):
     """The tensors one behind the other along `axis`."""
 
     type = "concat"
@@ -92,7 +94,6 @@ class Concat(OpDef):
 
     @staticmethod
     def reference(xs: list[np.ndarray], *, axis: int) -> np.ndarray:
-        Concat.infer([TensorType.of(x) for x in xs], axis=axis)
         return np.concatenate(xs, axis)
 
     @staticmethod
@@ -108,7 +109,7 @@ class Concat(OpDef):
 
 
 @register
-class SplitAs(OpDef):
+class SplitAs(CheckedOp):
     """X cut along `axis` into pieces of the sizes that the tensors `Like` have there: the gradient of `concat`."""
 
     type = "split_as"
@@ -128,8 +129,9 @@ class SplitAs(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, like: list[np.ndarray], *, axis: int) -> tuple:
-        SplitAs.infer(TensorType("", x.shape), [TensorType("", t.shape) for t in like], axis=axis)
-        return (np.split(x, np.cumsum([t.shape[axis] for t in like])[:-1], axis),)
+        before = (slice(None),) * dims.normalize_axis(axis, x.ndim)
+        ends = itertools.accumulate(t.shape[axis] for t in like)
+        return ([x[(*before, slice(end - t.shape[axis], end))] for t, end in zip(like, ends, strict=True)],)
 
     @staticmethod
     def lower(cx: Any, x: Any, like: list[Any], outs: list[Any], *, axis: int) -> None:
@@ -224,7 +226,7 @@ def _native_sections(k: Any, whole: n.Expr, sections: Sequence[int], dynamic: li
 
 
 @register
-class Stack(OpDef):
+class Stack(CheckedOp):
     """Tensors of one shape along a new axis."""
 
     type = "stack"
@@ -241,7 +243,6 @@ class Stack(OpDef):
 
     @staticmethod
     def reference(xs: list[np.ndarray], *, axis: int) -> np.ndarray:
-        Stack.infer([TensorType.of(x) for x in xs], axis=axis)
         return np.stack(xs, axis)
 
     @staticmethod

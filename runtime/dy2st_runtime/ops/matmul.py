@@ -16,6 +16,7 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS
+from .checked import remembered
 from .elementwise import widened
 from .registry import Bool, Int, OpDef, TensorType, register
 from .scan import reshape_like
@@ -24,6 +25,13 @@ from .scan import reshape_like
 def check_dtypes(op: str, x: str, y: str) -> None:
     if x != y or x not in NUMBERS:
         raise DTypeError(f"{op} takes two tensors of one numeric dtype, got {x} and {y}", hint="cast one side")
+
+
+@remembered
+def _computed_in(x: np.dtype, y: np.dtype) -> np.dtype | None:
+    """The dtype in which a product is computed, if it is not that of the operands."""
+    check_dtypes("matmul", x.name, y.name)
+    return None if widened(x.name) == x.name else dtype.to_numpy(widened(x.name))
 
 
 def _require_rank(op: str, what: str, rank: int, wanted: int) -> None:
@@ -69,12 +77,17 @@ class Matmul(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray, *, trans_x: bool, trans_y: bool) -> np.ndarray:
-        check_dtypes("matmul", dtype.name_of(x), dtype.name_of(y))
-        Matmul.shapes(x.shape, y.shape, trans_x, trans_y)
-        wide = widened(dtype.name_of(x))
-        a = np.swapaxes(x, -1, -2) if trans_x and x.ndim > 1 else x
-        c = np.swapaxes(y, -1, -2) if trans_y and y.ndim > 1 else y
-        return np.matmul(a.astype(wide, copy=False), c.astype(wide, copy=False)).astype(x.dtype, copy=False)
+        wide = _computed_in(x.dtype, y.dtype)
+        a = x.swapaxes(-1, -2) if trans_x and x.ndim > 1 else x
+        c = y.swapaxes(-1, -2) if trans_y and y.ndim > 1 else y
+        if wide is not None:
+            a, c = a.astype(wide), c.astype(wide)
+        try:
+            out = np.matmul(a, c)
+        except ValueError:
+            Matmul.shapes(x.shape, y.shape, trans_x, trans_y)  # says what does not fit
+            raise
+        return out if wide is None and type(out) is np.ndarray else np.asarray(out, x.dtype)
 
     @staticmethod
     def lower(cx: Any, x: Any, y: Any, out: Any, *, trans_x: bool, trans_y: bool) -> None:

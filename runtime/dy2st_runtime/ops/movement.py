@@ -11,6 +11,7 @@ from .. import dims
 from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
+from .checked import remembered
 from .registry import Ints, Longs, OpDef, TensorType, register
 
 
@@ -28,7 +29,7 @@ class Transpose(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, axis: list[int]) -> tuple:
-        return x.transpose(permutation(axis, x.ndim)), None
+        return x.transpose(_order(tuple(axis), x.ndim)), None
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any, xshape: Any, *, axis: list[int]) -> None:
@@ -53,6 +54,11 @@ def permutation(axis: Sequence[int], rank: int) -> list[int]:
     if sorted(order) != list(range(rank)):
         raise AttributeValueError(f"axis {list(axis)} is no permutation of the {rank} dims", hint="name each axis once")
     return order
+
+
+@remembered
+def _order(axis: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return tuple(permutation(axis, rank))
 
 
 def _moves_no_element(order: Sequence[int], shape: Sequence[int]) -> bool:

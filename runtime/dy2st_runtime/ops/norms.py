@@ -12,13 +12,14 @@ from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import larger, smaller
+from .checked import CheckedOp
 from .elementwise import widened, widened_array
 from .reduce import axes_of, highest, lowest, plus, reduced_shape, with_axes
-from .registry import Bool, Float, Int, Ints, OpDef, TensorType, register
+from .registry import Bool, Float, Int, Ints, TensorType, register
 
 
 @register
-class LogSumExp(OpDef):
+class LogSumExp(CheckedOp):
     """log(sum(exp(X))) over axes, without overflow."""
 
     type = "logsumexp"
@@ -34,7 +35,6 @@ class LogSumExp(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, axis: list[int], keepdim: bool, reduce_all: bool) -> np.ndarray:
-        LogSumExp.infer(TensorType.of(x), axis=axis, keepdim=keepdim, reduce_all=reduce_all)
         axes = axes_of(x.ndim, axis, reduce_all)
         wide = widened_array(x)
         top = wide.max(axis=axes, keepdims=True)
@@ -70,7 +70,7 @@ class LogSumExp(OpDef):
 
 
 @register
-class PNorm(OpDef):
+class PNorm(CheckedOp):
     """The p-norm along an axis, or of all elements (`asvector`). porder may be 0 (how many are not 0), inf and -inf.
 
     `epsilon` keeps the gradient finite at 0.
@@ -90,7 +90,6 @@ class PNorm(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> np.ndarray:
-        PNorm.infer(TensorType.of(x), porder=porder, axis=axis, epsilon=epsilon, keepdim=keepdim, asvector=asvector)
         axes = axes_of(x.ndim, [axis], asvector)
         size = np.abs(widened_array(x))
         if porder == math.inf:

@@ -17,6 +17,7 @@ from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS, larger, smaller
+from .checked import remembered
 from .elementwise import widened, widened_array
 from .registry import Bool, DType, Ints, OpDef, TensorType, register
 
@@ -42,6 +43,19 @@ def with_axes(b: Any, v: Any, rank: int, axes: Sequence[int], keep: bool) -> Any
     if keep or list(axes) == list(range(len(axes))) or len(v.shape) == rank:
         return v  # leading axes need not be there
     return b.op("unsqueeze2", X=v, axes=list(axes))
+
+
+@remembered
+def _axes_of_ints(rank: int, dim: tuple[int, ...] | None) -> tuple[int, ...]:
+    """`axes_of` for the reference; None: all."""
+    return axes_of(rank, dim or (), dim is None)
+
+
+@remembered
+def _dtypes(op: type[Reduction], x: np.dtype, out_dtype: str | None) -> tuple[np.dtype, np.dtype]:
+    """The dtypes of the result, and of the computation."""
+    name = str(x.name)
+    return dtype.to_numpy(op.result_dtype(name, out_dtype)), dtype.to_numpy(widened(out_dtype or name))
 
 
 class Reduction(OpDef):
@@ -76,12 +90,14 @@ class Reduction(OpDef):
     @classmethod
     def reference(cls, x: np.ndarray, *, dim: list[int], keep_dim: bool, reduce_all: bool, in_dtype: str | None = None,
                   out_dtype: str | None = None) -> np.ndarray:  # fmt: skip
-        result = cls.result_dtype(dtype.name_of(x), out_dtype)
-        axes = axes_of(x.ndim, dim, reduce_all)
-        cls.check_count([x.shape[a] for a in axes])
-        if out_dtype is not None:
-            x = x.astype(out_dtype, copy=False)
-        return dtype.as_dtype(np.asarray(cls.array(widened_array(x), axes, keep_dim)), result)
+        result, wide = _dtypes(cls, x.dtype, out_dtype)
+        axes = _axes_of_ints(x.ndim, None if reduce_all else tuple(dim))
+        if cls.needs_elements:
+            cls.check_count([x.shape[a] for a in axes])
+        if x.dtype is not wide:
+            x = x.astype(wide)
+        out = np.asarray(cls.array(x, axes, keep_dim))
+        return out if out.dtype is result else out.astype(result)
 
     @classmethod
     def lower(cls, cx: Any, x: Any, out: Any, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> None:

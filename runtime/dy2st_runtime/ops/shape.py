@@ -11,6 +11,7 @@ from .. import dims
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
+from .checked import CheckedOp, remembered
 from .registry import Int, Ints, OpDef, TensorType, register
 
 
@@ -52,7 +53,7 @@ class Reshape(View):
 
     @staticmethod
     def reference(x: np.ndarray, shape_t: Any, each: list, *, shape: list[int]) -> tuple:
-        return x.reshape(_reshaped(x.shape, sizes.values("reshape2", "Shape", shape, shape_t, each))), None
+        return x.reshape(_shape_of_ints(x.shape, tuple(sizes.values("reshape2", "Shape", shape, shape_t, each)))), None
 
     @staticmethod
     def lower(cx: Any, x: Any, shape_t: Any, each: list, out: Any, xshape: Any, *, shape: list[int]) -> None:  # type: ignore[override]
@@ -66,6 +67,11 @@ class Reshape(View):
                 else [None] * out.rank
             )
             k.set_shape(out, _native_dims(k, x, shape if len(shape) == out.rank else [-1] * out.rank, dynamic))
+
+
+@remembered
+def _shape_of_ints(old: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    return _reshaped(old, wanted)
 
 
 _FREE = "-1 in place of one size stands for what is left"
@@ -141,7 +147,7 @@ def _native_dims(k: Any, x: Any, wanted: Sequence[int], dynamic: Sequence[n.Expr
 
 
 @register
-class ReshapeAs(View):
+class ReshapeAs(CheckedOp, View):
     """X's elements under the shape of Y: the gradient of every view."""
 
     type = "reshape_as"
@@ -160,7 +166,6 @@ class ReshapeAs(View):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        ReshapeAs.infer(TensorType("", x.shape), TensorType("", y.shape))
         return x.reshape(y.shape)
 
     @staticmethod
@@ -169,7 +174,7 @@ class ReshapeAs(View):
 
 
 @register
-class SameShape(View):
+class SameShape(CheckedOp, View):
     """X, which must have the shape of Like: a value that takes the place of another one.
 
     Raises:
@@ -190,7 +195,6 @@ class SameShape(View):
 
     @staticmethod
     def reference(x: np.ndarray, like: np.ndarray) -> np.ndarray:
-        SameShape.infer(TensorType("", x.shape), TensorType("", like.shape))
         return x
 
     @staticmethod
@@ -267,7 +271,7 @@ class Squeeze(View):
 
     @staticmethod
     def reference(x: np.ndarray, *, axes: list[int]) -> tuple:
-        return np.squeeze(x, tuple(_squeezed(x.shape, axes))), None
+        return x.squeeze(_squeezed_of_ints(x.shape, tuple(axes))), None
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axes: list[int]) -> tuple:  # type: ignore[override]
@@ -278,6 +282,11 @@ class Squeeze(View):
 
 def _axes(axes: Sequence[int], rank: int) -> set[int]:
     return {dims.normalize_axis(a, rank) for a in axes}
+
+
+@remembered
+def _squeezed_of_ints(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(_squeezed(shape, axes))
 
 
 def _squeezed(shape: Sequence[dims.Dim], axes: Sequence[int]) -> set[int]:
@@ -307,7 +316,7 @@ class Unsqueeze(View):
 
     @staticmethod
     def reference(x: np.ndarray, *, axes: list[int]) -> tuple:
-        return x.reshape(_unsqueezed(x.shape, axes)), None
+        return x.reshape(_unsqueezed_of_ints(x.shape, tuple(axes))), None
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axes: list[int]) -> tuple:  # type: ignore[override]
@@ -317,6 +326,11 @@ class Unsqueeze(View):
                 b.op("squeeze2", X=douts[0], axes=[i for i, d in enumerate(places) if d == 1]) if axes else douts[0]
             ),
         )
+
+
+@remembered
+def _unsqueezed_of_ints(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(_unsqueezed(shape, axes))
 
 
 def _unsqueezed(shape: Sequence[Any], axes: Sequence[int]) -> list[Any]:

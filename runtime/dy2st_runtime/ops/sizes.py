@@ -45,10 +45,12 @@ def values(
     op: str, what: str, attr: Sequence[int], tensor: np.ndarray | None, each: Sequence[np.ndarray] = ()
 ) -> list[int]:
     """The values themselves, for the reference."""
+    if tensor is None and not each:
+        return list(map(int, attr))
     _check(op, what, tensor, each)
     if len(each):
         return [int(np.asarray(t).reshape(-1)[0]) for t in each]
-    return [int(v) for v in (attr if tensor is None else np.asarray(tensor).reshape(-1))]
+    return [int(v) for v in np.asarray(tensor).reshape(-1)]
 
 
 def exprs(k: Any, attr: Sequence[int], tensor: Any, each: Sequence[Any] = (), count: int | None = None) -> list[n.Expr]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import nests
 from .bounds import Bounds, read_array, read_kernel, read_type
+from .checked import remembered
 from .registry import Ints, OpDef, TensorType, register
 
 
@@ -43,7 +44,14 @@ class _Slicing(OpDef):
 
     @classmethod
     def key(cls, x: np.ndarray, tensors: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
-        return cls.bounds(read_array(cls.type), x.ndim, tensors, attrs).key(x.shape)
+        for t in tensors:
+            if t is not None and not (type(t) is list and not t):
+                return cls.bounds(read_array(cls.type), x.ndim, tensors, attrs).key(x.shape)
+        strides = attrs.get("strides")
+        return _key_of_ints(
+            x.shape, tuple(attrs["axes"]), tuple(attrs["starts"]), tuple(attrs["ends"]), None if strides is None else tuple(strides),
+            tuple(attrs["decrease_axis"]),
+        )  # fmt: skip
 
     @classmethod
     def native(cls, k: Any, x: Any, tensors: Any, refs: Any, attrs: dict[str, Any]) -> tuple[list[Any], list[Any], Any]:
@@ -55,6 +63,14 @@ class _Slicing(OpDef):
         ]
         bounds = cls.bounds(read_kernel(k, len(attrs["axes"])), x.rank, found, attrs)
         return bounds.native(k, x.shape, nests.strides_of(x.shape))
+
+
+@remembered
+def _key_of_ints(shape: tuple[int, ...], axes: tuple[int, ...], starts: tuple[int, ...], ends: tuple[int, ...],
+                 strides: tuple[int, ...] | None, decrease: tuple[int, ...]) -> tuple[Any, ...]:  # fmt: skip
+    """What NumPy is indexed with where attributes give all bounds."""
+    read = read_array("slice")
+    return Bounds.of(read, len(shape), {}, list(axes), list(starts), list(ends), strides and list(strides), list(decrease)).key(shape)
 
 
 def flat(tensors: Any) -> list[Any]:
