@@ -79,15 +79,17 @@ class Layer:
         raise NotImplementedError(f"{type(self).__name__} defines no forward()")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        for hook in list(self._forward_pre_hooks.values()):
-            changed = hook(self, inputs)
-            if changed is not None:
-                inputs = changed if isinstance(changed, tuple) else (changed,)
+        if self._forward_pre_hooks:
+            for hook in list(self._forward_pre_hooks.values()):
+                changed = hook(self, inputs)
+                if changed is not None:
+                    inputs = changed if isinstance(changed, tuple) else (changed,)
         outputs = self.forward(*inputs, **kwargs)
-        for hook in list(self._forward_post_hooks.values()):
-            changed = hook(self, inputs, outputs)
-            if changed is not None:
-                outputs = changed
+        if self._forward_post_hooks:
+            for hook in list(self._forward_post_hooks.values()):
+                changed = hook(self, inputs, outputs)
+                if changed is not None:
+                    outputs = changed
         return outputs
 
     def register_forward_pre_hook(self, hook: Callable[[Layer, tuple], Any]) -> HookHandle:

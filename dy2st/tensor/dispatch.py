@@ -250,23 +250,31 @@ class Dispatcher(OpBuilder):
                 requires = requires or not all(t._stop for t in x)
             else:
                 value = x._value
-                arrays.append(_array(x) if isinstance(value, Variable) else value)
-                requires = requires or not x._stop
+                arrays.append(value if type(value) is ndarray else _array(x))
+                if not x._stop:
+                    requires = True
         values = tuple(arrays)
         try:
             results = heavy.run(op, values, attrs) if op.kernel_from else op.run_reference(values, attrs)
         except Exception as error:
             raise _explained(op, values, attrs, error) from error.__cause__
         requires = requires and op.differentiable and _state.grad
-        if len(results) == 1 and type(results[0]) is np.ndarray:
-            outs: tuple[Any, ...] = (_tensor(results[0], requires),)
-        else:
-            outs = tuple([[_tensor(v, requires) for v in r] if type(r) is list else _tensor(r, requires) for r in results])
+        found: list[Any] = []
+        for value in results:
+            if type(value) is ndarray:
+                out = new(Tensor)
+                out._value = value
+                out._stop = not requires or value.dtype.kind != "f"
+                found.append(out)
+            else:
+                found.append([_tensor(v, requires) for v in value] if type(value) is list else _tensor(value, requires))
+        outs = tuple(found)
         if requires:
             tape.OpNode(op, ins, values, outs, attrs, self)
         return _update(op, ins, outs, attrs) if op.inplace else outs
 
 
+ndarray, new = np.ndarray, Tensor.__new__
 ops = Dispatcher()
 
 
@@ -294,15 +302,8 @@ def _array(t: Tensor) -> np.ndarray:
 def _tensor(value: Any, requires: bool) -> Tensor | None:
     if value is None:
         return None
-    if type(value) is not np.ndarray:
-        value = np.asarray(value)
-    t = _new(Tensor)
-    t._value = value
-    t._stop = not (requires and value.dtype.kind == "f")
-    return t
-
-
-_new = Tensor.__new__
+    array = np.asarray(value)
+    return Tensor.wrap(array, not requires or array.dtype.kind != "f")
 
 
 def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:

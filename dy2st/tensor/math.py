@@ -21,7 +21,7 @@ from .tensor import Tensor
 def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
-        return ops.op(op_type, X=x, Y=y)  # nothing to promote, as `operands` would say
+        return ops.of(op_type, x, y)  # nothing to promote, as `operands` would say
     x, y, kind = operands(x, y)
     if op_type in _CHECKED or op_type == "bitwise_right_shift":
         x, y, kind = _counted(x, y, kind)
@@ -57,7 +57,7 @@ def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
     """An elementwise op of one operand; the result of a weak operand is weak."""
     x = as_tensor(x)
     if not x._weak and x._kinds is None:
-        return ops.op(op_type, X=x, **attrs)
+        return ops.of(op_type, x, **attrs)
     if x._kinds is not None and op_type in _KEEP_KIND:
         return mark(ops.op(op_type, X=resolved(x), **attrs), without_bool(x._kinds))
     # of what may be a tensor the result is one: the run raises where it is a number
@@ -133,9 +133,9 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         if (c := _number_beside(x, y)) is not None:
-            return ops.op("scale", X=x, bias=c)
+            return ops.of("scale", x, bias=c)
         if (c := _number_beside(y, x)) is not None:
-            return ops.op("scale", X=y, bias=c)
+            return ops.of("scale", y, bias=c)
     return binary("elementwise_add", x, y)
 
 
@@ -147,9 +147,9 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         if (c := _number_beside(x, y)) is not None:
-            return ops.op("scale", X=x, bias=-c)
+            return ops.of("scale", x, bias=-c)
         if (c := _number_beside(y, x)) is not None:
-            return ops.op("scale", X=y, scale=-1.0, bias=c)
+            return ops.of("scale", y, scale=-1.0, bias=c)
     return binary("elementwise_sub", x, y)
 
 
@@ -161,9 +161,9 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         if (c := _number_beside(x, y)) is not None:
-            return ops.op("scale", X=x, scale=c)
+            return ops.of("scale", x, scale=c)
         if (c := _number_beside(y, x)) is not None:
-            return ops.op("scale", X=y, scale=c)
+            return ops.of("scale", y, scale=c)
     return binary("elementwise_mul", x, y)
 
 

@@ -50,14 +50,14 @@ class Node:
 
     def attach(self, outputs: Sequence[Tensor | None]) -> None:
         """Makes this node the origin of the tensors."""
-        found: list[weakref.ref[Tensor] | None] = []
-        for i, t in enumerate(outputs):
-            if t is None or t._stop:
-                found.append(None)
-                continue
-            t._node, t._index = self, i
-            found.append(weakref.ref(t))
-        self.outputs = found
+        self.outputs = [self._made(t, i) for i, t in enumerate(outputs)]
+
+    def _made(self, t: Tensor | None, index: int) -> weakref.ref[Tensor] | None:
+        """Makes this node the origin of a tensor, its output `index`."""
+        if t is None or t._stop:
+            return None
+        t._node, t._index = self, index
+        return weakref.ref(t)
 
     def hooks_of(self, index: int) -> dict[int, Hook]:
         """The functions called with the gradient of an output, by keys; others can be put there."""
@@ -130,17 +130,15 @@ class OpNode(Node):
         self.hooks = None
         self.op, self.attrs, self.builder = op, attrs, builder
         self.values: tuple[Any, ...] | None = values
-        self.results: tuple[Any, ...] | None
-        if len(outs) == 1 and isinstance(t := outs[0], Tensor):
-            self.results = (t._value,)
-            if t._stop:
-                self.outputs = [None]
+        self.results: list[Any] | None
+        self.results, self.outputs = results, outputs = [], []
+        for x in outs:
+            if type(x) is list:
+                results.append([None if t is None else t._value for t in x])
+                outputs += [self._made(t, len(outputs) + i) for i, t in enumerate(x)]
             else:
-                t._node = self
-                self.outputs = [weakref.ref(t)]
-        else:
-            self.results = tuple([_each(x, _value) for x in outs])
-            self.attach([t for x in outs for t in (x if isinstance(x, list) else [x])])
+                results.append(None if x is None else x._value)
+                outputs.append(self._made(x, len(outputs)))
 
     @property
     def label(self) -> str:
@@ -227,10 +225,6 @@ class FunctionNode(Node):
                 f"{self.label} has {len(needed)} inputs, its backward returned {len(results)} gradients"
             )
         return results
-
-
-def _value(t: Tensor | None) -> Any:
-    return None if t is None else t._value
 
 
 def _at(value: np.ndarray, edge: Edge | None) -> Tensor:

@@ -3,7 +3,10 @@
 `np.errstate` takes longer than adding two small arrays. Since NumPy 2 what it sets belongs to the current `contextvars.Context`; so some
 contexts in which NumPy is quiet are kept, and each call of an op runs in one that no other call is in:
 
-    place = take()
+    try:
+        place = places.pop()
+    except IndexError:
+        place = new_place()
     try:
         place.run(function, *args)
     finally:
@@ -34,12 +37,8 @@ places: list[Place] = []
 """Those that no call is in. Taking one out of a list and putting it back is atomic."""
 
 
-def take() -> Place:
-    """One of `places`, or a new one."""
-    try:
-        return places.pop()
-    except IndexError:
-        return _Errstate() if _is_of_threads else _context()
+def new_place() -> Place:
+    return _Errstate() if _is_of_threads else _context()
 
 
 def _context() -> contextvars.Context:

@@ -337,11 +337,14 @@ class Scale(Unary):
 
     @staticmethod
     def array(x: np.ndarray, *, scale: float, bias: float, bias_after_scale: bool) -> np.ndarray:
-        name = dtype.name_of(x)
-        s = number_for("scale", "scale", scale, name)
+        s: float | int = scale
+        c: float | int = bias
+        if x.dtype.kind != "f":
+            s, c = (number_for("scale", what, v, dtype.name_of(x)) for what, v in (("scale", scale), ("bias", bias)))
         if bias == 0:  # -0.0 stays what it is
             return x * s
-        c = number_for("scale", "bias", bias, name)
+        if scale == 1:
+            return x + c
         return x * s + c if bias_after_scale else (x + c) * s
 
     @staticmethod

@@ -5,6 +5,7 @@ A subclass says how an op is applied (`apply`); everything else is written in te
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -58,12 +59,27 @@ def _picker(names: tuple[str, ...]) -> Callable[[dict[str, Any]], tuple[Any, ...
     return lambda given: (given[name],)
 
 
-_forms: dict[tuple[str, ...], _Form] = {}
+_forms: dict[tuple[Any, ...], _Form] = {}
+"""By the type of the op and the names of the keywords, between them the number of inputs where these are given by position."""
 
 
 def _form(op_type: str, names: tuple[str, ...]) -> _Form:
     key = op_type, *names
     form = _forms[key] = _Form(registry.get(op_type), names)
+    return form
+
+
+def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
+    op = registry.get(op_type)
+    if count > len(op.input_slots):
+        raise TypeError(f"{op_type} takes {len(op.input_slots)} inputs, got {count}")
+    for name in op.input_names[:count]:
+        if name in names:
+            raise TypeError(f"{op_type} got input {name} twice")
+    key = op_type, count, *names
+    form = _forms[key] = _Form(op, (*op.input_names[:count], *names))
+    if count < len(op.input_slots):
+        form.pick = None
     return form
 
 
@@ -91,39 +107,46 @@ class OpBuilder:
         only = op.only_output
         return outs if only is None else outs[only]
 
+    def of(self, op_type: str, *ins: Any, **attrs: Any) -> Any:
+        """`op` with the values of the first input slots by position; the others are absent."""
+        form = _forms.get((op_type, len(ins), *attrs))
+        if form is None:
+            form = _form_of(op_type, len(ins), tuple(attrs))
+        op = form.op
+        if form.pick is None:
+            return self.op(op_type, **dict(zip(op.input_names, ins, strict=False)), **attrs)
+        for value in ins:
+            if value is None:
+                raise AttributeValueError(f"{op_type}: an input is missing")
+        outs = self.apply(op, ins, form.attributes(attrs))
+        only = op.only_output
+        return outs if only is None else outs[only]
+
     def __getattr__(self, op_type: str) -> Any:
         if op_type.startswith("_"):
             raise AttributeError(op_type)
-        op = registry.get(op_type)
-
-        def make(*ins: Any, **attrs: Any) -> Any:
-            if len(ins) > len(op.input_slots):
-                raise TypeError(f"{op_type} takes {len(op.input_slots)} inputs, got {len(ins)}")
-            for slot, value in zip(op.input_slots, ins, strict=False):
-                attrs[slot.name] = value
-            return self.op(op_type, **attrs)
-
-        return make
+        registry.get(op_type)  # or it is no op
+        return functools.partial(self.of, op_type)
 
     # ---- short forms for gradient rules ----
     def constant(self, value: float, dtype: str, shape: Sequence[int] = ()) -> Any:
         return self.op("fill_constant", shape=list(shape), dtype=dtype, value=float(value))
 
     def mul(self, x: Any, y: Any) -> Any:
-        return self.op("elementwise_mul", X=x, Y=y)
+        return self.of("elementwise_mul", x, y)
 
     def add(self, x: Any, y: Any) -> Any:
-        return self.op("elementwise_add", X=x, Y=y)
+        return self.of("elementwise_add", x, y)
 
     def sub(self, x: Any, y: Any) -> Any:
-        return self.op("elementwise_sub", X=x, Y=y)
+        return self.of("elementwise_sub", x, y)
 
     def div(self, x: Any, y: Any) -> Any:
-        return self.op("elementwise_div", X=x, Y=y)
+        return self.of("elementwise_div", x, y)
 
     def scaled(self, x: Any, scale: float, bias: float = 0.0) -> Any:
         """scale * x + bias."""
-        return self.op("scale", X=x, scale=scale, bias=bias)
+        return self.of("scale", x, scale=scale, bias=bias)
 
     def cast_to(self, x: Any, dtype: str) -> Any:
         """x in another dtype; x itself if it has it."""

@@ -160,13 +160,15 @@ class FloatUnary(Unary):
 class Binary(Elementwise):
     """X and Y, broadcast. `axis` is Paddle's 1.x alignment: Y's first axis is X's axis `axis` (-1: NumPy's rule).
 
-    `grad_x` and `grad_y` give the gradients of the broadcast operands; `grad` sums them to the operands' own shapes.
+    `grad_x` and `grad_y` give the gradients of the broadcast operands; `grad` sums them to the operands' own shapes. An op with the
+    attribute `checked` says in `check_numbers` what it does not do with Python's numbers.
     """
 
     inputs = ("X", "Y")
     attrs = {"axis": Int(-1)}
     grad_x: ClassVar[Callable[..., Any]]
     grad_y: ClassVar[Callable[..., Any]]
+    check_numbers: ClassVar[Callable[[Any, Any], None]]
 
     @classmethod
     def infer(cls, x: TensorType, y: TensorType, *, axis: int) -> TensorType:  # type: ignore[override]
@@ -175,6 +177,8 @@ class Binary(Elementwise):
     @classmethod
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         x, y = ins
+        if attrs.get("checked"):
+            cls.check_numbers(x.item(), y.item())
         if x.shape != y.shape:
             if attrs["axis"] != -1:
                 ins = x, y = x, align_array(x, y, attrs["axis"])

@@ -97,6 +97,12 @@ def _str(v: Any) -> str:
     return v
 
 
+def _dtype(v: Any) -> str | None:
+    if type(v) is not str and isinstance(v, int) and v == -1:
+        return None
+    return dtype.canonical(v)
+
+
 def _list(one: Callable[[Any], Any]) -> Callable[[Any], list]:
     def convert(v: Any) -> list:
         if isinstance(v, (str, bytes)):
@@ -121,7 +127,7 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
     "FLOAT64S": _list(float),
     "BOOLEANS": _list(bool),
     "STRINGS": _list(_str),
-    "DTYPE": lambda v: None if isinstance(v, int) and v == -1 else dtype.canonical(v),
+    "DTYPE": _dtype,
     "BLOCK": lambda v: v,
     "FUNCTION": lambda v: v,
 }
@@ -330,7 +336,10 @@ class OpDef:
                 with np.errstate(all="ignore"):
                     outs = cls.evaluate(ins, attrs)
             else:
-                place = quiet.take()
+                try:
+                    place = quiet.places.pop()
+                except IndexError:
+                    place = quiet.new_place()
                 try:
                     outs = place.run(cls.evaluate, ins, attrs)
                 finally:
@@ -340,6 +349,11 @@ class OpDef:
         if type(outs) is np.ndarray:
             return (outs,)
         outs = _as_tuple(outs)
+        for out in outs:
+            if type(out) is not np.ndarray and out is not None:
+                break
+        else:
+            return outs
         return tuple([[_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs])
 
     @classmethod
