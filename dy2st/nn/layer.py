@@ -218,8 +218,9 @@ class Layer:
 
     def __getattr__(self, name: str) -> Any:
         # only called where the usual look-up found nothing
+        own = self.__dict__
         for store in _STORES:
-            found = self.__dict__.get(store)
+            found = own.get(store)
             if found is not None and name in found:
                 return found[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

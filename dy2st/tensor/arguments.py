@@ -45,6 +45,11 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[s
             )
         return [-1] * count, {slot: [_index(values[i], what) for i in range(count)]}
     entries = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
+    for v in entries:
+        if type(v) is not int:
+            break
+    else:
+        return entries, {}
     if not any(staged(v) for v in entries):
         return [integer(v, what) for v in entries], {}
     attr = [-1 if staged(v) else integer(v, what) for v in entries]

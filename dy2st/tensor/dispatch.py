@@ -246,8 +246,10 @@ class Dispatcher(OpBuilder):
             if x is None:
                 arrays.append(None)
             elif type(x) is list:
-                arrays.append([_array(t) for t in x])
-                requires = requires or not all(t._stop for t in x)
+                arrays.append([_array(t) for t in x] if x else [])
+                for t in x:
+                    if not t._stop:
+                        requires = True
             else:
                 value = x._value
                 arrays.append(value if type(value) is ndarray else _array(x))

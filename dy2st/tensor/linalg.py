@@ -38,7 +38,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     if x.dtype != y.dtype:
         common = _dtype.promote(x.dtype, y.dtype)
         x, y = cast(x, common), cast(y, common)
-    return ops.op("matmul_v2", X=x, Y=y, trans_x=transpose_x, trans_y=transpose_y)
+    return ops.of("matmul_v2", x, y, trans_x=transpose_x, trans_y=transpose_y)
 
 
 def mm(input: Any, mat2: Any, name: str | None = None) -> Tensor:

@@ -25,7 +25,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     array([ 1, -1])
     """
     x = as_tensor(x)
-    return ops.op("cast", X=x, in_dtype=x.dtype, out_dtype=convert_dtype(dtype))
+    return ops.of("cast", x, in_dtype=x.dtype, out_dtype=convert_dtype(dtype))
 
 
 def reshape(x: Any, shape: Any, name: str | None = None) -> Tensor:
@@ -44,7 +44,7 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Tensor:
            [3, 4]])
     """
     attr, slots = ints(shape, "ShapeTensor")
-    return ops.op("reshape2", X=as_tensor(x), shape=attr, **slots)
+    return ops.of("reshape2", as_tensor(x), shape=attr, **slots)
 
 
 view = reshape
@@ -123,7 +123,7 @@ def transpose(x: Any, perm: Sequence[int], name: str | None = None) -> Tensor:
     array([[1, 3],
            [2, 4]])
     """
-    return ops.op("transpose2", X=as_tensor(x), axis=axes(perm))
+    return ops.of("transpose2", as_tensor(x), axis=axes(perm))
 
 
 def t(input: Any, name: str | None = None) -> Tensor:
@@ -197,6 +197,11 @@ def stack(x: Sequence[Any], axis: int = 0, name: str | None = None) -> Tensor:
 
 def _one_dtype(xs: list[Tensor]) -> list[Tensor]:
     """Weak tensors in a list take the dtype of the others."""
+    for x in xs:
+        if x._weak:
+            break
+    else:
+        return xs
     strong = [x.dtype for x in xs if not x._weak]
     return [_cast(x, strong[0]) if x._weak and strong else x for x in xs]
 

@@ -17,7 +17,7 @@ from .tensor import Tensor
 def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, **attrs: Any) -> Tensor:
     x = as_tensor(x)
     dim = axes(axis)
-    return ops.op(op_type, X=x, dim=dim, keep_dim=keepdim, reduce_all=not dim, **attrs)
+    return ops.of(op_type, x, dim=dim, keep_dim=keepdim, reduce_all=not dim, **attrs)
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:

@@ -67,11 +67,10 @@ _names: dict[np.dtype, str] = {}
 
 def name_of(array: np.ndarray) -> str:
     """The name of an array's dtype. NumPy puts it together anew each time, which takes as long as adding two small arrays."""
-    dtype = array.dtype
-    name = _names.get(dtype)
-    if name is None:
-        name = _names[dtype] = dtype.name
-    return name
+    try:
+        return _names[array.dtype]
+    except KeyError:
+        return _names.setdefault(array.dtype, array.dtype.name)
 
 
 def as_dtype(array: np.ndarray, name: str) -> np.ndarray:

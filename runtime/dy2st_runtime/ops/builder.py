@@ -15,27 +15,31 @@ from . import registry
 
 
 class _Form:
-    """How the keywords of a call of an op are taken apart. That depends on their names only, so it is found once for all calls that use
-    the same ones.
+    """How the arguments of a call of an op are taken apart. That depends on their number and names only, so it is found once for all calls
+    that are alike in this.
 
     Attributes:
         op: the record.
         attributes: makes the attributes of the call complete.
-        pick: gives the values of the input slots where each is given, and none is a list or optional; else None.
+        pick: gives the values of the first input slots where these are all that is given, and each takes one value and must have it; else
+            None.
+        rest: of the other input slots, whether they take lists.
     """
 
-    __slots__ = ("_slots", "attributes", "op", "pick")
+    __slots__ = ("_slots", "attributes", "op", "pick", "rest")
 
-    def __init__(self, op: type[registry.OpDef], names: tuple[str, ...]):
+    def __init__(self, op: type[registry.OpDef], names: Sequence[str]):
         self.op = op
         self._slots = [(slot, slot.name in names) for slot in op.input_slots]
         for slot, there in self._slots:
             if not (there or slot.optional or slot.many):
                 raise AttributeValueError(f"{op.type}: input {slot.name} is missing")
         self.attributes = op.completion(tuple([name for name in names if name not in op.input_names])).complete
-        self.pick: Callable[[dict[str, Any]], tuple[Any, ...]] | None = None
-        if all(there and not (slot.many or slot.optional) for slot, there in self._slots):
-            self.pick = _picker(op.input_names)
+        first = [slot.name for slot in op.input_slots if not (slot.many or slot.optional)]
+        given = [slot.name for slot, there in self._slots if there]
+        simple = bool(first) and first == given == list(op.input_names[: len(first)])
+        self.pick = _picker(first) if simple else None
+        self.rest = tuple([slot.many for slot in op.input_slots[len(first) :]])
 
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the input slots, in their order."""
@@ -50,11 +54,9 @@ class _Form:
         return tuple(found)
 
 
-def _picker(names: tuple[str, ...]) -> Callable[[dict[str, Any]], tuple[Any, ...]] | None:
+def _picker(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
     if len(names) > 1:
         return operator.itemgetter(*names)
-    if not names:
-        return None
     (name,) = names
     return lambda given: (given[name],)
 
@@ -78,8 +80,8 @@ def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
             raise TypeError(f"{op_type} got input {name} twice")
     key = op_type, count, *names
     form = _forms[key] = _Form(op, (*op.input_names[:count], *names))
-    if count < len(op.input_slots):
-        form.pick = None
+    if any(name in op.input_names for name in names):
+        form.pick = None  # not all inputs are given by position
     return form
 
 
@@ -98,11 +100,15 @@ class OpBuilder:
         if form is None:
             form = _form(op_type, tuple(slots_and_attrs))
         op, pick = form.op, form.pick
-        ins = form.inputs(slots_and_attrs) if pick is None else pick(slots_and_attrs)
-        for value in ins:
-            if value is None:
-                ins = form.inputs(slots_and_attrs)  # which knows whether it must be there
-                break
+        if pick is None:
+            ins = form.inputs(slots_and_attrs)
+        else:
+            ins = pick(slots_and_attrs)
+            for value in ins:
+                if value is None:
+                    form.inputs(slots_and_attrs)  # says which is missing
+            if form.rest:
+                ins = (*ins, *[[] if many else None for many in form.rest])
         outs = self.apply(op, ins, form.attributes(slots_and_attrs))
         only = op.only_output
         return outs if only is None else outs[only]
@@ -112,12 +118,14 @@ class OpBuilder:
         form = _forms.get((op_type, len(ins), *attrs))
         if form is None:
             form = _form_of(op_type, len(ins), tuple(attrs))
-        op = form.op
-        if form.pick is None:
-            return self.op(op_type, **dict(zip(op.input_names, ins, strict=False)), **attrs)
+        op, simple = form.op, form.pick is not None
         for value in ins:
             if value is None:
-                raise AttributeValueError(f"{op_type}: an input is missing")
+                simple = False
+        if not simple:
+            return self.op(op_type, **dict(zip(op.input_names, ins, strict=False)), **attrs)
+        if form.rest:
+            ins = (*ins, *[[] if many else None for many in form.rest])
         outs = self.apply(op, ins, form.attributes(attrs))
         only = op.only_output
         return outs if only is None else outs[only]

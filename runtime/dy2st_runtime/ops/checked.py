@@ -18,7 +18,11 @@ class CheckedOp(OpDef):
     @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         key = _key(cls, ins, attrs)
-        if key is None or key not in _passed:
+        try:
+            known = key in _passed
+        except TypeError:  # an attribute that cannot be looked up
+            known, key = False, None
+        if not known:
             cls.infer_types(tuple([_type(v) for v in x] if isinstance(x, list) else _type(x) for x in ins), attrs)
             if key is not None:
                 if len(_passed) >= REMEMBERED:
@@ -29,20 +33,20 @@ class CheckedOp(OpDef):
 
 REMEMBERED = 4096
 """So many results are remembered."""
-_passed: dict[Any, bool] = {}
+_passed: dict[tuple[Any, ...], bool] = {}
 """What was checked and found right."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def remembered(function: F) -> F:
-    """A function of ints, strings and tuples of such, without effects: the reference of an op on small tensors would spend most of its time
+    """A function of sizes, names and dtypes, without effects: the reference of an op on small tensors would spend most of its time
     on sizes and axes that were the same the last time. Errors are raised anew each time."""
     return functools.lru_cache(REMEMBERED, typed=True)(function)  # type: ignore[return-value]
 
 
-def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    """All that `infer` sees; None if it cannot be looked up."""
+def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
+    """All that `infer` sees; None where that is not known."""
     key: list[Any] = [op]
     for x in ins:
         if type(x) is np.ndarray:
@@ -55,12 +59,7 @@ def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
             return None
     for value in attrs.values():
         key.append(tuple(value) if type(value) is list else value)
-    found = tuple(key)
-    try:
-        hash(found)
-    except TypeError:
-        return None
-    return found
+    return tuple(key)
 
 
 def _type(x: Any) -> TensorType | None:

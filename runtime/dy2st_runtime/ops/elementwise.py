@@ -15,6 +15,7 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
+from .checked import remembered
 from .registry import Int, OpDef, TensorType
 
 Plan = Callable[[tuple[np.ndarray, ...], dict[str, Any]], np.ndarray]
@@ -75,7 +76,7 @@ class Elementwise(OpDef):
     @classmethod
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         plan = cls.plan(tuple([a.dtype for a in ins]), attrs)
-        check_broadcast(cls.title, *ins)
+        check_broadcast(cls.title, *[a.shape for a in ins])
         return plan(ins, attrs)
 
     @classmethod
@@ -109,7 +110,7 @@ def _planned(op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str,
 
     def settle(out: Any) -> np.ndarray:
         """What `array` gave as an array of the dtype of the result: NumPy makes scalars of 0-d operands."""
-        return dtype.as_dtype(np.asarray(out), result.name)
+        return np.asarray(out).astype(result, copy=False)
 
     def plain(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         out = array(*ins)
@@ -137,7 +138,7 @@ class Unary(Elementwise):
     @classmethod
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         dtypes = (ins[0].dtype,)
-        plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)  # a plan that attributes decide has another key
+        plan = (None if cls.dtype_attrs else cls._plans.get(dtypes)) or cls.plan(dtypes, attrs)
         return plan(ins, attrs)
 
     @classmethod
@@ -182,7 +183,7 @@ class Binary(Elementwise):
         if x.shape != y.shape:
             if attrs["axis"] != -1:
                 ins = x, y = x, align_array(x, y, attrs["axis"])
-            check_broadcast(cls.title, x, y)
+            check_broadcast(cls.title, x.shape, y.shape)
         dtypes = x.dtype, y.dtype
         plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)
         return plan(ins, attrs)
@@ -212,12 +213,12 @@ def widened_array(x: np.ndarray) -> np.ndarray:
     return dtype.as_dtype(x, widened(dtype.name_of(x)))
 
 
-def check_broadcast(op_type: str, *arrays: np.ndarray) -> None:
-    """ShapeError if the arrays do not broadcast: the message that tracing gives."""
-    shape: dims.Shape = arrays[0].shape
-    for a in arrays[1:]:
-        if a.shape != shape:
-            shape = dims.broadcast(shape, a.shape, op_type)
+@remembered
+def check_broadcast(op_type: str, *shapes: tuple[int, ...]) -> None:
+    """ShapeError if arrays of these shapes do not broadcast: the message that tracing gives."""
+    shape: dims.Shape = shapes[0]
+    for other in shapes[1:]:
+        shape = dims.broadcast(shape, other, op_type)
 
 
 def _trailing(x: int, y: int, axis: int) -> int:

@@ -46,16 +46,12 @@ def with_axes(b: Any, v: Any, rank: int, axes: Sequence[int], keep: bool) -> Any
 
 
 @remembered
-def _axes_of_ints(rank: int, dim: tuple[int, ...] | None) -> tuple[int, ...]:
-    """`axes_of` for the reference; None: all."""
-    return axes_of(rank, dim or (), dim is None)
-
-
-@remembered
-def _dtypes(op: type[Reduction], x: np.dtype, out_dtype: str | None) -> tuple[np.dtype, np.dtype]:
-    """The dtypes of the result, and of the computation."""
-    name = str(x.name)
-    return dtype.to_numpy(op.result_dtype(name, out_dtype)), dtype.to_numpy(widened(out_dtype or name))
+def _plan(op: type[Reduction], x: np.dtype, rank: int, dim: tuple[int, ...] | None,
+          out_dtype: str | None) -> tuple[np.dtype, np.dtype, tuple[int, ...]]:  # fmt: skip
+    """The dtypes of the result and of the computation, and the axes; `dim` is None for all."""
+    name = x.name
+    result = op.result_dtype(name, out_dtype)
+    return dtype.to_numpy(result), dtype.to_numpy(widened(out_dtype or name)), axes_of(rank, dim or (), dim is None)
 
 
 class Reduction(OpDef):
@@ -90,8 +86,7 @@ class Reduction(OpDef):
     @classmethod
     def reference(cls, x: np.ndarray, *, dim: list[int], keep_dim: bool, reduce_all: bool, in_dtype: str | None = None,
                   out_dtype: str | None = None) -> np.ndarray:  # fmt: skip
-        result, wide = _dtypes(cls, x.dtype, out_dtype)
-        axes = _axes_of_ints(x.ndim, None if reduce_all else tuple(dim))
+        result, wide, axes = _plan(cls, x.dtype, x.ndim, None if reduce_all else tuple(dim), out_dtype)
         if cls.needs_elements:
             cls.check_count([x.shape[a] for a in axes])
         if x.dtype is not wide:

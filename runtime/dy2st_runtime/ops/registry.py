@@ -105,10 +105,10 @@ def _dtype(v: Any) -> str | None:
 
 def _list(one: Callable[[Any], Any]) -> Callable[[Any], list]:
     def convert(v: Any) -> list:
+        if type(v) is list or type(v) is tuple:
+            return [one(e) for e in v] if v else []
         if isinstance(v, (str, bytes)):
             raise TypeError
-        if type(v) is list and not v:
-            return []
         return [one(e) for e in (v if isinstance(v, Iterable) else [v])]
 
     return convert

@@ -10,7 +10,7 @@ from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from .checked import CheckedOp
-from .elementwise import widened
+from .elementwise import widened, widened_array
 from .lanes import Group, Lanes, OfLane, scratch
 from .registry import Int, TensorType, register
 
@@ -22,7 +22,7 @@ def float_type(op: str, x: TensorType) -> None:
 
 def lanes_of(x: np.ndarray) -> np.ndarray:
     """x in the dtype of computation, with at least one axis: a 0-d tensor is a lane of one element."""
-    return np.atleast_1d(x).astype(widened(x.dtype.name), copy=False)
+    return widened_array(x if x.ndim else x.reshape(1))
 
 
 def lane_softmax(group: Group, x: Any, out: Any, compute: str) -> tuple[OfLane, OfLane]:
