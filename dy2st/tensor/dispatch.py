@@ -272,12 +272,12 @@ class Dispatcher(OpBuilder):
                 found.append([_tensor(v, requires) for v in value] if type(value) is list else _tensor(value, requires))
         outs = tuple(found)
         if requires:
-            tape.OpNode(op, ins, values, outs, attrs, self)
+            tape.OpNode(op, ins, values, found, attrs)
         return _update(op, ins, outs, attrs) if op.inplace else outs
 
 
 ndarray, new = np.ndarray, Tensor.__new__
-ops = Dispatcher()
+ops = tape.OpNode.builder = Dispatcher()
 
 
 def _explained(op: type[OpDef], arrays: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> BaseException:

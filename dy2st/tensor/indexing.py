@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.bounds import TO_THE_END, TO_THE_START, allowed
+from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
@@ -32,7 +34,51 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     """
     if x._kinds is not None:
         x = as_plain_tensor(x, TypeError, f"{x._kinds.class_name!r} object is not subscriptable")
-    return _read(x, *parse(x, index))
+    key = _key(index) if type(x._value) is np.ndarray and dispatch.in_dynamic_mode() else None
+    if key is None:
+        return _read(x, *parse(x, index))
+    key = x._value.shape, key
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _plan(x, index)
+        if len(_plans) >= PLANS:
+            _plans.clear()
+        _plans[key] = plan
+    for op, absent, attrs in plan:
+        x = ops.apply(op, (x, *absent), attrs)[0]
+    return x
+
+
+def _key(index: Any) -> tuple[Any, ...] | None:
+    """An index as something that can be looked up, if it consists of ints, slices of ints, None and Ellipsis; else None. By their classes, as
+    `x[True]` is another thing than `x[1]`."""
+    found: list[Any] = []
+    for i in index if type(index) is tuple else (index,):
+        if type(i) is slice:
+            i = i.start, i.stop, i.step
+            for bound in i:
+                if type(bound) is not int and bound is not None:
+                    return None
+        elif type(i) is not int and i is not None and i is not Ellipsis:
+            return None
+        found.append(i)
+    return tuple(found)
+
+
+PLANS = 4096
+"""So many plans are remembered."""
+_plans: dict[Any, list[tuple[type[OpDef], tuple[Any, ...], dict[str, Any]]]] = {}
+"""What is done to read at an index of numbers and slices, by the shape of the tensor and the key of the index: ops, each with what is in the
+slots behind the first, and with its attributes."""
+
+
+def _plan(x: Tensor, index: Any) -> list[tuple[type[OpDef], tuple[Any, ...], dict[str, Any]]]:
+    items, _ = parse(x, index)
+    calls = [call for call in (_slicing(x, items), _adding_axes(items)) if call is not None]
+    return [
+        (op, tuple([[] if slot.many else None for slot in op.input_slots[1:]]), op.complete_attrs(given))
+        for op, given in ((registry.get(op_type), given) for op_type, given in calls)
+    ]
 
 
 def _read(x: Tensor, items: Sequence[Any], apart: bool) -> Tensor:
@@ -206,13 +252,19 @@ def _mask(mask: Tensor, x: Tensor, axis: int) -> list[Tensor]:
 # ---- reading ----
 def _basic(x: Tensor, items: Sequence[Any]) -> Tensor:
     """Applies slices and numbers; None is skipped."""
+    call = _slicing(x, items)
+    return x if call is None else ops.op(call[0], Input=x, **call[1])
+
+
+def _slicing(x: Tensor, items: Sequence[Any]) -> tuple[str, dict[str, Any]] | None:
+    """The op for slices and numbers, with its attributes and the slots of bounds; None if they take all there is."""
     bounds, slots, decrease = _bounds(x, items)
     if not bounds["axes"]:
-        return x
+        return None
     steps = bounds.pop("steps")
     if all(s == 1 for s in steps):
-        return ops.op("slice", Input=x, decrease_axis=decrease, **bounds, **slots)
-    return ops.op("strided_slice", Input=x, decrease_axis=decrease, strides=steps, **bounds, **slots)
+        return "slice", {"decrease_axis": decrease, **bounds, **slots}
+    return "strided_slice", {"decrease_axis": decrease, "strides": steps, **bounds, **slots}
 
 
 def _bounds(x: Tensor, items: Sequence[Any]) -> tuple[dict[str, list[int]], dict[str, list[Tensor]], list[int]]:
@@ -256,9 +308,14 @@ def slice_axes(x: Tensor, axes: Sequence[int], starts: Sequence[Any], ends: Sequ
 
 def _newaxes(x: Tensor, items: Sequence[Any]) -> Tensor:
     """Inserts the new axes; `x` has the axes of the other items that keep theirs."""
+    call = _adding_axes(items)
+    return x if call is None else ops.op(call[0], X=x, **call[1])
+
+
+def _adding_axes(items: Sequence[Any]) -> tuple[str, dict[str, Any]] | None:
     kept = [i for i in items if i is None or isinstance(i, slice)]
     axes = [a for a, i in enumerate(kept) if i is None]
-    return ops.op("unsqueeze2", X=x, axes=axes) if axes else x
+    return ("unsqueeze2", {"axes": axes}) if axes else None
 
 
 def _gather(x: Tensor, arrays: dict[int, Any], apart: bool) -> Tensor:

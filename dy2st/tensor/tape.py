@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from dy2st_runtime.ops.registry import OpDef
@@ -22,6 +22,7 @@ Hook = Callable[[Tensor], "Tensor | None"]
 
 
 _seq = itertools.count()
+ref = weakref.ref
 
 
 class Node:
@@ -35,14 +36,14 @@ class Node:
     """
 
     is_leaf = False
+    hooks: dict[int, dict[int, Hook]] | None = None
     keeps_gradients = True
     """Whether `.grad` of its outputs says what gradients came to them."""
 
     def __init__(self, edges: Sequence[Edge | None]):
         self.seq = next(_seq)
-        self.edges: tuple[Edge | None, ...] | None = tuple(edges)
+        self.edges: Sequence[Edge | None] | None = edges
         self.outputs: list[weakref.ref[Tensor] | None] = []
-        self.hooks: dict[int, dict[int, Hook]] | None = None
 
     @property
     def label(self) -> str:
@@ -78,7 +79,7 @@ class Node:
         """Frees what the gradient needs."""
         self.edges = None
 
-    def live_edges(self) -> tuple[Edge | None, ...]:
+    def live_edges(self) -> Sequence[Edge | None]:
         """The edges; GradientError if they were freed."""
         if self.edges is None:
             raise GradientError(
@@ -112,33 +113,40 @@ class OpNode(Node):
     this node would be a cycle. What the rule gets is made of them and of the edges.
 
     Args:
-        ins, outs: the tensors in the slots.
+        ins, outs: the tensors in the slots; those of `outs` are new.
         values: the arrays of `ins`.
-        builder: makes the ops of the gradient.
     """
 
-    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any],
-                 builder: Any) -> None:  # fmt: skip
+    builder: ClassVar[Any]
+    """Makes the ops of the gradients."""
+
+    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: Sequence[Any],
+                 attrs: dict[str, Any]) -> None:  # fmt: skip
         edges: list[Edge | None] = []
         for x in ins:
             if type(x) is list:
                 edges += [edge_of(t) for t in x]
             elif x is not None:
                 edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
-        self.edges = tuple(edges)
+        self.edges = edges
         self.seq = next(_seq)  # after those of leaves that are met for the first time
-        self.hooks = None
-        self.op, self.attrs, self.builder = op, attrs, builder
+        self.op, self.attrs = op, attrs
         self.values: tuple[Any, ...] | None = values
         self.results: list[Any] | None
         self.results, self.outputs = results, outputs = [], []
         for x in outs:
-            if type(x) is list:
+            if type(x) is Tensor and not x._stop:
+                x._node = self
+                if outputs:
+                    x._index = len(outputs)
+                outputs.append(ref(x))
+                results.append(x._value)
+            elif type(x) is list:
                 results.append([None if t is None else t._value for t in x])
                 outputs += [self._made(t, len(outputs) + i) for i, t in enumerate(x)]
             else:
                 results.append(None if x is None else x._value)
-                outputs.append(self._made(x, len(outputs)))
+                outputs.append(None)
 
     @property
     def label(self) -> str:
