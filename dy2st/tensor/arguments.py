@@ -59,6 +59,8 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[s
 
 def integer(v: Any, what: str) -> int:
     """An int given as an int, a NumPy integer or an eager one-element integer tensor."""
+    if type(v) is int:
+        return v
     if isinstance(v, (bool, float)) and v != int(v):
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3))
     try:
@@ -80,6 +82,8 @@ def axes(axis: Any) -> list[int]:
     """One axis or several as a list; None is the empty list."""
     if axis is None:
         return []
+    if type(axis) is int:
+        return [axis]
     if isinstance(axis, Tensor):
         return [int(a) for a in dispatch.read(axis, "an axis").reshape(-1)]
     return [integer(a, "axis") for a in (axis if isinstance(axis, (list, tuple)) else [axis])]

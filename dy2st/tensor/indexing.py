@@ -34,7 +34,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     """
     if x._kinds is not None:
         x = as_plain_tensor(x, TypeError, f"{x._kinds.class_name!r} object is not subscriptable")
-    key = _key(index) if type(x._value) is np.ndarray and dispatch.in_dynamic_mode() else None
+    key = _key(index) if type(x._value) is np.ndarray and dispatch.current_recorder() is None else None
     if key is None:
         return _read(x, *parse(x, index))
     key = x._value.shape, key

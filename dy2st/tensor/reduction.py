@@ -35,8 +35,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     >>> sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1).numpy()
     array([3., 7.], dtype=float32)
     """
-    x = as_tensor(x)
-    return _reduce("reduce_sum", x if dtype is None else cast(x, convert_dtype(dtype)), axis, keepdim)
+    return _reduce("reduce_sum", x if dtype is None else cast(as_tensor(x), convert_dtype(dtype)), axis, keepdim)
 
 
 def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:

@@ -22,11 +22,8 @@ class Add(Counting):
     """X + Y; `or` for bools."""
 
     type = "elementwise_add"
+    array = np.add
     python = operator.add
-
-    @staticmethod
-    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return x + y
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
@@ -50,12 +47,9 @@ class Sub(Counting):
     """X - Y."""
 
     type = "elementwise_sub"
+    array = np.subtract
     accepts = NUMBERS
     python = operator.sub
-
-    @staticmethod
-    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return x - y
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
@@ -79,11 +73,8 @@ class Mul(Counting):
     """X * Y; `and` for bools."""
 
     type = "elementwise_mul"
+    array = np.multiply
     python = operator.mul
-
-    @staticmethod
-    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return x * y
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, y: n.Expr, *, checked: bool = False, **_: Any) -> n.Expr:
@@ -107,15 +98,12 @@ class Div(Binary):
     """True division; integers are divided in float32, as Paddle's `/` does."""
 
     type = "elementwise_div"
+    array = np.divide
 
     @classmethod
     def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:
         result = super().compute_dtype(in_dtypes, attrs)
         return result if dtype.is_float(result) else "float32"
-
-    @staticmethod
-    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return x / y
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, y: n.Expr, **_: Any) -> n.Expr:

@@ -30,13 +30,13 @@ class _Form:
 
     def __init__(self, op: type[registry.OpDef], names: Sequence[str]):
         self.op = op
-        self._slots = [(slot, slot.name in names) for slot in op.input_slots]
-        for slot, there in self._slots:
-            if not (there or slot.optional or slot.many):
+        self._slots = [(slot.name if slot.name in names else None, slot.many, slot.optional) for slot in op.input_slots]
+        for slot in op.input_slots:
+            if not (slot.name in names or slot.optional or slot.many):
                 raise AttributeValueError(f"{op.type}: input {slot.name} is missing")
         self.attributes = op.completion(tuple([name for name in names if name not in op.input_names])).complete
         first = [slot.name for slot in op.input_slots if not (slot.many or slot.optional)]
-        given = [slot.name for slot, there in self._slots if there]
+        given = [name for name, _, _ in self._slots if name is not None]
         simple = bool(first) and first == given == list(op.input_names[: len(first)])
         self.pick = _picker(first) if simple else None
         self.rest = tuple([slot.many for slot in op.input_slots[len(first) :]])
@@ -44,12 +44,12 @@ class _Form:
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the input slots, in their order."""
         found = []
-        for slot, there in self._slots:
-            value = given[slot.name] if there else None
-            if slot.many:
-                value = list(value or ())
-            elif value is None and not slot.optional:
-                raise AttributeValueError(f"{self.op.type}: input {slot.name} is missing")
+        for name, many, optional in self._slots:
+            value = None if name is None else given[name]
+            if many:
+                value = list(value) if value else []
+            elif value is None and not optional:
+                raise AttributeValueError(f"{self.op.type}: input {name} is missing")
             found.append(value)
         return tuple(found)
 
@@ -115,7 +115,7 @@ class OpBuilder:
 
     def of(self, op_type: str, *ins: Any, **attrs: Any) -> Any:
         """`op` with the values of the first input slots by position; the others are absent."""
-        form = _forms.get((op_type, len(ins), *attrs))
+        form = _forms.get((op_type, len(ins), *attrs) if attrs else (op_type, len(ins)))
         if form is None:
             form = _form_of(op_type, len(ins), tuple(attrs))
         op, simple = form.op, form.pick is not None

@@ -53,13 +53,18 @@ def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[
             key += x.dtype, x.shape
         elif x is None:
             key.append(None)
-        elif isinstance(x, list) and all([type(v) is np.ndarray for v in x]):
-            key.append(tuple([(v.dtype, v.shape) for v in x]))
+        elif type(x) is list:
+            entries: list[Any] = []
+            for v in x:
+                if type(v) is not np.ndarray:
+                    return None
+                entries += v.dtype, v.shape
+            key.append(tuple(entries))
         else:
             return None
-    for value in attrs.values():
-        key.append(tuple(value) if type(value) is list else value)
-    return tuple(key)
+    if not op.list_attrs:
+        return (*key, *attrs.values())
+    return (*key, *[tuple(value) if type(value) is list else value for value in attrs.values()])
 
 
 def _type(x: Any) -> TensorType | None:

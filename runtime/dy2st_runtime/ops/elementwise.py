@@ -33,12 +33,12 @@ class Elementwise(OpDef):
 
     accepts: ClassVar[tuple[str, ...]] = dtype.ALL
     """The dtypes of the inputs (after promotion)."""
-    dtype_attrs: ClassVar[tuple[str, ...]] = ()
-    """The attributes that `compute_dtype` and `result_dtype` look at."""
+    dtype_attr: ClassVar[str | None] = None
+    """The attribute that `compute_dtype` and `result_dtype` look at."""
     as_they_are: ClassVar[int] = 0
     """So many of the first operands `array` gets without a cast: those that are no numbers of the computation."""
     _plans: ClassVar[dict[tuple[Any, ...], Plan]]
-    """By the dtypes of the inputs, followed by those attributes."""
+    """By the dtypes of the inputs, followed by that attribute."""
 
     array: ClassVar[Callable[..., np.ndarray]]
     scalar: ClassVar[Callable[..., n.Expr]]
@@ -82,13 +82,14 @@ class Elementwise(OpDef):
     @classmethod
     def plan(cls, dtypes: tuple[np.dtype, ...], attrs: dict[str, Any]) -> Plan:
         """The reference for operands of these dtypes, which broadcast; it is made once."""
-        key = dtypes if not cls.dtype_attrs else (*dtypes, *[attrs[name] for name in cls.dtype_attrs])
+        name = cls.dtype_attr
+        key = dtypes if name is None else (*dtypes, attrs[name])
         try:
             return cls._plans[key]
         except KeyError:
             if len(cls._plans) >= PLANS:
                 cls._plans.clear()  # an attribute that changes from call to call is in the key
-            found = cls._plans[key] = _planned(cls, dtypes, {name: attrs[name] for name in cls.dtype_attrs})
+            found = cls._plans[key] = _planned(cls, dtypes, {} if name is None else {name: attrs[name]})
             return found
 
     @classmethod
@@ -100,13 +101,14 @@ def _planned(op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str,
     """The reference of an op for operands of these dtypes, which broadcast: all that depends on the dtypes only is decided here.
 
     Args:
-        attrs: those that decide dtypes too.
+        attrs: the one that decides dtypes too.
     """
     names = tuple([d.name for d in dtypes])
     compute = op.compute_dtype(names, attrs)
     wide, kept, array = widened(compute), op.as_they_are, op.array
     result = dtype.to_numpy(op.result_dtype(compute, attrs))
-    named = [p.name for p in inspect.signature(array).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    parameters = {} if isinstance(array, np.ufunc) else inspect.signature(array).parameters
+    named = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
 
     def settle(out: Any) -> np.ndarray:
         """What `array` gave as an array of the dtype of the result: NumPy makes scalars of 0-d operands."""
@@ -138,7 +140,7 @@ class Unary(Elementwise):
     @classmethod
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         dtypes = (ins[0].dtype,)
-        plan = (None if cls.dtype_attrs else cls._plans.get(dtypes)) or cls.plan(dtypes, attrs)
+        plan = (cls._plans.get(dtypes) if cls.dtype_attr is None else None) or cls.plan(dtypes, attrs)
         return plan(ins, attrs)
 
     @classmethod

@@ -80,7 +80,7 @@ class FittedInt(Unary):
 
     type = "fitted_int"
     attrs = {"out_dtype": DType("int32")}
-    dtype_attrs = ("out_dtype",)
+    dtype_attr = "out_dtype"
     accepts = ("int64",)
     differentiable = False
     may_raise = True

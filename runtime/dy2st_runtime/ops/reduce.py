@@ -84,14 +84,19 @@ class Reduction(OpDef):
             dims.require_at_least(dims.product(sizes), 1, f"{cls.title} of no elements has no value: count")
 
     @classmethod
-    def reference(cls, x: np.ndarray, *, dim: list[int], keep_dim: bool, reduce_all: bool, in_dtype: str | None = None,
-                  out_dtype: str | None = None) -> np.ndarray:  # fmt: skip
-        result, wide, axes = _plan(cls, x.dtype, x.ndim, None if reduce_all else tuple(dim), out_dtype)
+    def reference(cls, x: np.ndarray, **attrs: Any) -> np.ndarray:
+        return cls.evaluate((x,), attrs)
+
+    @classmethod
+    def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        (x,) = ins
+        dim = None if attrs["reduce_all"] else tuple(attrs["dim"])
+        result, wide, axes = _plan(cls, x.dtype, x.ndim, dim, attrs.get("out_dtype"))
         if cls.needs_elements:
             cls.check_count([x.shape[a] for a in axes])
         if x.dtype is not wide:
             x = x.astype(wide)
-        out = np.asarray(cls.array(x, axes, keep_dim))
+        out = np.asarray(cls.array(x, axes, attrs["keep_dim"]))
         return out if out.dtype is result else out.astype(result)
 
     @classmethod
@@ -193,9 +198,9 @@ class Mean(Reduction):
     def infer(x: TensorType) -> TensorType:  # type: ignore[override]
         return ReduceMean.infer(x, dim=[], keep_dim=False, reduce_all=True)
 
-    @staticmethod
-    def reference(x: np.ndarray) -> np.ndarray:  # type: ignore[override]
-        return ReduceMean.reference(x, dim=[], keep_dim=False, reduce_all=True)
+    @classmethod
+    def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        return ReduceMean.evaluate(ins, {"dim": [], "keep_dim": False, "reduce_all": True})
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any) -> None:  # type: ignore[override]

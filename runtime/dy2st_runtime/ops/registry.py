@@ -133,6 +133,10 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
 }
 
 
+_EXACT = {"INT": int, "LONG": int, "FLOAT": float, "FLOAT64": float, "BOOLEAN": bool, "STRING": str}
+"""The class of which a value is in canonical form already."""
+
+
 def Int(default: int = 0) -> Attr:
     return Attr("INT", default)
 
@@ -230,7 +234,8 @@ class Completion:
                 raise AttributeValueError(f"{op.type}: attribute {name!r} is required")
         self._defaults = {name: attr.default for name, attr in op.attrs.items()}
         self._fresh = [name for name, default in self._defaults.items() if isinstance(default, list) and name not in names]
-        self._coercions = [(name, _COERCE[op.attrs[name].kind]) for name in names]
+        kinds = [(name, op.attrs[name].kind) for name in names]
+        self._coercions = [(name, _EXACT.get(kind), _COERCE[kind]) for name, kind in kinds]
         self._varying = bool(self._fresh or names)
 
     def complete(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -242,9 +247,9 @@ class Completion:
             full[name] = full[name].copy()
         name, value = "", None
         try:
-            for name, coerce in self._coercions:
+            for name, exact, coerce in self._coercions:
                 value = given[name]
-                full[name] = None if value is None else coerce(value)
+                full[name] = value if value is None or type(value) is exact else coerce(value)
         except (TypeError, ValueError):
             self._op.attrs[name].check(self._op.type, name, value)  # raises, and says what is wrong
             raise
@@ -287,6 +292,8 @@ class OpDef:
     input_names: ClassVar[tuple[str, ...]]
     output_names: ClassVar[tuple[str, ...]]
     block_attrs: ClassVar[tuple[str, ...]]
+    list_attrs: ClassVar[bool]
+    """Whether an attribute is a list."""
     only_output: ClassVar[int | None]
     """The position of the output slot that is not optional, if there is one only."""
     _completions: ClassVar[dict[tuple[str, ...], Completion]]
@@ -401,6 +408,7 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     cls.block_attrs = tuple(name for name, attr in cls.attrs.items() if attr.kind == "BLOCK")
     always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
     cls.only_output = always[0] if len(always) == 1 else None
+    cls.list_attrs = any(isinstance(attr.default, list) for attr in cls.attrs.values())
     cls._completions = {}
     if not hasattr(cls, "grad"):
         if cls.differentiable:

@@ -174,7 +174,7 @@ class Cast(Unary):
 
     type = "cast"
     attrs = {"in_dtype": DType(None), "out_dtype": DType("float32")}
-    dtype_attrs = ("out_dtype",)
+    dtype_attr = "out_dtype"
 
     @classmethod
     def result_dtype(cls, compute: str, attrs: dict[str, Any]) -> str:
@@ -233,7 +233,7 @@ class PowFactor(Unary):
 
     type = "pow"
     attrs = {"factor": Float(1.0)}
-    dtype_attrs = ("factor",)
+    dtype_attr = "factor"
     accepts = NUMBERS
     may_raise = True
 
