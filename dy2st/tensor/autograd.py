@@ -160,7 +160,8 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
     for t in roots:
         if t.stop_gradient or not t.dtype.startswith("float"):
             raise no_gradient(t, "the tensor to differentiate")
-    with _grad_mode(create):
+    before = dispatch.set_grad(create)
+    try:
         pending: dict[tape.Node, list[Tensor | None]] = {}
         for t, g in zip(roots, grads, strict=True):
             start = Tensor.wrap(np.ones_like(t._value)) if g is None else g  # type: ignore[arg-type]
@@ -192,6 +193,8 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
         if not retain:
             for node in passed:
                 node.release()
+    finally:
+        dispatch.set_grad(before)
     return [] if targets is None else [None if k is None else found.get(k) for k in targets]
 
 
@@ -199,9 +202,11 @@ def _step(node: tape.Node, douts: list[Tensor | None], pending: dict, useful: se
           create: bool) -> None:  # fmt: skip
     """Computes the gradients of a node's inputs and hands them on."""
     edges = node.live_edges()
-    keys = [None if e is None else (id(e[0]), e[1]) for e in edges]
-    needed = [k is not None and k not in cut and (useful is None or k in useful) for k in keys]
-    if not any(needed):
+    needed = [e is not None for e in edges]
+    if cut or useful is not None:
+        keys = [None if e is None else (id(e[0]), e[1]) for e in edges]
+        needed = [k is not None and k not in cut and (useful is None or k in useful) for k in keys]
+    if True not in needed:
         return
     for edge, want, g in zip(edges, needed, node.gradients(douts, needed, create), strict=True):
         if want and g is not None:
@@ -224,7 +229,7 @@ def _accumulate(pending: dict[tape.Node, list[Tensor | None]], edge: tape.Edge, 
     node, index = edge
     slots = pending.get(node)
     if slots is None:
-        slots = pending[node] = [None] * max(len(node.outputs), 1)
+        slots = pending[node] = [None] * (len(node.outputs) or 1)
     before = slots[index]
     slots[index] = g if before is None else ops.add(before, g)
 

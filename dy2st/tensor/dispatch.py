@@ -276,6 +276,13 @@ class Dispatcher(OpBuilder):
         return _update(op, ins, outs, attrs) if op.inplace else outs
 
 
+    def constant(self, value: float, dtype: str, shape: Sequence[int] = ()) -> Any:
+        return super().constant(value, dtype, shape) if shape or current_recorder() is not None else constant(float(value), dtype)
+
+    def shape_of(self, x: Tensor) -> tuple[int, ...]:
+        return x._value.shape
+
+
 ndarray, new = np.ndarray, Tensor.__new__
 ops = tape.OpNode.builder = Dispatcher()
 

@@ -159,8 +159,17 @@ class OpNode(Node):
     def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
         assert self.values is not None
         assert self.results is not None
-        edges = iter(self.live_edges())
-        ins = tuple([_each(v, lambda array: _at(array, next(edges))) for v in self.values])
+        edges, at = self.live_edges(), 0
+        ins: list[Any] = []
+        for value in self.values:
+            if value is None:
+                ins.append(None)
+            elif type(value) is list:
+                ins.append([_at(v, edges[at + i]) for i, v in enumerate(value)])
+                at += len(value)
+            else:
+                ins.append(_at(value, edges[at]))
+                at += 1
         outs: list[Any] = []
         douts: list[Any] = []
         index = 0
@@ -173,7 +182,7 @@ class OpNode(Node):
                 outs.append(self._output(x, index))
                 douts.append(grads[index])
                 index += 1  # an absent output counts too
-        results = self.op.grad(self.builder, ins, tuple(outs), tuple(douts), **self.attrs)
+        results = self.op.grad(self.builder, tuple(ins), tuple(outs), tuple(douts), **self.attrs)
         wanted = iter(needed)
         flat: list[Tensor | None] = []
         for x, dx in zip(ins, results, strict=True):
@@ -247,12 +256,6 @@ def _force(value: Any, wanted: bool) -> Tensor | None:
     if not wanted or value is None:
         return None
     return value() if callable(value) else value
-
-
-def _each(x: Any, f: Callable[[Any], Any]) -> Any:
-    if x is None:
-        return None
-    return [f(t) for t in x] if isinstance(x, list) else f(x)
 
 
 def leaf_node(t: Tensor) -> LeafNode:

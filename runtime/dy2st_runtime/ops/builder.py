@@ -158,22 +158,26 @@ class OpBuilder:
 
     def cast_to(self, x: Any, dtype: str) -> Any:
         """x in another dtype; x itself if it has it."""
-        return x if x.dtype == dtype else self.op("cast", X=x, in_dtype=x.dtype, out_dtype=dtype)
+        own = x.dtype
+        return x if own == dtype else self.of("cast", x, in_dtype=own, out_dtype=dtype)
 
     def zeros_like(self, x: Any) -> Any:
         """Zeros of x's shape and dtype."""
-        return self.op("fill_any_like", X=x, value=0.0)
+        return self.of("fill_any_like", x, value=0.0)
 
     def compare(self, op_type: str, x: Any, value: float) -> Any:
         """1 where x `op_type` value holds, else 0, in x's dtype: the mask of a piecewise gradient."""
-        return self.cast_to(self.op(op_type, X=x, Y=self.constant(value, x.dtype)), x.dtype)
+        return self.cast_to(self.of(op_type, x, self.constant(value, x.dtype)), x.dtype)
 
     def sum_to(self, x: Any, like: Any) -> Any:
         """x summed over the axes that broadcasting `like` to x's shape added or stretched: the gradient of a broadcast."""
-        if -1 not in tuple(x.shape) and tuple(x.shape) == tuple(like.shape):
-            return x
-        return self.op("sum_like", X=x, Y=like)
+        own = self.shape_of(x)
+        return x if own == self.shape_of(like) and -1 not in own else self.of("sum_like", x, like)
 
     def expand_to(self, x: Any, like: Any) -> Any:
         """x broadcast to the shape of `like`."""
-        return self.op("expand_as_v2", X=x, Y=like)
+        return self.of("expand_as_v2", x, like)
+
+    def shape_of(self, x: Any) -> tuple[int, ...]:
+        """The shape of a value; -1 is an open dim."""
+        return tuple(x.shape)
