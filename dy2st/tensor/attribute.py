@@ -20,7 +20,7 @@ def sizes(x: Tensor) -> list[Any]:
     if x._kinds is not None:
         x = as_plain_tensor(x, AttributeError, f"{x._kinds.class_name!r} object has no attribute 'shape'")
     v = x._value
-    if not isinstance(v, Variable):
+    if type(v) is not Variable:
         return list(v.shape)
     recorder = dispatch.current_recorder()
     if recorder is None or -1 not in v.shape:

@@ -268,6 +268,8 @@ class Dispatcher(OpBuilder):
                 out._value = value
                 out._stop = not requires or value.dtype.kind != "f"
                 found.append(out)
+            elif value is None:
+                found.append(None)
             else:
                 found.append([_tensor(v, requires) for v in value] if type(value) is list else _tensor(value, requires))
         outs = tuple(found)
@@ -308,9 +310,7 @@ def _array(t: Tensor) -> np.ndarray:
     return v
 
 
-def _tensor(value: Any, requires: bool) -> Tensor | None:
-    if value is None:
-        return None
+def _tensor(value: Any, requires: bool) -> Tensor:
     array = np.asarray(value)
     return Tensor.wrap(array, not requires or array.dtype.kind != "f")
 

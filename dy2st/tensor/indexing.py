@@ -50,8 +50,8 @@ def getitem(x: Tensor, index: Any) -> Tensor:
 
 
 def _key(index: Any) -> tuple[Any, ...] | None:
-    """An index as something that can be looked up, if it consists of ints, slices of ints, None and Ellipsis; else None. By their classes, as
-    `x[True]` is another thing than `x[1]`."""
+    """An index as something that can be looked up, if it consists of ints, slices of ints, None and Ellipsis; else None. `x[True]` is
+    another thing than `x[1]`, so nothing may stand for an int."""
     found: list[Any] = []
     for i in index if type(index) is tuple else (index,):
         if type(i) is slice:
@@ -68,8 +68,8 @@ def _key(index: Any) -> tuple[Any, ...] | None:
 PLANS = 4096
 """So many plans are remembered."""
 _plans: dict[Any, list[tuple[type[OpDef], tuple[Any, ...], dict[str, Any]]]] = {}
-"""What is done to read at an index of numbers and slices, by the shape of the tensor and the key of the index: ops, each with what is in the
-slots behind the first, and with its attributes."""
+"""What is done to read at an index of numbers and slices, by the shape of the tensor and the key of the index: ops, each with what is in
+the slots behind the first, and with its attributes."""
 
 
 def _plan(x: Tensor, index: Any) -> list[tuple[type[OpDef], tuple[Any, ...], dict[str, Any]]]:

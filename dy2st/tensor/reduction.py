@@ -14,10 +14,9 @@ from .promotion import as_tensor, cast
 from .tensor import Tensor
 
 
-def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, **attrs: Any) -> Tensor:
-    x = as_tensor(x)
+def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool) -> Tensor:
     dim = axes(axis)
-    return ops.of(op_type, x, dim=dim, keep_dim=keepdim, reduce_all=not dim, **attrs)
+    return ops.of(op_type, as_tensor(x), dim=dim, keep_dim=keepdim, reduce_all=not dim)
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:

@@ -132,8 +132,10 @@ class OpNode(Node):
         self.seq = next(_seq)  # after those of leaves that are met for the first time
         self.op, self.attrs = op, attrs
         self.values: tuple[Any, ...] | None = values
+        results: list[Any] = []
+        outputs: list[ref[Tensor] | None] = []
         self.results: list[Any] | None
-        self.results, self.outputs = results, outputs = [], []
+        self.results, self.outputs = results, outputs
         for x in outs:
             if type(x) is Tensor and not x._stop:
                 x._node = self

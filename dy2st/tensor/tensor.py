@@ -137,7 +137,7 @@ class Tensor(TensorMethods):
     def dtype(self) -> str:
         """The name of the dtype: "float32"."""
         v = self._value
-        return v.dtype if type(v) is Variable else name_of(v)
+        return v.dtype if isinstance(v, Variable) else name_of(v)
 
     @property
     def ndim(self) -> int:

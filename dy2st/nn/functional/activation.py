@@ -166,7 +166,7 @@ def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) 
     array([0.5, 0.5], dtype=float32)
     """
     x = as_tensor(x)
-    return ops.op("softmax", X=x if dtype is None else cast(x, convert_dtype(dtype)), axis=axis)
+    return ops.of("softmax", x if dtype is None else cast(x, convert_dtype(dtype)), axis=axis)
 
 
 def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -11,8 +11,9 @@ from ..errors import DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS
+from .checked import remembered
 from .control import ABSENT
-from .elementwise import widened, widened_array
+from .elementwise import stretched, widened, widened_array
 from .registry import OpDef, TensorType, register
 
 
@@ -130,11 +131,8 @@ class SumLike(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        _check_broadcast(y.shape, x.shape)
-        extra = x.ndim - y.ndim
-        axes = tuple(a for a in range(x.ndim) if a < extra or (y.shape[a - extra] == 1 and x.shape[a] != 1))
-        wide = widened_array(x)
-        return wide.sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
+        axes = _summed_axes(y.shape, x.shape)
+        return widened_array(x).sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
 
     @staticmethod
     def lower(cx: Any, x: Any, y: Any, out: Any) -> None:
@@ -157,6 +155,14 @@ class SumLike(OpDef):
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
         return lambda: b.expand_to(douts[0], ins[0]), None
+
+
+@remembered
+def _summed_axes(small: tuple[int, ...], large: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes that a broadcast from `small` to `large` adds or stretches."""
+    _check_broadcast(small, large)
+    extra = len(large) - len(small)
+    return tuple(a for a, d in enumerate(large) if a < extra or (small[a - extra] == 1 and d != 1))
 
 
 def _check_broadcast(small: tuple, large: tuple) -> None:
@@ -185,8 +191,8 @@ class ExpandAs(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        _check_broadcast(x.shape, y.shape)
-        return np.array(np.broadcast_to(x, y.shape), order="C")  # ascontiguousarray would make 0-d 1-d
+        _summed_axes(x.shape, y.shape)  # which checks them
+        return stretched(x, y.shape)
 
     @staticmethod
     def lower(cx: Any, x: Any, y: Any, out: Any) -> None:

@@ -46,7 +46,7 @@ def remembered(function: F) -> F:
 
 
 def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:
-    """All that `infer` sees; None where that is not known."""
+    """All that `infer` sees: the types of the inputs, names and values of the attributes. None where not all of it can be looked up."""
     key: list[Any] = [op]
     for x in ins:
         if type(x) is np.ndarray:
@@ -63,8 +63,8 @@ def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[
         else:
             return None
     if not op.list_attrs:
-        return (*key, *attrs.values())
-    return (*key, *[tuple(value) if type(value) is list else value for value in attrs.values()])
+        return (*key, *attrs, *attrs.values())
+    return (*key, *attrs, *[tuple(value) if type(value) is list else value for value in attrs.values()])
 
 
 def _type(x: Any) -> TensorType | None:

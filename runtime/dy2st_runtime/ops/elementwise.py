@@ -182,13 +182,15 @@ class Binary(Elementwise):
         x, y = ins
         if attrs.get("checked"):
             cls.check_numbers(x.item(), y.item())
-        if x.shape != y.shape:
-            if attrs["axis"] != -1:
-                ins = x, y = x, align_array(x, y, attrs["axis"])
-            check_broadcast(cls.title, x.shape, y.shape)
+        if attrs["axis"] != -1:
+            ins = x, y = x, align_array(x, y, attrs["axis"])
         dtypes = x.dtype, y.dtype
         plan = cls._plans.get(dtypes) or cls.plan(dtypes, attrs)
-        return plan(ins, attrs)
+        try:
+            return plan(ins, attrs)
+        except Exception:
+            check_broadcast(cls.title, x.shape, y.shape)  # if that is what NumPy raises for, there is a better message
+            raise
 
     @classmethod
     def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -213,6 +215,13 @@ def widened(name: str) -> str:
 def widened_array(x: np.ndarray) -> np.ndarray:
     """An array in the dtype in which it is computed."""
     return dtype.as_dtype(x, widened(dtype.name_of(x)))
+
+
+def stretched(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A copy of an array broadcast to a shape."""
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
 
 
 @remembered

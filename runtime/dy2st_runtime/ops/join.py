@@ -131,7 +131,8 @@ class SplitAs(CheckedOp):
     def reference(x: np.ndarray, like: list[np.ndarray], *, axis: int) -> tuple:
         before = (slice(None),) * dims.normalize_axis(axis, x.ndim)
         ends = itertools.accumulate(t.shape[axis] for t in like)
-        return ([x[(*before, slice(end - t.shape[axis], end))] for t, end in zip(like, ends, strict=True)],)
+        keys = [(*before, slice(end - t.shape[axis], end)) for t, end in zip(like, ends, strict=True)]
+        return ([x[key] for key in keys],)
 
     @staticmethod
     def lower(cx: Any, x: Any, like: list[Any], outs: list[Any], *, axis: int) -> None:

@@ -12,6 +12,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
 from .checked import remembered
+from .elementwise import stretched
 from .registry import Ints, Longs, OpDef, TensorType, register
 
 
@@ -84,7 +85,7 @@ class Expand(OpDef):
 
     @staticmethod
     def reference(x: np.ndarray, shape_t: Any, each: list, *, shape: list[int]) -> np.ndarray:
-        return np.broadcast_to(x, _expanded(x.shape, sizes.values("expand_v2", "Shape", shape, shape_t, each))).copy()
+        return stretched(x, _expanded_of_ints(x.shape, tuple(sizes.values("expand_v2", "Shape", shape, shape_t, each))))
 
     @staticmethod
     def lower(cx: Any, x: Any, shape_t: Any, each: list, out: Any, *, shape: list[int]) -> None:
@@ -102,6 +103,11 @@ class Expand(OpDef):
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, **attrs: Any) -> tuple:
         return lambda: b.sum_to(douts[0], ins[0]), None, None
+
+
+@remembered
+def _expanded_of_ints(own: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    return _expanded(own, wanted)
 
 
 def _expanded(own: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims.Dim, ...]:

@@ -18,7 +18,7 @@ from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS, larger, smaller
 from .checked import remembered
-from .elementwise import widened, widened_array
+from .elementwise import widened
 from .registry import Bool, DType, Ints, OpDef, TensorType, register
 
 

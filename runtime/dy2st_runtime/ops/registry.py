@@ -103,10 +103,13 @@ def _dtype(v: Any) -> str | None:
     return dtype.canonical(v)
 
 
-def _list(one: Callable[[Any], Any]) -> Callable[[Any], list]:
+def _list(one: Callable[[Any], Any], exact: type) -> Callable[[Any], list]:
     def convert(v: Any) -> list:
         if type(v) is list or type(v) is tuple:
-            return [one(e) for e in v] if v else []
+            for e in v:
+                if type(e) is not exact:
+                    return [one(e) for e in v]
+            return list(v)
         if isinstance(v, (str, bytes)):
             raise TypeError
         return [one(e) for e in (v if isinstance(v, Iterable) else [v])]
@@ -121,12 +124,12 @@ _COERCE: dict[str, Callable[[Any], Any]] = {
     "FLOAT64": float,
     "BOOLEAN": bool,
     "STRING": _str,
-    "INTS": _list(_int),
-    "LONGS": _list(_int),
-    "FLOATS": _list(float),
-    "FLOAT64S": _list(float),
-    "BOOLEANS": _list(bool),
-    "STRINGS": _list(_str),
+    "INTS": _list(_int, int),
+    "LONGS": _list(_int, int),
+    "FLOATS": _list(float, float),
+    "FLOAT64S": _list(float, float),
+    "BOOLEANS": _list(bool, bool),
+    "STRINGS": _list(_str, str),
     "DTYPE": _dtype,
     "BLOCK": lambda v: v,
     "FUNCTION": lambda v: v,

@@ -70,7 +70,8 @@ def _key_of_ints(shape: tuple[int, ...], axes: tuple[int, ...], starts: tuple[in
                  strides: tuple[int, ...] | None, decrease: tuple[int, ...]) -> tuple[Any, ...]:  # fmt: skip
     """What NumPy is indexed with where attributes give all bounds."""
     read = read_array("slice")
-    return Bounds.of(read, len(shape), {}, list(axes), list(starts), list(ends), strides and list(strides), list(decrease)).key(shape)
+    steps = None if strides is None else list(strides)
+    return Bounds.of(read, len(shape), {}, list(axes), list(starts), list(ends), steps, list(decrease)).key(shape)
 
 
 def flat(tensors: Any) -> list[Any]:
@@ -84,8 +85,12 @@ class _Read(_Slicing):
         return cls.result_type(x, tensors, attrs)
 
     @classmethod
-    def reference(cls, x: np.ndarray, *tensors: Any, **attrs: Any) -> np.ndarray:
-        return x[cls.key(x, tensors, attrs)]
+    def reference(cls, *ins: Any, **attrs: Any) -> np.ndarray:
+        return cls.evaluate(ins, attrs)
+
+    @classmethod
+    def evaluate(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> np.ndarray:
+        return ins[0][cls.key(ins[0], ins[1:], attrs)]
 
     @classmethod
     def lower(cls, cx: Any, x: Any, *rest: Any, **attrs: Any) -> None:
