@@ -271,10 +271,10 @@ class Dispatcher(OpBuilder):
             elif value is None:
                 found.append(None)
             else:
-                found.append([_tensor(v, requires) for v in value] if type(value) is list else _tensor(value, requires))
+                found.append([_tensor(v, requires) for v in value])
         outs = tuple(found)
         if requires:
-            tape.OpNode(op, ins, values, found, attrs)
+            tape.OpNode(op, ins, values, found, results, attrs)
         return _update(op, ins, outs, attrs) if op.inplace else outs
 
 
@@ -310,9 +310,8 @@ def _array(t: Tensor) -> np.ndarray:
     return v
 
 
-def _tensor(value: Any, requires: bool) -> Tensor:
-    array = np.asarray(value)
-    return Tensor.wrap(array, not requires or array.dtype.kind != "f")
+def _tensor(value: np.ndarray, requires: bool) -> Tensor:
+    return Tensor.wrap(value, not requires or value.dtype.kind != "f")
 
 
 def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:

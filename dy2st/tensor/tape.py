@@ -114,40 +114,37 @@ class OpNode(Node):
 
     Args:
         ins, outs: the tensors in the slots; those of `outs` are new.
-        values: the arrays of `ins`.
+        values, results: the arrays of both.
     """
 
     builder: ClassVar[Any]
     """Makes the ops of the gradients."""
 
-    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: Sequence[Any],
+    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: Sequence[Any], results: tuple[Any, ...],
                  attrs: dict[str, Any]) -> None:  # fmt: skip
         edges: list[Edge | None] = []
         for x in ins:
             if type(x) is list:
-                edges += [edge_of(t) for t in x]
+                if x:
+                    edges += [edge_of(t) for t in x]
             elif x is not None:
                 edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
         self.edges = edges
         self.seq = next(_seq)  # after those of leaves that are met for the first time
         self.op, self.attrs = op, attrs
         self.values: tuple[Any, ...] | None = values
-        results: list[Any] = []
+        self.results: tuple[Any, ...] | None = results
         outputs: list[ref[Tensor] | None] = []
-        self.results: list[Any] | None
-        self.results, self.outputs = results, outputs
+        self.outputs = outputs
         for x in outs:
             if type(x) is Tensor and not x._stop:
                 x._node = self
                 if outputs:
                     x._index = len(outputs)
                 outputs.append(ref(x))
-                results.append(x._value)
             elif type(x) is list:
-                results.append([None if t is None else t._value for t in x])
                 outputs += [self._made(t, len(outputs) + i) for i, t in enumerate(x)]
             else:
-                results.append(None if x is None else x._value)
                 outputs.append(None)
 
     @property
