@@ -44,12 +44,13 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[s
                 f"{what}: a tensor of sizes must have a known number of them", location=user_location(3)
             )
         return [-1] * count, {slot: [_index(values[i], what) for i in range(count)]}
+    if type(values) is list or type(values) is tuple:
+        for v in values:
+            if type(v) is not int:
+                break
+        else:
+            return list(values), {}
     entries = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
-    for v in entries:
-        if type(v) is not int:
-            break
-    else:
-        return entries, {}
     if not any(staged(v) for v in entries):
         return [integer(v, what) for v in entries], {}
     attr = [-1 if staged(v) else integer(v, what) for v in entries]

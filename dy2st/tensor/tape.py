@@ -22,7 +22,7 @@ Hook = Callable[[Tensor], "Tensor | None"]
 
 
 _seq = itertools.count()
-ref = weakref.ref
+ref, new = weakref.ref, Tensor.__new__
 
 
 class Node:
@@ -134,7 +134,7 @@ class OpNode(Node):
         self.op, self.attrs = op, attrs
         self.values: tuple[Any, ...] | None = values
         self.results: tuple[Any, ...] | None = results
-        outputs: list[ref[Tensor] | None] = []
+        outputs: list[weakref.ref[Tensor] | None] = []
         self.outputs = outputs
         for x in outs:
             if type(x) is Tensor and not x._stop:
@@ -161,11 +161,11 @@ class OpNode(Node):
         edges, at = self.live_edges(), 0
         ins: list[Any] = []
         for value in self.values:
-            if value is None:
-                ins.append(None)
-            elif type(value) is list:
+            if type(value) is list:
                 ins.append([_at(v, edges[at + i]) for i, v in enumerate(value)])
                 at += len(value)
+            elif value is None:
+                ins.append(None)
             else:
                 ins.append(_at(value, edges[at]))
                 at += 1
@@ -245,8 +245,12 @@ class FunctionNode(Node):
 
 def _at(value: np.ndarray, edge: Edge | None) -> Tensor:
     """A tensor with the value that one had when it was recorded, and where it came from."""
-    t = Tensor.wrap(value, edge is None)
-    if edge is not None:
+    t = new(Tensor)
+    t._value = value
+    if edge is None:
+        t._stop = True
+    else:
+        t._stop = False
         t._node, t._index = edge
     return t
 

@@ -97,6 +97,13 @@ def test_scalars_of_numpy_stay_arrays():
         assert out.shape == []
 
 
+def test_no_reference_is_passed_by():
+    """Bases that compute by plans do so in `evaluate`; a record with a `reference` of its own must not inherit that."""
+    for name, record in registry.all_ops().items():
+        owner = {what: next(i for i, c in enumerate(record.__mro__) if what in vars(c)) for what in ("reference", "evaluate")}
+        assert owner["evaluate"] <= owner["reference"] or record.__mro__[owner["evaluate"]] is registry.OpDef, name
+
+
 def test_all_plans_give_what_the_first_call_gives():
     """The second call of an op finds what the first has left; both are the same op."""
     rng = np.random.default_rng(0)

@@ -62,7 +62,7 @@ def _picker(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]
 
 
 _forms: dict[tuple[Any, ...], _Form] = {}
-"""By the type of the op and the names of the keywords, between them the number of inputs where these are given by position."""
+"""By the type of the op and the names of the keywords; where inputs are given by position by the type, their number, and the names."""
 
 
 def _form(op_type: str, names: tuple[str, ...]) -> _Form:
@@ -78,8 +78,7 @@ def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
     for name in op.input_names[:count]:
         if name in names:
             raise TypeError(f"{op_type} got input {name} twice")
-    key = op_type, count, *names
-    form = _forms[key] = _Form(op, (*op.input_names[:count], *names))
+    form = _forms[op_type, count, names] = _Form(op, (*op.input_names[:count], *names))
     if any(name in op.input_names for name in names):
         form.pick = None  # not all inputs are given by position
     return form
@@ -115,7 +114,7 @@ class OpBuilder:
 
     def of(self, op_type: str, *ins: Any, **attrs: Any) -> Any:
         """`op` with the values of the first input slots by position; the others are absent."""
-        form = _forms.get((op_type, len(ins), *attrs) if attrs else (op_type, len(ins)))
+        form = _forms.get((op_type, len(ins), tuple(attrs)))
         if form is None:
             form = _form_of(op_type, len(ins), tuple(attrs))
         op, simple = form.op, form.pick is not None

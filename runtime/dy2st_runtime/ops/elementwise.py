@@ -193,7 +193,7 @@ class Binary(Elementwise):
             raise
 
     @classmethod
-    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
+    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int, **_: Any) -> tuple:
         x, y = ins
         out, dout = outs[0], douts[0]
 
@@ -202,7 +202,8 @@ class Binary(Elementwise):
 
         def of_y() -> Any:
             full = aligned(b, x, y, axis)
-            return unalign(b, b.cast_to(b.sum_to(cls.grad_y(b, x, full, out, dout), full), y.dtype), y)
+            dy = b.cast_to(b.sum_to(cls.grad_y(b, x, full, out, dout), full), y.dtype)
+            return dy if axis == -1 else unalign(b, dy, y)
 
         return of_x, of_y
 
@@ -264,6 +265,8 @@ def align_array(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
 
 def aligned(b: Any, x: Any, y: Any, axis: int) -> Any:
     """Y reshaped as `align` says, as an op."""
+    if axis == -1:
+        return y
     missing = _trailing(len(x.shape), len(y.shape), axis)
     if missing == 0:
         return y

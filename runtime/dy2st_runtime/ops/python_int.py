@@ -41,10 +41,6 @@ class Counting(Binary):
     def check_numbers(cls, x: Any, y: Any) -> None:  # type: ignore[override]
         require_in_range(cls.python, x, y)
 
-    @classmethod
-    def grad(cls, b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int, checked: bool = False) -> tuple:  # type: ignore[override]
-        return super().grad(b, ins, outs, douts, axis=axis)
-
 
 @register
 class PythonInt(Unary):

@@ -122,8 +122,8 @@ class ReduceSum(Reduction):
 
     @staticmethod
     def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
-        wide = x if dtype.is_float(dtype.name_of(x)) else x.astype("int64", copy=False)
-        return wide.sum(axis=axes, keepdims=keep)
+        wide = x if x.dtype.kind == "f" else x.astype("int64", copy=False)
+        return np.add.reduce(wide, axis=axes, keepdims=keep)  # type: ignore[call-overload]
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
@@ -161,8 +161,8 @@ class ReduceMean(Reduction):
 
     @staticmethod
     def array(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
-        count = math.prod(x.shape[a] for a in axes)
-        return x.sum(axis=axes, keepdims=keep) / x.dtype.type(count)
+        count = math.prod([x.shape[a] for a in axes])
+        return np.add.reduce(x, axis=axes, keepdims=keep) / x.dtype.type(count)  # type: ignore[call-overload]
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str) -> folding.Fold:

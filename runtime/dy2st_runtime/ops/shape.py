@@ -53,7 +53,8 @@ class Reshape(View):
 
     @staticmethod
     def reference(x: np.ndarray, shape_t: Any, each: list, *, shape: list[int]) -> tuple:
-        return x.reshape(_shape_of_ints(x.shape, tuple(sizes.values("reshape2", "Shape", shape, shape_t, each)))), None
+        wanted = shape if shape_t is None and not each else sizes.values("reshape2", "Shape", shape, shape_t, each)
+        return x.reshape(_shape_of_ints(x.shape, tuple(wanted))), None
 
     @staticmethod
     def lower(cx: Any, x: Any, shape_t: Any, each: list, out: Any, xshape: Any, *, shape: list[int]) -> None:  # type: ignore[override]
