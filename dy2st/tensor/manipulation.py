@@ -182,7 +182,7 @@ def concat(x: Sequence[Any], axis: Any = 0, name: str | None = None) -> Tensor:
     >>> concat([Tensor([1, 2]), Tensor([3])]).numpy()
     array([1, 2, 3])
     """
-    return ops.op("concat", X=_one_dtype(tensors(x, "concat")), axis=axis_number(axis))
+    return ops.of("concat", _one_dtype(tensors(x, "concat")), axis=axis_number(axis))
 
 
 def stack(x: Sequence[Any], axis: int = 0, name: str | None = None) -> Tensor:

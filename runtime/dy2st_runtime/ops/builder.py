@@ -21,12 +21,12 @@ class _Form:
     Attributes:
         op: the record.
         attributes: makes the attributes of the call complete.
-        pick: gives the values of the first input slots where these are all that is given, and each takes one value and must have it; else
-            None.
+        pick: gives the values of the first input slots where these are all that is given, and none of them may be absent; else None.
+        lists: which of these take lists; None if none does.
         rest: of the other input slots, whether they take lists.
     """
 
-    __slots__ = ("_slots", "attributes", "op", "pick", "rest")
+    __slots__ = ("_slots", "attributes", "lists", "op", "pick", "rest")
 
     def __init__(self, op: type[registry.OpDef], names: Sequence[str]):
         self.op = op
@@ -35,11 +35,17 @@ class _Form:
             if not (slot.name in names or slot.optional or slot.many):
                 raise AttributeValueError(f"{op.type}: input {slot.name} is missing")
         self.attributes = op.completion(tuple([name for name in names if name not in op.input_names])).complete
-        first = [slot.name for slot in op.input_slots if not (slot.many or slot.optional)]
-        given = [name for name, _, _ in self._slots if name is not None]
-        simple = bool(first) and first == given == list(op.input_names[: len(first)])
-        self.pick = _picker(first) if simple else None
-        self.rest = tuple([slot.many for slot in op.input_slots[len(first) :]])
+        given = tuple([slot for slot in op.input_slots if slot.name in names])
+        simple = bool(given) and given == op.input_slots[: len(given)] and not any(slot.optional for slot in given)
+        self.pick = _picker([slot.name for slot in given]) if simple else None
+        self.lists = [slot.many for slot in given] if any(slot.many for slot in given) else None
+        self.rest = [slot.many for slot in op.input_slots[len(given) :]]
+
+    def filled(self, ins: Sequence[Any]) -> tuple[Any, ...]:
+        """The values of all input slots, given those of the first: lists are our own, and what is not given is absent."""
+        if self.lists is not None:
+            ins = [list(value) if many else value for value, many in zip(ins, self.lists, strict=True)]
+        return (*ins, *[[] if many else None for many in self.rest])
 
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the input slots, in their order."""
@@ -99,15 +105,15 @@ class OpBuilder:
         if form is None:
             form = _form(op_type, tuple(slots_and_attrs))
         op, pick = form.op, form.pick
-        if pick is None:
-            ins = form.inputs(slots_and_attrs)
-        else:
+        if pick is not None:
             ins = pick(slots_and_attrs)
             for value in ins:
                 if value is None:
-                    form.inputs(slots_and_attrs)  # says which is missing
-            if form.rest:
-                ins = (*ins, *[[] if many else None for many in form.rest])
+                    pick = None
+        if pick is None:
+            ins = form.inputs(slots_and_attrs)
+        elif form.lists or form.rest:
+            ins = form.filled(ins)
         outs = self.apply(op, ins, form.attributes(slots_and_attrs))
         only = op.only_output
         return outs if only is None else outs[only]
@@ -123,8 +129,8 @@ class OpBuilder:
                 simple = False
         if not simple:
             return self.op(op_type, **dict(zip(op.input_names, ins, strict=False)), **attrs)
-        if form.rest:
-            ins = (*ins, *[[] if many else None for many in form.rest])
+        if form.lists or form.rest:
+            ins = form.filled(ins)
         outs = self.apply(op, ins, form.attributes(attrs))
         only = op.only_output
         return outs if only is None else outs[only]

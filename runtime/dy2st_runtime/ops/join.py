@@ -75,7 +75,7 @@ def _pieces(k: Any, outer: Any, parts: Sequence[tuple[Any, Any]], whole: Any, *,
 
 
 @register
-class Concat(CheckedOp):
+class Concat(OpDef):
     """The tensors one behind the other along `axis`."""
 
     type = "concat"
@@ -94,7 +94,15 @@ class Concat(CheckedOp):
 
     @staticmethod
     def reference(xs: list[np.ndarray], *, axis: int) -> np.ndarray:
-        return np.concatenate(xs, axis)
+        try:
+            out = np.concatenate(xs, axis)
+        except ValueError:
+            Concat.infer([TensorType.of(x) for x in xs], axis=axis)  # says what does not fit
+            raise
+        for x in xs:
+            if x.dtype is not out.dtype:  # NumPy promotes them
+                Concat.infer([TensorType.of(x) for x in xs], axis=axis)
+        return out
 
     @staticmethod
     def lower(cx: Any, xs: list[Any], out: Any, *, axis: int) -> None:

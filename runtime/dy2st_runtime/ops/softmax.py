@@ -81,8 +81,9 @@ class Softmax(SoftmaxBase):
     @staticmethod
     def reference(x: np.ndarray, *, axis: int) -> np.ndarray:
         lane = lanes_of(x)
-        e = np.exp(lane - lane.max(axis, keepdims=True, initial=-np.inf))
-        return (e / e.sum(axis, keepdims=True)).reshape(x.shape).astype(x.dtype, copy=False)
+        e = np.exp(lane - np.maximum.reduce(lane, axis, keepdims=True, initial=-np.inf))
+        out = e / np.add.reduce(e, axis, keepdims=True)
+        return out if out.dtype is x.dtype and x.ndim else out.reshape(x.shape).astype(x.dtype, copy=False)
 
     @classmethod
     def lane_results(cls, group: Group, x: Any, out: Any, compute: str) -> None:
