@@ -42,7 +42,7 @@ class OpRow(Row):
     def __str__(self) -> str:
         taped = self.taped - self.numpy
         backward = "" if self.backward is None else f"{self.backward:.2f}"
-        missed = "" if max(self.value, taped) <= LIMIT else "   MISSED"
+        missed = "   MISSED" if self.value > LIMIT else "   taped above" if taped > LIMIT else ""
         return (f"  {self.name:<22}{self.numpy:>8.2f}{self.untaped:>10.2f}{self.taped:>8.2f}{self.value:>11.2f}{taped:>8.2f}"
                 f"{self.untaped / self.numpy:>9.1f}x{backward:>10}{missed}")  # fmt: skip
 

@@ -35,7 +35,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     array([11.], dtype=float32)
     """
     x, y = as_tensor(x), as_tensor(y)
-    if x.dtype != y.dtype:
+    if x._value.dtype != y._value.dtype:  # a name, or a dtype of NumPy, which is equal to its name
         common = _dtype.promote(x.dtype, y.dtype)
         x, y = cast(x, common), cast(y, common)
     return ops.of("matmul_v2", x, y, trans_x=transpose_x, trans_y=transpose_y)
