@@ -22,11 +22,11 @@ class _Form:
         op: the record.
         attributes: makes the attributes of the call complete.
         pick: gives the values of the first input slots where these are all that is given, and none of them may be absent; else None.
-        lists: which of these take lists; None if none does.
-        rest: of the other input slots, whether they take lists.
+        lists, rest: whether these take lists, and the other slots.
+        partial: whether what is picked is not all yet: there are other slots, or lists, of which an op has its own.
     """
 
-    __slots__ = ("_slots", "attributes", "lists", "op", "pick", "rest")
+    __slots__ = ("_slots", "attributes", "lists", "op", "partial", "pick", "rest")
 
     def __init__(self, op: type[registry.OpDef], names: Sequence[str]):
         self.op = op
@@ -38,14 +38,18 @@ class _Form:
         given = tuple([slot for slot in op.input_slots if slot.name in names])
         simple = bool(given) and given == op.input_slots[: len(given)] and not any(slot.optional for slot in given)
         self.pick = _picker([slot.name for slot in given]) if simple else None
-        self.lists = [slot.many for slot in given] if any(slot.many for slot in given) else None
+        self.lists = [slot.many for slot in given]
         self.rest = [slot.many for slot in op.input_slots[len(given) :]]
+        self.partial = bool(self.rest) or any(self.lists)
 
     def filled(self, ins: Sequence[Any]) -> tuple[Any, ...]:
         """The values of all input slots, given those of the first: lists are our own, and what is not given is absent."""
-        if self.lists is not None:
-            ins = [list(value) if many else value for value, many in zip(ins, self.lists, strict=True)]
-        return (*ins, *[[] if many else None for many in self.rest])
+        found: list[Any] = []
+        for value in ins:
+            found.append(list(value) if self.lists[len(found)] else value)
+        for many in self.rest:
+            found.append([] if many else None)
+        return tuple(found)
 
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the input slots, in their order."""
@@ -112,7 +116,7 @@ class OpBuilder:
                     pick = None
         if pick is None:
             ins = form.inputs(slots_and_attrs)
-        elif form.lists or form.rest:
+        elif form.partial:
             ins = form.filled(ins)
         outs = self.apply(op, ins, form.attributes(slots_and_attrs))
         only = op.only_output
@@ -129,7 +133,7 @@ class OpBuilder:
                 simple = False
         if not simple:
             return self.op(op_type, **dict(zip(op.input_names, ins, strict=False)), **attrs)
-        if form.lists or form.rest:
+        if form.partial:
             ins = form.filled(ins)
         outs = self.apply(op, ins, form.attributes(attrs))
         only = op.only_output
