@@ -64,8 +64,9 @@ FRONT = {
     "vision": {"errors", "nn", "tensor"},
     "optimizer": {"errors", "nn", "regularizer", "static", "tensor", "unique_name"},
     "static": {"errors", "framework", "nn", "tensor", "unique_name"},
-    "convert": {"errors", "static", "tensor", "transpiler"},
-    "jit": {"convert", "errors", "framework", "nn", "static", "tensor", "transpiler"},
+    "library": set(),
+    "convert": {"errors", "library", "static", "tensor", "transpiler"},
+    "jit": {"convert", "errors", "framework", "library", "nn", "static", "tensor", "transpiler"},
     "legacy": {"errors", "framework", "nn", "optimizer", "regularizer", "static", "tensor", "unique_name"},
     "fluid": {"framework", "jit", "legacy", "nn", "static", "tensor", "unique_name"},
 }

@@ -7,12 +7,14 @@ import dataclasses
 import functools
 import itertools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError, ShapeError, StagedValueError
+from ..library.queues import Deque
 from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
@@ -236,6 +238,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
     if isinstance(x, MaybeValue):
         return if_expr(x._dy_is_none, lambda: isinstance(None, kinds), lambda: isinstance_(x._dy_value, kinds))
+    if type(x) is Deque:
+        return issubclass(deque, kinds)
     return isinstance(x, kinds)
 
 
@@ -248,6 +252,8 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         return list if isinstance(x, DynamicList) else dict
     if isinstance(x, OneOf) and not args:
         return choose(x, type_)
+    if type(x) is Deque:
+        return deque
     return type(x, *args, **kwargs)
 
 
@@ -387,12 +393,21 @@ def _filterfalse(test: Any, xs: Iterable) -> Any:
     return filter_(lambda x: not_(x if test is None else call(test)(x)), xs)
 
 
+def deque_(*args: Any, **kwargs: Any) -> Any:
+    """`collections.deque`; while a function is traced one on a list, which may become one of dynamic length."""
+    if current_tracer() is None:
+        return deque(*args, **kwargs)
+    from .calls import call
+
+    return call(Deque)(*args, **kwargs)
+
+
 BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
-    id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse,
+    id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: deque_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, **LOGGING, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -204,6 +204,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return MaybeValue(*children)
     if kind is RecordList:
         return RecordList(keys[0], children)
+    if kind is deque:
+        return deque(*children)
     if issubclass(kind, dict):
         return kind(zip(keys, children, strict=True))
     if issubclass(kind, tuple):

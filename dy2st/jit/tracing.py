@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from collections import deque
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -54,6 +55,7 @@ from ..convert.texts import StagedText, text
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import Dy2stError, LeakError, StagedValueError, StructureError
+from ..library.queues import Deque
 from ..nn import Layer
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved
@@ -401,6 +403,9 @@ class Trace:
             for one in values_of(value):
                 self._require_plain(one)
             return Picked(self._recipe(value._dy_index), values_of(value))
+        if type(value) is Deque:
+            mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+            return Rebuilt(deque, (), (self._recipe(value._entries), Constant(value.maxlen)), mark)
         keys, children = split(value)
         if children is None:
             self._require_plain(value)

@@ -133,12 +133,14 @@ def test_container_that_changes_under_a_staged_condition(function):
     assert len(static.concrete_programs) == 1
 
 
+WAITING = collections.deque()
+
+
 def grows(x):
-    q = collections.deque()
     while x.sum() < 10:
-        q.append(x)
+        WAITING.append(x)
         x = x * 2
-    return len(q)
+    return len(WAITING)
 
 
 def marks(x):
@@ -153,6 +155,33 @@ def remembers(x):
     if x.sum() > 0:
         seen.add("b")
     return x * len(seen)
+
+
+class Queues:
+    kept = None
+
+
+def queues(x, keeps):
+    last, every = collections.deque(maxlen=2), collections.deque()
+    for v in x:
+        last.append(v)
+        if v > 0:
+            every.appendleft(v)
+    keeps.kept = every
+    return last, every, {"q": every}
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_deques_as_results(native):
+    eager, static = Queues(), Queues()
+    call = jit.to_static(lambda x: queues(x, static))
+    with config.NO_JIT.override(not native):
+        for x in (tensor(1.0, -2.0, 3.0), tensor(-1.0), tensor(1.0, 2.0)):
+            wanted, found = queues(x, eager), call(x)
+            assert [type(q) for q in found[:2]] == [collections.deque] * 2
+            assert plain(found) == plain(wanted)
+            assert [q.maxlen for q in found[:2]] == [2, None]
+            assert found[1] is found[2]["q"] is static.kept
 
 
 @pytest.mark.parametrize("function", [grows, marks, remembers])

@@ -1,0 +1,148 @@
+"""`collections.deque` while a function is traced."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+
+class Deque:
+    """What `collections.deque` is, on a list: only the run may know how many entries it has.
+
+    Unlike Python's it does not notice that it is changed while a loop runs over it. Its methods are converted as a user's are.
+    """
+
+    def __init__(self, iterable: Iterable = (), maxlen: int | None = None):
+        if maxlen is not None and maxlen < 0:
+            raise ValueError("maxlen must be non-negative")
+        self._entries: list[Any] = []
+        self._maxlen = maxlen
+        self.extend(iterable)
+
+    @property
+    def maxlen(self) -> int | None:
+        return self._maxlen
+
+    # ---- at the ends ----
+    def append(self, x: Any) -> None:
+        self._entries.append(x)
+        if self._maxlen is not None and len(self._entries) > self._maxlen:
+            self._entries.pop(0)
+
+    def appendleft(self, x: Any) -> None:
+        self._entries.insert(0, x)
+        if self._maxlen is not None and len(self._entries) > self._maxlen:
+            self._entries.pop()
+
+    def extend(self, iterable: Iterable) -> None:
+        if self._maxlen is None:
+            self._entries.extend(list(iterable))
+        else:
+            for x in list(iterable):
+                self.append(x)
+
+    def extendleft(self, iterable: Iterable) -> None:
+        for x in list(iterable):
+            self.appendleft(x)
+
+    def pop(self) -> Any:
+        if len(self._entries) == 0:
+            raise IndexError("pop from an empty deque")
+        return self._entries.pop()
+
+    def popleft(self) -> Any:
+        if len(self._entries) == 0:
+            raise IndexError("pop from an empty deque")
+        return self._entries.pop(0)
+
+    def rotate(self, n: int = 1) -> None:
+        if len(self._entries) > 0:
+            n = n % len(self._entries)
+            for _ in range(n):
+                self._entries.insert(0, self._entries.pop())
+
+    # ---- anywhere ----
+    def insert(self, i: int, x: Any) -> None:
+        if self._maxlen is not None and len(self._entries) >= self._maxlen:
+            raise IndexError("deque already at its maximum size")
+        self._entries.insert(i, x)
+
+    def remove(self, x: Any) -> None:
+        self._entries.remove(x)
+
+    def index(self, x: Any, *bounds: int) -> Any:
+        return self._entries.index(x, *bounds)
+
+    def count(self, x: Any) -> Any:
+        return self._entries.count(x)
+
+    def reverse(self) -> None:
+        self._entries.reverse()
+
+    def clear(self) -> None:
+        self._entries.clear()
+
+    def copy(self) -> Deque:
+        return Deque(self._entries, self._maxlen)
+
+    __copy__ = copy
+
+    def __getitem__(self, i: Any) -> Any:
+        self._require_index(i)
+        return self._entries[i]
+
+    def __setitem__(self, i: Any, x: Any) -> None:
+        self._require_index(i)
+        self._entries[i] = x
+
+    def __delitem__(self, i: Any) -> None:
+        self._require_index(i)
+        del self._entries[i]
+
+    def _require_index(self, i: Any) -> None:
+        if isinstance(i, slice):
+            raise TypeError("sequence index must be integer, not 'slice'")
+        if i >= len(self._entries) or i < -len(self._entries):
+            raise IndexError("deque index out of range")
+
+    # ---- as a whole ----
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __bool__(self) -> bool:
+        return len(self._entries) > 0
+
+    def __iter__(self) -> Iterator:
+        return iter(self._entries)
+
+    def __reversed__(self) -> Iterator:
+        return reversed(self._entries)
+
+    def __contains__(self, x: Any) -> bool:
+        return x in self._entries
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, deque):
+            raise TypeError(f'can only concatenate deque (not "{type(other).__name__}") to deque')
+        new = self.copy()
+        new.extend(other)
+        return new
+
+    def __iadd__(self, other: Any) -> Any:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: int) -> Deque:
+        return Deque(self._entries * times, self._maxlen)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> Any:
+        return self._entries == list(other) if isinstance(other, deque) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        more = "" if self._maxlen is None else f", maxlen={self._maxlen}"
+        return f"deque({self._entries!r}{more})"

@@ -1,0 +1,128 @@
+"""`collections.deque` under conditions on tensors."""
+
+import copy
+from collections import deque
+
+
+def breadth_first(x, n):
+    queue = deque([(x.sum(), 0)])
+    total = x.sum() * 0
+    while queue:
+        value, depth = queue.popleft()
+        total = total + value
+        if depth < n:
+            queue.append((value * 0.5, depth + 1))
+            if value > 0:
+                queue.append((value * 0.25, depth + 1))
+    return total
+
+
+def window(x):
+    last, means = deque(maxlen=2), []
+    for v in x:
+        last.append(v)
+        means.append(sum(last) / len(last))
+    return means, len(last)
+
+
+def both_ends(x):
+    q = deque([x.sum()], 3)
+    for v in x:
+        if v > 0:
+            q.appendleft(v)
+        else:
+            q.extend([v, v * 2])
+    total = 0
+    for i, v in enumerate(q):
+        total = total + v * i
+    return total, list(q), q.maxlen
+
+
+def popped_in_branches(x):
+    q = deque([x, x * 2])
+    y = q.popleft() if x.sum() > 0 else q.pop()
+    return y, len(q), q[0]
+
+
+def emptied(x, n):
+    q = deque([x])
+    for _ in range(n):
+        q.popleft()
+    return x * len(q)
+
+
+def rotated(x, n):
+    q = deque([x, x * 2, x * 3])
+    q.rotate(n)
+    q.rotate(-1)
+    return q[0], q[1], list(q)
+
+
+def methods(x, n):
+    q = deque([1, 2, 3])
+    q.insert(n, 7)
+    q.remove(2)
+    q.reverse()
+    q.extendleft([4, 5])
+    del q[0]
+    q[0] = 8
+    return x * q[0], list(q), q.index(7), q.count(1), 8 in q, q == deque([8, 3, 7, 1]), q == [8, 3, 7, 1]
+
+
+def sums_and_copies(x):
+    a, b = deque([x]), deque([x * 2])
+    c = a + b
+    c += [x * 3]
+    d = copy.copy(c) * 2
+    a.clear()
+    return list(c), len(d), len(a), isinstance(c, deque), type(c) is deque, isinstance(c, list)
+
+
+def index_out_of_range(x, n):
+    q = deque([x])
+    for _ in range(n):
+        q.append(x)
+    return q[2]
+
+
+def unpacked(x):
+    q = deque([x, x * 2, x * 3])
+    first, *rest = q
+    return first, rest, [*q], [v.sum() for v in reversed(q)]
+
+
+def from_both_ends(x):
+    q, total = deque([v for v in x]), 0  # noqa: C416
+    while len(q) > 1:
+        total = total + q.popleft() * q.pop()
+        if total > 5:
+            break
+    return total, len(q)
+
+
+def by_recursion(x, n):
+    q = deque()
+
+    def visit(k):
+        if k > 0:
+            q.appendleft(x * k)
+            visit(k - 1)
+
+    visit(n)
+    return len(q), list(q)
+
+
+def truth(x, n):
+    q = deque()
+    if n > 1:
+        q.append(x)
+    return x * 2 if q else x
+
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
+
+CASES = [
+    *((function, RUNS, 1) for function in (breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth)),
+    *((function, [(P,), (N,)], 1) for function in (window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends)),
+]
