@@ -193,7 +193,7 @@ class LSTMCell(_GateCell):
 
 
 def _two(states: Any) -> Any:
-    if not isinstance(states, (tuple, list)) or len(states) != 2:
+    if isinstance(states, Tensor) or len(states) != 2:
         raise ShapeError(f"LSTMCell: the states must be a pair (h, c), got {nest.shape_of(states)}",
                          location=user_location())  # fmt: skip
     return states

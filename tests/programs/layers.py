@@ -7,6 +7,7 @@ _FIXED = {name: nn.initializer.Constant(v) for name, v in
           (("weight_ih_attr", 0.3), ("weight_hh_attr", -0.4), ("bias_ih_attr", 0.1), ("bias_hh_attr", 0.05))}  # fmt: skip
 gru = nn.GRU(2, 2, **_FIXED)
 both = nn.LSTM(2, 2, direction="bidirect", **_FIXED)
+lstm_cell, gru_cell = nn.LSTMCell(2, 2, **_FIXED), nn.GRUCell(2, 2, **_FIXED)
 
 
 class Pondering(nn.Layer):
@@ -58,6 +59,16 @@ def cell_with_a_loop(x):
     return y, h
 
 
+def cells_without_a_state_before(x, n):
+    pair = state = None
+    total = x.sum()
+    for _ in range(n):
+        y, pair = lstm_cell(x[0], pair) if pair is not None else lstm_cell(x[0])
+        z, state = gru_cell(y, state)
+        total = total + (y * z).sum()
+    return total, pair is None
+
+
 def decoded_with_a_cache(memory, n):
     cache = decoder.gen_cache(memory)
     word = memory[:, :1]
@@ -79,5 +90,6 @@ CASES = [
     (recurrent_for_each, [(X, 2), (X, 0)], 1),
     (recurrent_with_lengths, [(X, 3), (X, 2)], 1),
     (cell_with_a_loop, [(X,), (MINUS,)], 1),
+    (cells_without_a_state_before, [(X, 3), (X, 0)], 1),
     (decoded_with_a_cache, [(X, 3), (X, 1)], 1),
 ]
