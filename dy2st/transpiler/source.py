@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import copy
 import importlib.machinery
-import inspect
 import linecache
 import types
 from collections.abc import Iterator
@@ -275,22 +274,24 @@ def _is_compiled_from(node: ast.AST, owner: str | None, code: types.CodeType, im
         return False
     for _ in range(2 if owner is None else 3):
         found = next(c for c in found.co_consts if isinstance(c, types.CodeType))
-    return _same_code(found, code)
+    outermost = owner or _name(node)
+    return _same_code(found, code, "factory.<locals>." if outermost not in names else "")
 
 
-def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
+def _same_code(a: types.CodeType, b: types.CodeType, place: str) -> bool:
     names = "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars"
     if any(getattr(a, name) != getattr(b, name) for name in names) or len(a.co_consts) != len(b.co_consts):
         return False
-    pairs = list(zip(a.co_consts, b.co_consts, strict=True))
-    if not b.co_flags & inspect.CO_OPTIMIZED:  # of a class, one of them is its qualified name: that tells what is around the function
-        pairs = [(x, y) for x, y in pairs if not (isinstance(x, str) and isinstance(y, str) and y.endswith(f".<locals>.{x}"))]
-    return all(_same_constant(x, y) for x, y in pairs)
+    return all(_same_constant(x, y, place) for x, y in zip(a.co_consts, b.co_consts, strict=True))
 
 
-def _same_constant(a: object, b: object) -> bool:
+def _same_constant(a: object, b: object, place: str) -> bool:
     if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
-        return _same_code(a, b)
+        return _same_code(a, b, place)
+    if isinstance(a, str) and isinstance(b, str) and ".<locals>." in a:
+        # a class inside has its qualified name as a constant, and so have functions inside before Python 3.11: what is
+        # in front of the function differs
+        return b == a or b.endswith("." + a.removeprefix(place))
     return type(a) is type(b) and (a == b or repr(a) == repr(b))
 
 

@@ -212,3 +212,36 @@ def test_a_module_that_is_loaded_again_has_its_new_source(tmp_path):
     imported(tmp_path / "again.py", FILE, "again")
     module = imported(tmp_path / "again.py", FILE.replace("2.0", "3.0"), "again")
     assert run(module.Model.forward, module.Model(), 5) == [15.0, -15.0]
+
+
+INSIDE = """
+def make():
+    class Model:
+        def forward(self, x):
+            class Pair:
+                def sum(self): return [y for y in (x, x)]
+
+            def twice(y): return y * 2
+            return twice(sum(Pair().sum()))
+
+    def count(x):
+        class Done(Exception): pass
+
+        def next(y): return count(y - 1)
+        try:
+            if x == 0: raise Done("make.<locals>.count.<locals>.Done")
+            return next(x)
+        except Done as done: return str(done)
+
+    return Model(), count
+"""
+
+
+def test_classes_and_functions_in_functions_that_are_in_functions_themselves(tmp_path):
+    model, count = imported(tmp_path / "inside.py", INSIDE, "inside").make()
+    assert run(type(model).forward, model, 3) == 12
+    assert run(count, 2) == "make.<locals>.count.<locals>.Done"
+    (tmp_path / "inside.py").write_text(INSIDE.replace("count.<locals>.Done", "count.<locals>.Gone"))
+    os.utime(tmp_path / "inside.py", (1, 1))
+    with pytest.raises(ConversionError, match="the file was changed after it was imported"):
+        run(count, 2)
