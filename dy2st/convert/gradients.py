@@ -9,6 +9,7 @@ from dy2st_runtime.backward import append_backward
 from dy2st_runtime.errors import Dy2stError
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.absent import maybe_absent
+from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions
 
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
@@ -61,6 +62,10 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Te
     seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]
     blocked = [tracer.lift(t).name for t in no_grad_vars]
     reached = [i for i, t in enumerate(inputs) if not t.stop_gradient]
+    # the functions that recursion has made are complete here; their gradients can flow to what they are given, not to values of the
+    # block in which they were written
+    drop_unused_functions(tracer.program)
+    lift_functions(tracer.program)
     try:
         found = append_backward(tracer.program, targets, [wrt[i] for i in reached], seeds, blocked)
     except Dy2stError as error:

@@ -238,6 +238,31 @@ def test_two_losses_add_up():
     agree(*found)
 
 
+def test_the_gradient_of_recursion():
+    def losses(stage):
+        w = paddle.to_tensor([0.5, -0.25], stop_gradient=False)
+        optimizer = opt.Adam(0.1, parameters=[w])
+
+        def step(x, n):
+            def deep(v, k):
+                return v * w if k < 1 else paddle.tanh(deep(v, k - 1)) + w
+
+            loss = deep(x, n).sum()
+            if n > 0:
+                part = x * w
+                outer = lambda k: part if k < 1 else outer(k - 1) * part  # noqa: E731
+                loss = loss + outer(n).sum()
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        static, x = stage(step), Tensor(np.array([1.0, 2.0], np.float32))
+        return [float(static(x, Tensor(np.array(n)))) for n in (2, 0, 3)] + w.numpy().tolist()
+
+    np.testing.assert_allclose(losses(jit.to_static), losses(lambda f: f), rtol=1e-5)
+
+
 def test_the_graph_of_the_results_is_freed():
     training = Training(OPTIMIZERS["sgd"], jit.to_static)
     (x, y), *_ = batches()

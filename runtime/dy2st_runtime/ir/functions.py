@@ -51,8 +51,9 @@ def drop_unread_tapes(program: Program) -> bool:
 
 def lift_functions(program: Program) -> None:
     """Closure conversion: what functions read of the blocks in which they were written becomes params, so that they stand beside the
-    global block. Until then the block of a function may have any block as its parent."""
-    needs = {name: _needs(f.block) for name, f in program.functions.items()}
+    global block. Until then the block of a function may have any block as its parent. Tapes and totals stay what all functions see."""
+    known_to_all = tapes(program.global_block())
+    needs = {name: _needs(f.block, known_to_all) for name, f in program.functions.items()}
     inside = {name: {n for block in _tree(f.block) for n in block.vars} for name, f in program.functions.items()}
     calls = {name: [op.function.name for op in all_ops(f.block) if op.function is not None] for name, f in program.functions.items()}
     known = -1
@@ -77,8 +78,8 @@ def lift_functions(program: Program) -> None:
         f.block.parent = program.global_block()
 
 
-def _needs(block: Block) -> dict[str, None]:
-    return dict.fromkeys(n for n in own_free_names(block) if not block.var(n).persistable)
+def _needs(block: Block, known_to_all: set[str]) -> dict[str, None]:
+    return dict.fromkeys(n for n in own_free_names(block) if not block.var(n).persistable and n not in known_to_all)
 
 
 def _tree(block: Block) -> list[Block]:
