@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from dy2st_runtime import config
 from dy2st_runtime.executor import make_executable, runs_native
-from dy2st_runtime.ir import Program
+from dy2st_runtime.ir import Block, Program
 from dy2st_runtime.ops.control import ABSENT
 
 from .. import unique_name
@@ -83,6 +83,17 @@ def _fit(pair: tuple[Tensor, Tensor]) -> bool:
     return isinstance(p, np.ndarray) and isinstance(g, np.ndarray) and p.dtype == g.dtype and p.shape == g.shape
 
 
+class _StepRecorder(ProgramRecorder):
+    """What a step updates is state, also a tensor that is no Parameter."""
+
+    def __init__(self, block: Block, params: Sequence[Tensor]) -> None:
+        super().__init__(lambda: block)
+        self._params = {id(p) for p in params}
+
+    def is_state(self, t: Tensor) -> bool:
+        return id(t) in self._params or super().is_state(t)
+
+
 class CompiledStep:
     """The step of some parameters.
 
@@ -93,7 +104,7 @@ class CompiledStep:
 
     def __init__(self, params: Sequence[Tensor], updates: Callable[[Pairs, Tensor], None]) -> None:
         block = Program().global_block()
-        recorder = ProgramRecorder(lambda: block)
+        recorder = _StepRecorder(block, params)
         grads = [block.create_var(f"{p.name}@GRAD", p.dtype, p._value.shape, is_data=True) for p in params]
         names = [v.name for v in grads]
         block.program.absent_feeds |= set(names)

@@ -90,7 +90,7 @@ class ProgramRecorder(dispatch.Recorder):
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         """State is updated by an `assign` to its variable; another tensor just takes the value of `new`."""
         self.on_mutate(tensor)
-        if not tensor.persistable:
+        if not self.is_state(tensor):
             tensor._value = new._value
             return
         target, source = self.lift(tensor), self.lift(new)
@@ -121,6 +121,10 @@ class ProgramRecorder(dispatch.Recorder):
         return p
 
     # ---- lifting ----
+    def is_state(self, t: Tensor) -> bool:
+        """Whether a concrete tensor is state of the program, or a constant."""
+        return t.persistable
+
     def lift(self, t: Tensor) -> Variable:
         """The variable of this program that stands for a tensor."""
         if isinstance(t._value, Variable):
@@ -130,7 +134,7 @@ class ProgramRecorder(dispatch.Recorder):
                     hint="build all parts under the same program_guard",
                 )  # fmt: skip
             return t._value
-        if t.persistable:
+        if self.is_state(t):
             return self.capture(t)
         lifted = self.constant(t._value)._value
         assert isinstance(lifted, Variable)

@@ -81,6 +81,21 @@ def test_steps_are_those_of_the_ops_one_by_one(name):
         np.testing.assert_allclose(optimizer.state_dict()[key].numpy(), value.numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["sgd", "adam", "rmsprop"])
+def test_tensors_that_are_no_parameters_are_updated_too(name):
+    params, expected = (list(map(paddle.to_tensor, START)) for _ in range(2))
+    for p in (*params, *expected):
+        p.stop_gradient = False
+    optimizer = MAKE[name](params)
+    train(optimizer, params)
+    with NO_JIT.override(True):
+        train(MAKE[name](expected), expected)
+    assert optimizer._compiled.made
+    for p, q, start in zip(params, expected, START, strict=True):
+        assert not np.array_equal(p.numpy(), start)
+        np.testing.assert_allclose(p.numpy(), q.numpy(), rtol=1e-5, atol=1e-6)
+
+
 def one(make=SGD, **options):
     (p, *_) = parameters()
     p.grad = paddle.to_tensor(np.ones(p.shape, "float32"))
