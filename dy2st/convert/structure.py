@@ -70,25 +70,42 @@ def flatten(value: Any, *, twins: bool = False) -> tuple[list[Any], Tree]:
     """The leaves of a value in order, and its tree. Lists, tuples, named tuples, dicts and dataclasses are nodes, and so are objects
     that are made while a function is traced.
 
-    With `twins` the tree says which containers are one object.
+    With `twins` the tree says which containers are one object. What leads back to itself is a leaf.
 
     >>> leaves, tree = flatten({"a": [1, 2], "b": (None,)})
     >>> leaves, str(tree)
     ([1, 2, None], "{'a': [*, *], 'b': (*,)}")
     """
     leaves: list[Any] = []
-    return leaves, _flatten(value, leaves, {} if twins else None, [0])
+    return leaves, _flatten(value, leaves, {} if twins else None, [0], set())
 
 
-def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: list[int]) -> Tree:
+class _LeadsBackError(Exception):
+    """A container is among what it holds; the argument is its id."""
+
+
+def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: list[int], above: set[int]) -> Tree:
     keys, children = split(value)
     if children is None:
         leaves.append(value)
         return LEAF
-    number = count[0]
+    if id(value) in above:
+        raise _LeadsBackError(id(value))
+    number, at = count[0], len(leaves)
     count[0] += 1
     twin = seen.setdefault(id(value), number) if seen is not None and not isinstance(value, tuple) else number
-    parts = tuple(_flatten(c, leaves, seen, count) for c in children)
+    above.add(id(value))
+    try:
+        parts = tuple(_flatten(c, leaves, seen, count, above) for c in children)
+    except _LeadsBackError as error:
+        if error.args[0] != id(value):
+            raise
+        leaves[at:], count[0] = [value], number
+        for key in [key for key, n in (seen or {}).items() if n >= number]:
+            del seen[key]  # type: ignore[union-attr]
+        return LEAF
+    finally:
+        above.discard(id(value))
     return Tree(node_type(value), keys, parts, -1 if twin == number else twin)
 
 

@@ -629,10 +629,11 @@ def _replaced(effects: Effects) -> set[tuple]:
 def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
     """The way to each list, dict and dict of a dataclass's attributes in the arguments, by id."""
     found: dict[int, tuple] = {}
+    leaves = set(map(id, flatten(arguments)[0]))
 
     def walk(value: Any, path: tuple) -> None:
         keys, children = split(value)
-        if children is None or isinstance(value, Tensor):
+        if children is None or id(value) in leaves:
             return
         if isinstance(value, (list, dict)):
             found[id(value)] = path

@@ -1,5 +1,10 @@
 """Objects of users' classes that are made while a function is traced: on several paths, anew in each iteration, as results."""
 
+from __future__ import annotations
+
+import dataclasses
+
+
 class State:
     def __init__(self, h, k=0):
         self.h = h
@@ -17,6 +22,35 @@ class Node:
     def __init__(self, v):
         self.v = v
         self.next = self.before = None
+
+
+class Branch:
+    """A tree that is grown by its own methods."""
+
+    def __init__(self, v, above=None):
+        self.v, self.above, self.twigs = v, above, []
+
+    def grow(self, v):
+        self.twigs.append(Branch(v, self))
+        return self.twigs[-1]
+
+
+@dataclasses.dataclass(eq=False)
+class Place:
+    """A dataclass that leads back to itself."""
+
+    weight: float
+    above: Place | None = None
+    below: list = dataclasses.field(default_factory=list)
+
+    def add(self, weight):
+        self.below.append(Place(weight, self))
+        return self.below[-1]
+
+
+root = Place(2.0)
+leaf = root.add(0.5).add(-3.0)
+root.add(1.5)
 
 
 def made_on_both_paths(x):
@@ -105,6 +139,35 @@ def compared_by_identity(x):
     return a is b, a is a, c is d, a is not b, e is f, len(f)
 
 
+def grown_by_a_method(x):
+    tree = Branch(x)
+    twig = tree.grow(x * 2)
+    twig.grow(x * 3)
+    if x.sum() > 0:
+        twig.v = twig.v + twig.above.v
+    total = x * 0
+    while twig is not None:
+        total = total * 2 + twig.v
+        twig = twig.above
+    return total, len(tree.twigs), tree.twigs[0].twigs[0].above.v
+
+
+def leads_back_to_itself(x):
+    def value(place):
+        total = x.sum() * place.weight
+        for one in place.below:
+            total = total + value(one)
+        if total > 3 and place.above is not None:
+            total = total * place.above.weight
+        return total
+
+    up, place = x, leaf
+    while place is not None:
+        up = up * place.weight
+        place = place.above
+    return value(root), up, leaf.above.above is root, root.above is leaf
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -115,6 +178,8 @@ CASES = [
     (none_or_object, [(P,), (N,)], 1),
     (objects_in_objects, [(P,), (N,)], 1),
     (linked, [(P,), (N,)], 1),
+    (grown_by_a_method, [(P,), (N,)], 1),
+    (leads_back_to_itself, [(P,), (N,)], 1),
     (returned_attributes, [(P,), (N,)], 1),
     (compared_by_identity, [(P,), (N,)], 1),
 ]
