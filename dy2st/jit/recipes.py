@@ -221,6 +221,11 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
         return []
     if recipe.kind in (MaybeValue, MaybeNone, MaybeNumber, MaybeObject, MaybeAttribute, deque):
         return python_values(recipe.children[0], path)
+    if recipe.kind is RecordList:
+        return []
+    if recipe.kind is StagedDict:
+        values = zip(recipe.keys, recipe.children[::3], strict=True)
+        return [x for k, child in values for x in python_values(child, f"{path}[{k!r}]")]
     steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
     steps = steps or [f"[{i}]" for i in range(len(recipe.children))]
     return [x for step, child in zip(steps, recipe.children, strict=True) for x in python_values(child, path + step)]

@@ -172,3 +172,24 @@ def test_an_input_that_wants_a_gradient_which_the_file_does_not_know_of(tmp_path
         loaded(x)
     loaded(x.detach()).sum().backward()
     assert all(p.grad is not None for p in loaded.parameters())
+
+
+def test_results_of_which_only_the_run_knows_what_is_in_them(tmp_path):
+    def found(x, n):
+        rows, where = [], {"all": x.sum()}
+        for i in range(n):
+            rows.append((x * i, i))
+        if n > 1:
+            where["last"] = rows[-1][0]
+        return where, rows
+
+    specs = [InputSpec([None], name="x"), InputSpec([], "int64", name="n")]
+    jit.save(found, tmp_path / "found", specs)
+    predictor, x = Predictor(tmp_path / "found"), np.array([1.0, 2.0], np.float32)
+    total, last, is_there, rows, numbers = predictor.run({"x": x, "n": np.array(2)})
+    np.testing.assert_array_equal(total, 3.0)
+    np.testing.assert_array_equal(last, x)
+    np.testing.assert_array_equal(rows, [x * 0, x])
+    assert is_there.item() and [k.item() for k in numbers] == [0, 1]
+    _, last, is_there, rows, _ = predictor.run({"x": x, "n": np.array(0)})
+    assert last is None and not is_there.item() and rows == []
