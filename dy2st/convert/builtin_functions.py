@@ -21,6 +21,7 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
+from . import copying
 from .attributes import dict_of
 from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
@@ -414,4 +415,5 @@ FUNCTIONS: dict[Any, Callable] = {
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     copy.copy: copy_, copy.deepcopy: deepcopy_, dataclasses.replace: replace_, object.__new__: new_,
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
+    copy.copy: copying.shallow, copy.deepcopy: copying.deep,
 }  # fmt: skip

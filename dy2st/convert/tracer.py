@@ -66,6 +66,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     Attributes:
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
+        records_gradients: whether gradients were recorded for any op.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
@@ -117,7 +118,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
         self.swept: list[Any] = []
-        self.is_piece = False
+        self.is_piece = self.records_gradients = False
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.left: dict[int, Any] = {}
         self.marked: list[tuple[Tensor, str]] = []
@@ -174,6 +175,7 @@ class Tracer(Watcher, ProgramRecorder):
         outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
         flat = [v for x in values for v in (x if isinstance(x, list) else [x]) if v is not None]
         # what is put into a list or taken out of it in `no_grad()` stays what it was
+        self.records_gradients |= dispatch.is_grad_enabled()
         recorded = dispatch.is_grad_enabled() or op.type in ON_LISTS
         requires = recorded and op.differentiable and any(not v.stop_gradient for v in flat)
         results: list[Any] = []
@@ -365,6 +367,12 @@ class Tracer(Watcher, ProgramRecorder):
         # what was modified here before, in `no_grad()` say, is symbolic by now, but no other tensor
         known = not tensor.is_symbolic or id(tensor) in self.originals
         return known and tensor.is_leaf and not tensor._stop
+
+    def may_need_gradient(self, tensor: Tensor) -> bool:
+        if tensor._stop or id(tensor) in self.arguments:
+            return not tensor._stop
+        known = (*self.placeholders, *(t for t, _ in self.captures.values()))
+        return self.records_gradients and any(not t._stop and t.dtype.startswith("float") for t in known)
 
     def grad(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
              no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip

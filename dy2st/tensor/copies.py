@@ -26,6 +26,9 @@ def shallow(self: Tensor) -> Tensor:
     >>> y.set_value([2.0]); x.numpy()
     array([1.], dtype=float32)
     """
+    recorder = dispatch.current_recorder()
+    if recorder is not None and self.is_symbolic and not self._stop and recorder.is_leaf(self):
+        return _of_its_own(self)
     new = type(self).__new__(type(self))
     new.__dict__.update(self.__dict__)
     if self.is_leaf:
@@ -42,11 +45,12 @@ def deep(self: Tensor, memo: dict) -> Tensor:
         StagedValueError: a parameter, while a function is traced: the copy would be that of the first call.
     """
     recorder = dispatch.current_recorder()
-    is_leaf = self.is_leaf if recorder is None or self._stop else recorder.is_leaf(self)
+    is_leaf = self.is_leaf if recorder is None or self._stop else recorder.is_leaf(self) or not recorder.may_need_gradient(self)
     if not is_leaf:
         raise InplaceError("only leaf tensors can be deep-copied", location=user_location(2), hint="copy tensor.detach()")
     if self.is_symbolic or not dispatch.in_dynamic_mode():
-        return _deep_in_program(self, memo)
+        new = memo[id(self)] = _of_its_own(self)
+        return new
     new = shallow(self)
     memo[id(self)] = new
     new._name = None
@@ -58,11 +62,11 @@ def deep(self: Tensor, memo: dict) -> Tensor:
     return new
 
 
-def _deep_in_program(self: Tensor, memo: dict) -> Tensor:
-    """The same where ops are recorded: a value of its own, whose gradient ends with it."""
+def _of_its_own(self: Tensor) -> Tensor:
+    """The copy of a leaf where ops are recorded: a value of its own, whose gradient ends with it."""
     if isinstance(self, Parameter):
         raise StagedValueError(
-            f"parameter {self.name!r} would be deep-copied once, while tracing, and not by each call", location=user_location(3),
+            f"parameter {self.name!r} would be copied once, while tracing, and not by each call", location=user_location(3),
             hint="copy it outside of the function, or compute with parameter.clone()",
         )  # fmt: skip
     before = dispatch.set_grad(False)
@@ -73,7 +77,6 @@ def _deep_in_program(self: Tensor, memo: dict) -> Tensor:
         dispatch.set_grad(before)
     new.set_stop(self.stop_gradient)
     new._weak, new._kinds = self._weak, self._kinds
-    memo[id(self)] = new
     return new
 
 

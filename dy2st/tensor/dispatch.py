@@ -59,6 +59,10 @@ class Recorder:
         """Whether a tensor is one of the caller's that no recorded op has made."""
         return tensor.is_leaf and not tensor.is_symbolic
 
+    def may_need_gradient(self, tensor: Tensor) -> bool:
+        """Whether gradients may flow to a tensor: variables of loops say so in any case, but nothing that is known may want one."""
+        return not tensor.stop_gradient
+
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         """Gives `tensor` the value of `new`."""
         self.on_mutate(tensor)

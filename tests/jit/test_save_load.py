@@ -190,6 +190,9 @@ def test_results_of_which_only_the_run_knows_what_is_in_them(tmp_path):
     np.testing.assert_array_equal(total, 3.0)
     np.testing.assert_array_equal(last, x)
     np.testing.assert_array_equal(rows, [x * 0, x])
-    assert is_there.item() and [k.item() for k in numbers] == [0, 1]
+    assert is_there.item()
+    assert [k.item() for k in numbers] == [0, 1]
     _, last, is_there, rows, _ = predictor.run({"x": x, "n": np.array(0)})
-    assert last is None and not is_there.item() and rows == []
+    assert last is None
+    assert not is_there.item()
+    assert rows == []

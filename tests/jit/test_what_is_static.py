@@ -10,7 +10,7 @@ import pytest
 
 from dy2st import jit
 from dy2st.convert import calls, foreign
-from dy2st.errors import DTypeError, StagedValueError
+from dy2st.errors import DTypeError, InplaceError, StagedValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
 
@@ -131,5 +131,34 @@ def test_a_parameter_is_not_copied_while_tracing():
 
     held = Holder()
     held.weight = Parameter(np.ones(2, "float32"))
-    with pytest.raises(StagedValueError, match="would be deep-copied once"):
+    with pytest.raises(StagedValueError, match="would be copied once"):
         jit.to_static(lambda x: x * copy.deepcopy(held.weight))(Tensor([1.0, 2.0]))
+
+
+def test_deep_copies_in_a_loop_where_no_gradient_can_flow():
+    import copy
+
+    from dy2st.tensor import Parameter
+    from dy2st.tensor.autograd import no_grad
+
+    weight = Parameter(np.full(2, 2.0, "float32"))
+
+    @jit.to_static
+    def search(x, n):
+        state, best, rows = {"h": x * 1}, None, []
+        for i in range(n):
+            state["h"] = state["h"] * weight
+            rows.append(state["h"])
+            if best is None or state["h"].sum() < 5:
+                best = copy.deepcopy(state)
+        state["h"] += 1
+        return best, state, copy.deepcopy(rows)
+
+    x, n = Tensor([0.5, 1.0]), Tensor(np.array(3))
+    with no_grad():
+        best, state, rows = search(x, n)
+    np.testing.assert_array_equal(best["h"].numpy(), [1.0, 2.0])
+    np.testing.assert_array_equal(state["h"].numpy(), [5.0, 9.0])
+    np.testing.assert_array_equal([r.numpy() for r in rows], [[1.0, 2.0], [2.0, 4.0], [4.0, 8.0]])
+    with pytest.raises(InplaceError, match="only leaf tensors can be deep-copied"):
+        search(x, n)

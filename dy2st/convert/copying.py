@@ -1,0 +1,116 @@
+"""`copy.copy` and `copy.deepcopy` while a function is traced.
+
+Python's own do most of the work. What they do not know is what the values of a trace stand for, which say it by their special methods,
+and that the objects which they make are made by the call.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from ..errors import InplaceError
+from ..tensor.location import user_location
+from .containers import is_plain_object
+from .dicts import StagedDict
+from .dynamic import list_tracer
+from .if_stmt import if_expr
+from .lists import StagedList
+from .maybe_value import MaybeValue
+from .optional import MaybeNone
+from .options import OneOf, choose
+from .records import RecordList
+from .tracer import current_tracer
+
+
+def shallow(x: Any) -> Any:
+    """`copy.copy(x)`."""
+    tracer = current_tracer()
+    own = getattr(type(x), "__copy__", None)
+    new = _of_the_user(own, x)() if isinstance(own, FunctionType) and is_plain_object(x) else copy.copy(x)
+    if tracer is not None and new is not x and is_plain_object(new):
+        tracer.make(new)
+    return new
+
+
+def deep(x: Any, memo: dict[int, Any] | None = None) -> Any:
+    """`copy.deepcopy(x, memo)`."""
+    tracer, memo = current_tracer(), {} if memo is None else memo
+    own = getattr(type(x), "__deepcopy__", None)
+    new = _of_the_user(own, x)(memo) if isinstance(own, FunctionType) and is_plain_object(x) else copy.deepcopy(x, memo)
+    if tracer is not None:
+        for key, found in [*memo.items(), (id(x), new)]:
+            # what is copied is in the memo by its id; the other entry keeps all that alive
+            if id(found) != key and key != id(memo) and is_plain_object(found):
+                tracer.make(found)
+    return new
+
+
+def _of_the_user(method: FunctionType, x: Any) -> Callable:
+    from .calls import call
+
+    return call(MethodType(method, x))  # type: ignore[no-any-return]
+
+
+# ---- what stands for values of Python ----
+def _deep_list(self: StagedList, memo: dict[int, Any]) -> StagedList:
+    """A list of the same tensors as values of their own, where gradients end, as of leaves.
+
+    Raises:
+        InplaceError: gradients flow to the entries.
+    """
+    if list_tracer().may_need_gradient(self.array()):
+        raise InplaceError("only leaf tensors can be deep-copied", location=user_location(2),
+                           hint="detach the entries: [t.detach() for t in xs]")  # fmt: skip
+    return _remembered(self, self.copy(), memo)
+
+
+def _deep_records(self: RecordList, memo: dict[int, Any]) -> RecordList:
+    return _remembered(self, RecordList(self.layout, [_deep_list(column, {}) for column in self.columns]), memo)
+
+
+def _deep_dict(self: StagedDict, memo: dict[int, Any]) -> StagedDict:
+    new = _remembered(self, self.copy(), memo)
+    for key, value in self.values_of.items():
+        new.values_of[key] = copy.deepcopy(value, memo)
+    return new
+
+
+def _remembered(old: Any, new: Any, memo: dict[int, Any]) -> Any:
+    memo[id(old)] = new
+    return new
+
+
+def _copy_chosen(self: OneOf) -> Any:
+    return choose(self, shallow)
+
+
+def _deep_chosen(self: OneOf, memo: dict[int, Any]) -> Any:
+    return choose(self, lambda one: deep(one, dict(memo)))  # what a branch copies is not there on the other
+
+
+def _copy_optional(self: MaybeValue) -> Any:
+    return if_expr(self._dy_is_none, lambda: None, lambda: shallow(self._dy_value))
+
+
+def _deep_optional(self: MaybeValue, memo: dict[int, Any]) -> Any:
+    return if_expr(self._dy_is_none, lambda: None, lambda: deep(self._dy_value, dict(memo)))
+
+
+def _deep_tensor(self: MaybeNone, memo: dict[int, Any]) -> Any:
+    return if_expr(self.is_none, lambda: None, lambda: deep(self.bare(), dict(memo)))
+
+
+def _listed(self: Any) -> Any:
+    return self.copy()
+
+
+for _class, _copied, _deeply in (
+    (StagedList, _listed, _deep_list), (RecordList, _listed, _deep_records), (StagedDict, _listed, _deep_dict),
+    (OneOf, _copy_chosen, _deep_chosen), (MaybeValue, _copy_optional, _deep_optional),
+):  # fmt: skip
+    setattr(_class, "__copy__", _copied)  # noqa: B010
+    setattr(_class, "__deepcopy__", _deeply)  # noqa: B010
+setattr(MaybeNone, "__deepcopy__", _deep_tensor)  # noqa: B010
