@@ -146,7 +146,7 @@ def test_deep_copies_in_a_loop_where_no_gradient_can_flow():
     @jit.to_static
     def search(x, n):
         state, best, rows = {"h": x * 1}, None, []
-        for i in range(n):
+        for _ in range(n):
             state["h"] = state["h"] * weight
             rows.append(state["h"])
             if best is None or state["h"].sum() < 5:
