@@ -79,7 +79,7 @@ def in_order(p: Node, value: Any) -> list[Any]:
         return [Undefined("None"), True] if value is None else [value, False]
     if p.kind is OneOf:
         return [Position(p.keys[0], value)]
-    if p.kind is MaybeNumber and next(variables(p.children[1])).type == CODE:
+    if p.kind is MaybeNumber and any(flag.type == CODE for flag in variables(p.children[1])):
         return [with_number(value, None) if node_type(value) is MaybeNumber else value, Codes(value)]
     if p.kind is MaybeNumber:
         known_number = node_type(value) is MaybeNumber

@@ -19,6 +19,14 @@ def factorial(n):
     return n * factorial(n - 1)
 
 
+def ackermann(m, n):
+    if m == 0:
+        return n + 1
+    if n == 0:
+        return ackermann(m - 1, 1)  # a number here, tensors in the other calls
+    return ackermann(m - 1, ackermann(m, n - 1))
+
+
 def fibonacci(n):
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
 
@@ -299,6 +307,7 @@ W = [0.5, 1.5]
 CASES = [
     (doubles, [([1.0, 2.0],), ([20.0],), ([0.5, 0.0],)], 1),
     (factorial, [(5,), (1,)], 1),
+    (ackermann, [(1, 2), (0, 3), (2, 1)], 1),
     (fibonacci, [(9,), (0,)], 1),
     (sum_of_tree, [(LEFT, RIGHT, ROWS), (LEAF, LEAF, ROWS)], 1),
     (several_results, [(LEFT, RIGHT, ROWS, W), (LEFT, RIGHT, LOWER, W), (LEAF, LEAF, ROWS, W)], 1),
