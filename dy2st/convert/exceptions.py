@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +57,7 @@ class Again:
         self.tracer, self.location = tracer, location
         self.error = error
         self.tensors: list[Tensor] = []
-        leaves, self.tree = flatten((_given(error), error.args, vars(error)))
+        leaves, self.tree = flatten((_given(error), *_held(error)))
         if _holds(self.tree, MaybeNone):
             raise self._refused("a value that may be None")
         self.leaves = list(map(self._leaf, leaves))
@@ -94,11 +95,10 @@ class Again:
 
     def make(self, values: Sequence[np.ndarray]) -> BaseException:
         """The exception, given the values of `tensors`."""
-        given, args, attributes = unflatten(self.tree, [self._now(x, values) for x in self.leaves])
+        given, *held = unflatten(self.tree, [self._now(x, values) for x in self.leaves])
         cls = type(self.error)
         new = cls.__new__(cls, *given)  # its own `__init__` may do anything, and has run once
-        new.args = args
-        vars(new).update(attributes)
+        _fill(new, *held)
         if self.cause is not None:
             new.__cause__ = self.cause.make(values[self.offset :])
         return new
@@ -123,10 +123,30 @@ def _given(error: BaseException) -> tuple:
     return error.args
 
 
+def _held(error: BaseException) -> tuple[tuple, dict[str, Any], dict[str, Any]]:
+    """What an exception holds: its arguments, its attributes, and what is in slots, as the `value` of a StopIteration is."""
+    slots = {}
+    for cls in type(error).__mro__:
+        for name, slot in vars(cls).items():
+            # the object that lacks an attribute is there for who shows the error, and may be anything of the trace
+            if isinstance(slot, types.MemberDescriptorType) and not name.startswith("__") and name != "obj" and hasattr(error, name):
+                slots[name] = getattr(error, name)
+    return error.args, vars(error), slots
+
+
+def _fill(error: BaseException, args: tuple, attributes: dict[str, Any], slots: dict[str, Any]) -> None:
+    """Gives an exception what it holds."""
+    error.args = args
+    vars(error).update(attributes)
+    for name, value in slots.items():
+        if getattr(error, name, None) is not value:  # None is not the same as nothing: an OSError shows it
+            setattr(error, name, value)
+
+
 def staged_in(tracer: Tracer, error: BaseException) -> list[Any]:
     """The tensors, and lists of dynamic length, in what an exception holds; those in its texts too."""
     found: list[Any] = []
-    for x in flatten((error.args, vars(error)))[0]:
+    for x in flatten(_held(error))[0]:
         if is_staged(x) or isinstance(x, StagedList):
             found.append(x)
         elif isinstance(x, str):
@@ -136,7 +156,7 @@ def staged_in(tracer: Tracer, error: BaseException) -> list[Any]:
 
 def restage(tracer: Tracer, error: BaseException, values: Iterator[Any]) -> None:
     """Gives an exception other values in the place of those that `staged_in` finds."""
-    leaves, tree = flatten((error.args, vars(error)))
+    leaves, tree = flatten(_held(error))
 
     def shown(mark: re.Match) -> str:
         return str.__str__(tracer.mark(next(values), tracer.marked[int(mark[1])][1]))
@@ -149,14 +169,13 @@ def restage(tracer: Tracer, error: BaseException, values: Iterator[Any]) -> None
             x = text(MARK.sub(shown, x))
         new.append(x)
     if any(x is not y for x, y in zip(leaves, new, strict=True)):
-        error.args, attributes = unflatten(tree, new)
-        vars(error).update(attributes)
+        _fill(error, *unflatten(tree, new))
     if error.__cause__ is not None:
         restage(tracer, error.__cause__, values)
 
 
 def holds_staged(error: BaseException) -> bool:
     """Whether values of tensors are in what an exception holds."""
-    leaves, _ = flatten((error.args, vars(error)))
+    leaves, _ = flatten(_held(error))
     own = any(is_staged(x) or (isinstance(x, str) and MARK.search(x)) for x in leaves)
     return own or (error.__cause__ is not None and holds_staged(error.__cause__))

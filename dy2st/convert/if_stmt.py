@@ -173,6 +173,11 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
                 stage_raise(tracer, block, error)
                 sides.append(Side(None, []))
                 errors.append(error)
+            except BaseException as error:
+                from .raising import require_exception
+
+                require_exception(error)
+                raise
         untold = [e for e in errors if isinstance(e, NoResult)]
         if len(errors) == 2 and untold:
             raise untold[0]

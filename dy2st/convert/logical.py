@@ -24,6 +24,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .raised import MayRaise
+from .raising import require_exception
 from .records import parts_of
 from .special import bound
 from .structure import flatten
@@ -91,6 +92,9 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
         sides = (lambda: (value,), lambda: (others(),))
         (result,) = stage_cond(tracer, decided, *(sides if stop_on else sides[::-1]), ("the value of the expression",))
         return result
+    except BaseException as error:
+        require_exception(error)
+        raise
     other = outcome.result
     both_bool = _is_bool(value) and _is_bool(other)
     if value is decided and not outcome.changes:

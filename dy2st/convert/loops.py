@@ -23,6 +23,7 @@ from .lists import StagedList
 from .outer_cells import new_cells
 from .patterns import Fitter, place
 from .raised import MayRaise
+from .raising import require_exception
 from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew
 from .things import FIRST, objects_at
@@ -278,6 +279,9 @@ class Loop:
                 values = self._iterate()
             except Exception as error:
                 self.raised = error
+                raise
+            except BaseException as error:
+                require_exception(error)
                 raise
             after = [*values, *(c.read() for c in self.cells.values())]
             self.outcome = self.tracer.outcome(after, frame)

@@ -79,6 +79,16 @@ def stage_raise(tracer: Tracer, block: Block, error: Exception) -> None:
     append_raise(tracer, block, error, location)
 
 
+def require_exception(error: BaseException) -> None:
+    """StagedValueError for what users raise that is no Exception, as SystemExit: a run cannot end by it, and the trace is not to."""
+    if isinstance(error, (Exception, KeyboardInterrupt, GeneratorExit)) or type(error).__module__.partition(".")[0] == "dy2st":
+        return
+    raise StagedValueError(
+        f"{type(error).__name__} is raised under a condition on tensors, and is no Exception", location=path_of(error),
+        hint="raise an Exception, or return what says that the program is to end, and end it outside",
+    ) from error  # fmt: skip
+
+
 def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
     """Ends the whole trace with the exception that the user's code raised; False if the caller can as well raise it at once.
 

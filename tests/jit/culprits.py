@@ -10,6 +10,7 @@ import itertools
 import os
 import queue
 import statistics
+import sys
 
 import numpy as np
 
@@ -1419,6 +1420,23 @@ def sent_to_a_generator_on_one_path(x):
     if x.sum() > 0:
         running.send(5)  # error: a generator is advanced in a branch or a loop that depends on a tensor
     return x * running.send(1)
+
+
+def exit_on_one_path(x):
+    if x.sum() > 0:
+        sys.exit(3)  # error: SystemExit is raised under a condition on tensors, and is no Exception
+    return x * 2
+
+
+def exit_in_a_loop(x):
+    for v in x:
+        raise SystemExit(v)  # error: SystemExit is raised under a condition on tensors, and is no Exception
+    return x * 2
+
+
+def exit_as_an_operand(x):
+    x.sum() > 0 or sys.exit("no")  # error: SystemExit is raised under a condition on tensors, and is no Exception
+    return x * 2
 
 
 def queue_filled_on_one_path(x):

@@ -198,3 +198,24 @@ def test_the_hint_says_why_a_function_is_not_converted():
         with pytest.raises(Dy2stError) as caught:
             jit.to_static(function)(Tensor([1.0, 2.0]))
         assert why in str(caught.value)
+
+
+def test_exceptions_of_a_run_have_what_is_in_their_slots():
+    @jit.to_static
+    def f(x, n):
+        if n == 1:
+            raise StopIteration(x * 2, 5)
+        if n == 2:
+            raise UnicodeDecodeError("utf8", b"abc", 1, 2, "bad")
+        if n == 3:
+            raise OSError(2, "no", "a.txt")
+        return x
+
+    x = Tensor([1.0, 2.0])
+    with pytest.raises(StopIteration) as stop:
+        f(x, Tensor(1))
+    np.testing.assert_array_equal(stop.value.value.numpy(), [2.0, 4.0])
+    with pytest.raises(UnicodeDecodeError, match=r"^'utf8' codec can't decode byte 0x62 in position 1: bad"):
+        f(x, Tensor(2))
+    with pytest.raises(FileNotFoundError, match=r"^\[Errno 2\] no: 'a.txt'"):
+        f(x, Tensor(3))

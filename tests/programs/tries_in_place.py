@@ -137,6 +137,30 @@ def loop_that_only_an_index_ends(x, n):
     return total
 
 
+class Slotted(Exception):
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        super().__init__("of slots")
+        self.value = value
+
+
+def held_in_slots(x, n):
+    y = x
+    try:
+        while True:
+            y = y * 2
+            if y.sum() > 20:
+                raise StopIteration(y)
+            if n > 2:
+                raise Slotted(y.sum())
+    except StopIteration as stop:
+        found = stop.value + 1
+    except Slotted as error:
+        found = error.value + y
+    return found
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
@@ -148,5 +172,6 @@ CASES = [
     (entries_of_a_dict, _CALLS, 1),
     (made_between_two_raises, _CALLS, 1),
     (list_grown_on_a_path_that_raises, _CALLS, 1),
+    (held_in_slots, [(P, 0), (P, 3)], 1),
     (loop_that_only_an_index_ends, [(P, 0), (P, 2), ([4.0, 1.0], 1)], 1),
 ]
