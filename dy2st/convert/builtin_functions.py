@@ -26,6 +26,7 @@ from .attributes import dict_of
 from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .followed import OF_THE_MOMENT
 from .generators import generator
 from .identity import id_
 from .if_stmt import if_expr, truth
@@ -411,7 +412,8 @@ BUILTINS: dict[Any, Callable] = {
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: deque_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
-    **MATH, **LOGGING, functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
+    **MATH, **LOGGING, **OF_THE_MOMENT,
+    functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     copy.copy: copy_, copy.deepcopy: deepcopy_, dataclasses.replace: replace_, object.__new__: new_,
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,

@@ -6,11 +6,17 @@ A trace runs such a method once. What it does would be missing at each later cal
 from __future__ import annotations
 
 import contextvars
+import datetime
+import functools
 import hashlib
 import io
 import os
 import queue
 import random
+import secrets
+import time
+import uuid
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +35,33 @@ _KINDS: list[tuple[Any, set[str] | None]] = [
     ((type(hashlib.md5()), type(hashlib.blake2b())), {"update"}),
     (type(os.environ), {"clear", "pop", "popitem", "setdefault", "update"}),
 ]
+
+
+# what gives another value each time
+_OF_THE_MOMENT: list[Callable] = [
+    time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns, time.process_time,
+    time.process_time_ns, datetime.datetime.now, datetime.datetime.today, datetime.datetime.utcnow, datetime.date.today,
+    uuid.uuid1, uuid.uuid4, os.urandom, secrets.token_bytes, secrets.token_hex, secrets.token_urlsafe, secrets.randbelow,
+]  # fmt: skip
+
+
+def _of_the_moment(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of such a function.
+
+    Raises:
+        StagedValueError: a function is traced.
+    """
+    if current_tracer() is None:
+        return f(*args, **kwargs)
+    of = getattr(f, "__self__", None)
+    owner = of.__name__ if isinstance(of, type) else f.__module__
+    raise StagedValueError(
+        f"{owner}.{f.__name__}() would be called once, while tracing, and give the same at each call", location=user_location(),
+        hint="call it outside of the static function; dy2st.profiler says how long its lines take",
+    )  # fmt: skip
+
+
+OF_THE_MOMENT: dict[Any, Callable] = {f: functools.partial(_of_the_moment, f) for f in _OF_THE_MOMENT}
 
 
 def require_followed(owner: Any, name: str) -> None:

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import contextvars
 import dataclasses
+import datetime
 import functools
 import hashlib
 import itertools
@@ -11,6 +12,8 @@ import os
 import queue
 import statistics
 import sys
+import time
+import uuid
 
 import numpy as np
 
@@ -217,6 +220,19 @@ def frozen_random(x):
     import random
 
     return x * random.random()  # error: random.random() would be drawn once
+
+
+def frozen_time(x):
+    start = time.perf_counter()  # error: time.perf_counter() would be called once, while tracing, and give the same at each call
+    return x * 2, start
+
+
+def frozen_date(x):
+    return x * datetime.datetime.now().year  # error: datetime.now() would be called once, while tracing
+
+
+def frozen_name(x):
+    return x * 2, uuid.uuid4().hex  # error: uuid.uuid4() would be called once, while tracing
 
 
 def mixed_kinds(x):
