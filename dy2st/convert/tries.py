@@ -53,9 +53,9 @@ def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], N
     def leave(error: BaseException) -> None:
         try:
             final()
-        except Exception as other:
-            # of variables that the body would have set, say: what cannot be traced is what there is to tell
-            raise error if is_of_tracing(error) else other
+        except Exception:
+            if not is_of_tracing(error):  # else of what the body would have set, say: what cannot be traced is what there is to tell
+                raise
         raise error
 
     _Try(tracer, handled, leave, final, Attempt((), shows, get_state, frame, line), set_state, names, ()).run()
