@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
+from ..errors import Location, RecursionLimitError
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
 from .lists import StagedList
-from .options import OneOf, values_of
+from .options import OneOf, Options, values_of
 from .snapshot import Snapshot
 from .structure import Tree, flatten, split
 from .types import same
@@ -30,6 +31,16 @@ class Reentered(BaseException):
     def __init__(self, kind: Kind):
         super().__init__(kind)
         self.kind = kind
+
+
+def require_end(recursive: Collection[Kind], found: Kind) -> None:
+    """RecursionLimitError if each new trace finds calls of another kind: they are given what each trace makes anew."""
+    if sum(kind.code is found.code for kind in recursive) > UNROLLED:
+        code = found.code
+        raise RecursionLimitError(
+            f"{code.co_name!r} calls itself, in each trace with other objects", location=Location(code.co_filename, code.co_firstlineno),
+            hint="give it tensors, numbers and texts, or objects that are there before the call",
+        )  # fmt: skip
 
 
 class NoResult(BaseException):
@@ -74,7 +85,7 @@ class Activation:
         leaves, tree = flatten(arguments)
         kinds = tuple(map(_kind_of_leaf, leaves))
         objects = tuple(id(x) for x, k in zip(leaves, kinds, strict=True) if k is type(x))
-        return Activation(arguments, Kind(code, tree, (dispatch.is_grad_enabled(), *kinds)), objects, level, None)
+        return Activation(arguments, Kind(code, _in_any_trace(tree), (dispatch.is_grad_enabled(), *kinds)), objects, level, None)
 
     def repeats(self, other: Activation) -> bool:
         """Whether it is another call all over again, as far as Python can tell, but under a condition on tensors: no argument and
@@ -88,6 +99,20 @@ class Activation:
 def under_conditions(calls: Iterable[Activation]) -> int:
     """How many calls, each inside the one before, are under a condition or in a loop of the one around."""
     return sum(inner.level > outer.level for outer, inner in itertools.pairwise(calls))
+
+
+def _in_any_trace(tree: Tree) -> Tree:
+    """The tree with what the options of values are, as each trace has lists of options of its own."""
+    if tree.kind is None:
+        return tree
+    keys = tuple(tuple(map(_kind_of_option, k.values)) if isinstance(k, Options) else k for k in tree.keys)
+    return Tree(tree.kind, keys, tuple(map(_in_any_trace, tree.children)), tree.twin)
+
+
+def _kind_of_option(x: Any) -> Any:
+    if isinstance(x, (*NUMBERS, str, bytes)):
+        return type(x), x
+    return x.__code__ if isinstance(x, FunctionType) else id(x)
 
 
 def _kind_of_leaf(x: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 from dy2st_runtime import config, dims
 from dy2st_runtime.ir import Program
 
-from ..convert.activations import Kind, Reentered
+from ..convert.activations import Kind, Reentered, require_end
 from ..convert.calls import call, convert_function
 from ..errors import FeedError, FetchError
 from ..tensor import Tensor, dispatch
@@ -319,6 +319,7 @@ class StaticFunction:
                     return trace.run(self.raw.__qualname__)
                 except Reentered as found:
                     recursive.add(found.kind)
+                    require_end(recursive, found.kind)
 
         if group is None:
             return run(())

@@ -1,5 +1,7 @@
 """Recursion in static functions, beyond what the corpus can tell: depth, the limit, cost, files, what Python decides."""
 
+import functools
+import operator
 import subprocess
 import sys
 
@@ -250,3 +252,15 @@ def test_gradients_flow_where_they_are_recorded(function):
         (f(x) ** 2).sum().backward()
         found.append(x.grad.tolist())
     assert found[0] == pytest.approx(found[1])
+
+
+def test_an_object_that_each_trace_makes_anew_is_an_error():
+    def unchanged(v, n):
+        return v if n <= 0 else unchanged(v, n - 1)
+
+    def f(x, n):
+        chosen = functools.partial(operator.add, 1) if n > 1 else functools.partial(operator.mul, 2)
+        return unchanged(chosen, n)(x)
+
+    with pytest.raises(RecursionLimitError, match="'unchanged' calls itself, in each trace with other objects"):
+        jit.to_static(f)(Tensor([1.0]), Tensor(2))

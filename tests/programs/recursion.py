@@ -27,6 +27,17 @@ def ackermann(m, n):
     return ackermann(m - 1, ackermann(m, n - 1))
 
 
+def unchanged(v, depth):
+    return v if depth <= 0 else unchanged(v, depth - 1)
+
+
+def with_what_a_path_chooses(x, n):
+    name = "a" if n > 1 else "b"
+    scale = (lambda v: v * 2) if n > 1 else (lambda v: v + n)
+    chosen = unchanged(scale, n)(x)
+    return chosen * 3 if unchanged(name, n) == "a" else chosen
+
+
 def fibonacci(n):
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
 
@@ -308,6 +319,7 @@ CASES = [
     (doubles, [([1.0, 2.0],), ([20.0],), ([0.5, 0.0],)], 1),
     (factorial, [(5,), (1,)], 1),
     (ackermann, [(1, 2), (0, 3), (2, 1)], 1),
+    (with_what_a_path_chooses, [([1.0, 2.0], 2), ([1.0, 2.0], 0)], 1),
     (fibonacci, [(9,), (0,)], 1),
     (sum_of_tree, [(LEFT, RIGHT, ROWS), (LEAF, LEAF, ROWS)], 1),
     (several_results, [(LEFT, RIGHT, ROWS, W), (LEFT, RIGHT, LOWER, W), (LEAF, LEAF, ROWS, W)], 1),
