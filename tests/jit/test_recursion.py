@@ -1,7 +1,5 @@
 """Recursion in static functions, beyond what the corpus can tell: depth, the limit, cost, files, what Python decides."""
 
-import functools
-import operator
 import subprocess
 import sys
 
@@ -11,6 +9,7 @@ from corpus import recursion
 from dy2st_runtime import config, reference
 
 from dy2st import jit, nn, no_grad
+from dy2st.convert.activations import UNROLLED, Kind, require_end
 from dy2st.errors import Dy2stError, RecursionLimitError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
@@ -254,13 +253,11 @@ def test_gradients_flow_where_they_are_recorded(function):
     assert found[0] == pytest.approx(found[1])
 
 
-def test_an_object_that_each_trace_makes_anew_is_an_error():
-    def unchanged(v, n):
-        return v if n <= 0 else unchanged(v, n - 1)
+def test_calls_of_another_kind_in_each_trace_are_an_error():
+    def unchanged(v):
+        return v
 
-    def f(x, n):
-        chosen = functools.partial(operator.add, 1) if n > 1 else functools.partial(operator.mul, 2)
-        return unchanged(chosen, n)(x)
-
+    kinds = {Kind(unchanged.__code__, None, (number,)) for number in range(UNROLLED)}
+    require_end(kinds, Kind(unchanged.__code__))
     with pytest.raises(RecursionLimitError, match="'unchanged' calls itself, in each trace with other objects"):
-        jit.to_static(f)(Tensor([1.0]), Tensor(2))
+        require_end({*kinds, Kind(unchanged.__code__)}, Kind(unchanged.__code__))
