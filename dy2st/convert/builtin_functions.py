@@ -22,8 +22,6 @@ from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from . import copying
-from .attributes import dict_of
-from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
@@ -319,50 +317,6 @@ def tuple_(*args: Any) -> Any:
     return tuple(items)
 
 
-def copy_(x: Any) -> Any:
-    """`copy.copy(x)`: of an object of the user's, one that is made here."""
-    _sweep(x)
-    return _made_of(x, copy.copy(x))
-
-
-def deepcopy_(x: Any, memo: dict[int, Any] | None = None) -> Any:
-    memo = {} if memo is None else memo
-    known = set(memo)
-    inside: dict[int, Any] = {}
-    list(containers_of(x, attributes=inside))
-    _sweep(x, *inside.values())
-    new = copy.deepcopy(x, memo)
-    for key in memo.keys() - known:
-        _made_of(None, memo[key])
-    return new
-
-
-def replace_(x: Any, /, **changes: Any) -> Any:
-    """`dataclasses.replace(x, ...)`."""
-    _sweep(x)
-    return dataclasses.replace(x, **changes)
-
-
-def _sweep(*values: Any) -> None:
-    """All attributes of objects of the outside are read, without their names."""
-    tracer = current_tracer()
-    if tracer is not None:
-        tracer.swept += [x for x in values if is_plain_object(x) and dict_of(x) in tracer.root]
-
-
-def new_(cls: type, *args: Any, **kwargs: Any) -> Any:
-    """`object.__new__(cls)`."""
-    return _made_of(None, object.__new__(cls, *args, **kwargs))
-
-
-def _made_of(old: Any, new: Any) -> Any:
-    """The new object, which is known from here on as one that the trace has made."""
-    tracer = current_tracer()
-    if tracer is not None and new is not old and is_plain_object(new) and not dataclasses.is_dataclass(new):
-        tracer.make(new)
-    return new
-
-
 def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
     from .sorting import sorted_
 
@@ -415,7 +369,6 @@ FUNCTIONS: dict[Any, Callable] = {
     **MATH, **LOGGING, **OF_THE_MOMENT,
     functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
-    copy.copy: copy_, copy.deepcopy: deepcopy_, dataclasses.replace: replace_, object.__new__: new_,
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
-    copy.copy: copying.shallow, copy.deepcopy: copying.deep,
+    copy.copy: copying.shallow, copy.deepcopy: copying.deep, dataclasses.replace: copying.replaced, object.__new__: copying.new,
 }  # fmt: skip

@@ -7,13 +7,15 @@ and that the objects which they make are made by the call.
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
 from ..errors import InplaceError
 from ..tensor.location import user_location
-from .containers import is_plain_object
+from .attributes import dict_of
+from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import list_tracer
 from .if_stmt import if_expr
@@ -27,24 +29,49 @@ from .tracer import current_tracer
 
 def shallow(x: Any) -> Any:
     """`copy.copy(x)`."""
-    tracer = current_tracer()
+    _sweep(x)
     own = getattr(type(x), "__copy__", None)
-    new = _of_the_user(own, x)() if isinstance(own, FunctionType) and is_plain_object(x) else copy.copy(x)
-    if tracer is not None and new is not x and is_plain_object(new):
-        tracer.make(new)
-    return new
+    return _made(x, _of_the_user(own, x)() if isinstance(own, FunctionType) and is_plain_object(x) else copy.copy(x))
 
 
 def deep(x: Any, memo: dict[int, Any] | None = None) -> Any:
     """`copy.deepcopy(x, memo)`."""
-    tracer, memo = current_tracer(), {} if memo is None else memo
+    memo = {} if memo is None else memo
+    inside: dict[int, Any] = {}
+    list(containers_of(x, attributes=inside))
+    _sweep(x, *inside.values())
     own = getattr(type(x), "__deepcopy__", None)
     new = _of_the_user(own, x)(memo) if isinstance(own, FunctionType) and is_plain_object(x) else copy.deepcopy(x, memo)
+    for key, found in [*memo.items(), (id(x), new)]:
+        # what is copied is in the memo by its id; the other entry keeps all that alive
+        if id(found) != key and key != id(memo):
+            _made(None, found)
+    return new
+
+
+def replaced(x: Any, /, **changes: Any) -> Any:
+    """`dataclasses.replace(x, ...)`."""
+    _sweep(x)
+    return dataclasses.replace(x, **changes)
+
+
+def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """`object.__new__(cls)`."""
+    return _made(None, object.__new__(cls, *args, **kwargs))
+
+
+def _sweep(*values: Any) -> None:
+    """All attributes of objects of the outside are read, without their names."""
+    tracer = current_tracer()
     if tracer is not None:
-        for key, found in [*memo.items(), (id(x), new)]:
-            # what is copied is in the memo by its id; the other entry keeps all that alive
-            if id(found) != key and key != id(memo) and is_plain_object(found):
-                tracer.make(found)
+        tracer.swept += [x for x in values if is_plain_object(x) and dict_of(x) in tracer.root]
+
+
+def _made(old: Any, new: Any) -> Any:
+    """The new object, which is known from here on as one that the trace has made."""
+    tracer = current_tracer()
+    if tracer is not None and new is not old and is_plain_object(new) and not dataclasses.is_dataclass(new):
+        tracer.make(new)
     return new
 
 

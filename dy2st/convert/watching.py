@@ -69,6 +69,7 @@ class Watcher:
         self.special = SpecialMethods()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
+        self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
 
     def watch(self, *values: Any) -> None:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
@@ -96,8 +97,16 @@ class Watcher:
             new = [c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers]
             self._add_inside(new, [f for f in self.frames if all(f is not g for g in around)])
         self.owners[id(owner)] = owner
-        self._add_reached(containers_of(owner, attributes=self.attributes))
+        found = list(containers_of(owner, attributes=self.attributes))
+        if id(owner) in self.made:
+            self._of_made.update(id(c) for c in found if id(c) not in self._containers)
+        self._add_reached(found)
         self.watch_reached(type(owner) if id(owner) in self.made else owner)
+
+    def ends_with_the_call(self, container: Any) -> bool:
+        """Whether only objects that the functions have made hold a container: the next call does not find it."""
+        key = id(container)
+        return key in self._of_made and key not in self.reach.objects and key not in self.reach.dicts
 
     def make(self, new: Any) -> None:
         """An object is made by what is being traced: what becomes of it is no matter of the next call."""

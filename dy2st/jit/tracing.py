@@ -513,7 +513,7 @@ class Trace:
 
     def _was_there(self, container: Any) -> bool:
         """Whether a container is one of the caller's, or of the outside."""
-        return id(container) in self.paths or container in self.tracer.root
+        return id(container) in self.paths or (container in self.tracer.root and not self.tracer.ends_with_the_call(container))
 
     def _outside(self, t: Tensor) -> Tensor | int:
         """A tensor of the outside, or the position of an argument."""
@@ -575,7 +575,7 @@ class Trace:
 
     def _changed(self) -> list[Cell]:
         """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
-        cells = self.tracer.root.changed()
+        cells = [c for c in self.tracer.root.changed() if self._was_there(c.target)]
         known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
         for number in self.numbers:
             now = number.holder.get(number.entry)
