@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..convert.attributes import MISSING
+from ..convert.containers import is_container, is_plain_object
 from ..convert.places import CODE, CONTENTS, ORDER, Place
 from ..convert.reach import Reach
 from ..tensor import Tensor
@@ -159,6 +160,11 @@ class Guards:
         return None
 
 
+def _is_made(value: Any) -> bool:
+    """Whether a value may be one that another trace has made and put where it is: code that finds it nowhere else has not stored it."""
+    return isinstance(value, (Tensor, tuple)) or is_container(value) or is_plain_object(value)
+
+
 def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
               merged: Container[tuple], unchanged: Callable[[Place, tuple], bool]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
@@ -185,7 +191,10 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         if not read and key not in merged and id(value) not in captured:
             if value is not MISSING and unchanged(place, key):
                 main = None if isinstance(value, _PLAIN) else known.get(id(value))
-                yield Guard(place, value if main is None else SameAs(main))
+                if main is not None:
+                    yield Guard(place, SameAs(main))
+                elif not _is_made(value):
+                    yield Guard(place, value)
             continue
         if id(value) in reach.inside and reach.inside[id(value)].place is place:
             yield Guard(place, Kind(type(value)))

@@ -1,4 +1,4 @@
-"""Tensors of the outside where numbers are asked for: each call reads what is there then."""
+"""What is outside of a function between its calls: what is read there, and what only some traces store there."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 import stateful
 from guarding import Box
 
-from dy2st import to_tensor
+from dy2st import jit, nn, to_tensor
 
 
 def as_bound(box):
@@ -81,3 +81,31 @@ def test_a_tensor_where_a_number_is_asked_for(function, change):
         return function(box), box
 
     stateful.check(make, between=[change(3, False, 2.5), change(1, True, 0.25), change(0, False, 1.0)])
+
+
+class Remembers(nn.Layer):
+    """Keeps what it computes while it trains."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.last, self.steps = None, 0
+
+    def forward(self, x):
+        y = self.linear(x)
+        if self.training:
+            self.last = y.detach()
+            self.steps = self.steps + 1
+        return y
+
+
+def test_what_one_mode_keeps_is_no_matter_of_the_other():
+    model = Remembers()
+    static = jit.to_static(model)
+    for i in range(5):
+        model.train()
+        static(to_tensor([[1.0, float(i)]]))
+        model.eval()
+        static(to_tensor([[float(i), 1.0]]))
+        assert model.steps == i + 1
+    assert len(model.forward.concrete_programs) == 3, model.forward.explain()
