@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from types import FunctionType
 from typing import Any
 
@@ -37,7 +37,7 @@ from .patterns import Fitter
 from .raised import refused
 from .recursive_state import OuterState, first_of, pair, state_of
 from .snapshot import Snapshot
-from .structure import node_type, split
+from .structure import attributes_of, node_type, split
 from .things import FIRST, objects_at
 from .tracer import Tracer
 
@@ -227,7 +227,7 @@ class StagedFunction:
         Args:
             there: the containers that the body has not made.
         """
-        before = self.results, self.same, self.objects
+        before = self.results, self.same, self.objects, [x.keys() for x in self.outside]
         value, state = result
         if self.results is None:
             self.results = pair(self._alone(value, there), [self._alone(x, there) for x in state])
@@ -250,16 +250,15 @@ class StagedFunction:
         found = list(objects_at(self.params, (self.values, self.state)))
         for i, x in enumerate(objects_at(self.results, result)):
             self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
-        return before == (self.results, self.same, self.objects)
+        return before == (self.results, self.same, self.objects, [x.keys() for x in self.outside])
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""
-        contents = contents_of(value)
-        if contents is None or contents in there or isinstance(value, StagedList):
-            return self.fitter.alone(value)
         keys, children = split(value)
-        if children is None or any(True for _ in extract(self.fitter.alone(value), value)):
-            return self.fitter.alone(value)
+        alone = self.fitter.alone(value)
+        is_plain = isinstance(value, (list, dict, tuple)) or is_dataclass(value) or attributes_of(value) is not None
+        if children is None or not is_plain or contents_of(value) in there or any(True for _ in extract(alone, value)):
+            return alone
         return Node(node_type(value), keys, tuple(self._alone(x, there) for x in children))
 
     def _before(self, x: Any) -> dict[int, Any]:

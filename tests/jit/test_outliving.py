@@ -223,8 +223,20 @@ def list_by_recursion(k, x, n):
     k["box"].value = x
 
 
+def state_of_recursion(k, x, n):
+    def visit(m):
+        if m <= 0:
+            return k["b"]
+        for _ in x:
+            k["b"] = visit(m - 1)
+        return k["a"]
+
+    x = x.reshape([1])
+    visit(n)
+
+
 FUNCTIONS = [
-    by_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
+    by_recursion, state_of_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
     either, one_or_the_other, exchanged, new_key, none_or_a_tensor, number_or_a_tensor, made_by_the_call, the_argument, in_a_loop,
     made_in_a_loop, made_in_a_loop_in_a_loop, best_of_a_loop, largest, item_of_the_run, raised, appended, appended_in_a_loop,
     set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,

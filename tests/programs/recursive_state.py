@@ -258,6 +258,33 @@ def flag(x, n):
     return x * 2 if found else x
 
 
+def none_or_not(x, n):
+    best = None
+    if x.sum() > 0:
+        best = x
+
+    def visit(k):
+        nonlocal best
+        if k > 0:
+            return 0
+        best = None if visit(k + 1) == 0 else x
+
+    visit(n % 2)
+    return x * 2 if best is None else best
+
+
+def containers_of_each_call(x, n):
+    def visit(k):
+        if k <= 0:
+            return [1, 2], ({"a": 3}, x)
+        return visit(k - 1)
+
+    (one, (d, _)), (other, (e, _)) = visit(n), visit(n)
+    one.append(4)
+    d["a"] = 5
+    return one, other, d["a"], e["a"]
+
+
 def text(x, n):
     last = "none"
 
@@ -295,6 +322,7 @@ CASES = [
     for function in (
         in_order, nonlocals, exchanged, attributes, attribute_set_first, key_of_some_runs, list_as_argument, dict_as_argument,
         stack_of_operands, records, list_of_the_result, entries_set, in_place, without_gradients, under_other_names, by_two_functions,
-        in_a_loop, called_twice, flag, text, raises,
+        in_a_loop, called_twice, flag, none_or_not,
+        containers_of_each_call, text, raises,
     )
 ]  # fmt: skip
