@@ -23,7 +23,6 @@ from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList, parts_of
-from .running import variables
 from .structure import MaybeNumber, build
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ class Alternatives:
             if contents in self._tracer.root or self._tracer.entries.holds(contents):
                 return True
             if not reachable:
-                reachable.update(self._reachable())
+                reachable.update(map(id, containers_of(*self._tracer.reachable())))
             return id(contents) in reachable
 
         def note(one: Any, other: Any, location: Location | None) -> None:
@@ -202,11 +201,6 @@ class Alternatives:
                 note(pair.one, pair.other, pair.location)
             else:
                 self._left.append(pair)
-
-    def _reachable(self) -> set[int]:
-        held = [value for _, _, value in variables()]
-        held += [v for o in self._tracer.outer_variables.values() for v in dict(o).values()]
-        return set(map(id, containers_of(*held)))
 
     def may_be_one(self, a: Any, b: Any) -> bool:
         """Whether two containers are one object in some runs, and two in others."""

@@ -227,7 +227,7 @@ class StagedFunction:
         Args:
             there: the containers that the body has not made.
         """
-        before = self.results, self.same, self.objects, [x.keys() for x in self.outside]
+        before = self._known()
         value, state = result
         if self.results is None:
             self.results = pair(self._alone(value, there), [self._alone(x, there) for x in state])
@@ -250,7 +250,11 @@ class StagedFunction:
         found = list(objects_at(self.params, (self.values, self.state)))
         for i, x in enumerate(objects_at(self.results, result)):
             self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
-        return before == (self.results, self.same, self.objects, [x.keys() for x in self.outside])
+        return before == self._known()
+
+    def _known(self) -> tuple[Any, ...]:
+        """What is known of the results: whether it has grown, one trial tells."""
+        return self.results, self.same, self.objects, [x.keys() for x in self.outside]
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""
@@ -290,13 +294,11 @@ class StagedFunction:
         """
         tracer = self.tracer
         location = user_location()
-        inside = self in tracer.staged
+        inside, held = self in tracer.staged, self.outer.values()
         if inside:
             self.called_at = location
             if tracer.tries.wants(RecursionError):
                 raise refused("(a recursion that is too deep)", location)
-        held = self.outer.values()
-        if inside:
             there = _containers(self.arguments)
             if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
                 raise _Widened(self, grown)

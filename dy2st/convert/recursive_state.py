@@ -15,7 +15,6 @@ from .leaves import Const, Node, Pattern, variables
 from .lists import StagedList
 from .outer_cells import new_cells
 from .patterns import Fitter
-from .running import variables as variables_of_frames
 from .things import objects_at
 from .tracer import Tracer
 from .types import same
@@ -98,8 +97,7 @@ class OuterState:
                   if not isinstance(cell.target, StagedList) or isinstance(x, StagedList)}  # fmt: skip
         if not others:
             return False
-        held = [value for _, _, value in variables_of_frames()]
-        held += [v for o in self._tracer.outer_variables.values() for v in dict(o).values()]
+        held = self._tracer.reachable()
         held += [v for c in containers_of(*held) for v in held_by(c)]
         return any(id(who(v)) in others for v in held if isinstance(v, (Tensor, StagedList)))
 

@@ -163,22 +163,22 @@ class Sharing:
         return False
 
     @contextlib.contextmanager
-    def beginning(self) -> Iterator[None]:
-        """Within this `with` a list becomes one of dynamic length: what is put in has been there."""
-        before, self._beginning = self._beginning, True
+    def _while(self, attribute: str, value: Any) -> Iterator[None]:
+        """Within this `with` an attribute has another value."""
+        before = getattr(self, attribute)
+        setattr(self, attribute, value)
         try:
             yield
         finally:
-            self._beginning = before
+            setattr(self, attribute, before)
 
-    @contextlib.contextmanager
-    def in_turn(self) -> Iterator[None]:
+    def beginning(self) -> contextlib.AbstractContextManager[None]:
+        """Within this `with` a list becomes one of dynamic length: what is put in has been there."""
+        return self._while("_beginning", True)
+
+    def in_turn(self) -> contextlib.AbstractContextManager[None]:
         """Within this `with` a loop asks for the item of an iteration, in whose body it is."""
-        before, self.turn = self.turn, self.block
-        try:
-            yield
-        finally:
-            self.turn = before
+        return self._while("turn", self.block)
 
     # ---- lists ----
     def derived(self, new: RecordList, *sources: RecordList) -> None:
@@ -207,14 +207,9 @@ class Sharing:
         """A list has its entries more than once."""
         self.twice.set(self._list(items), self.block, user_location())
 
-    @contextlib.contextmanager
-    def as_one(self) -> Iterator[None]:
+    def as_one(self) -> contextlib.AbstractContextManager[None]:
         """Within this `with` parts of one list, which have nothing in common, are put together again."""
-        before, self._as_one = self._as_one, True
-        try:
-            yield
-        finally:
-            self._as_one = before
+        return self._while("_as_one", True)
 
     def _list(self, items: RecordList) -> Thing:
         found = self.thing(items)

@@ -87,6 +87,10 @@ class Watcher:
         new = [v for v in held if is_container(v) or type(v) in _HOLDERS or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
 
+    def reachable(self) -> list[Any]:
+        """What variables of the traced functions, and of those around them, hold now."""
+        return [value for _, _, value in variables()] + [v for o in self.outer_variables.values() for v in dict(o).values()]
+
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""
         if id(owner) in self.owners:

@@ -8,7 +8,7 @@ the number of what that is on its side, and so on up to the ops that make new va
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dy2st_runtime.ir import Block, IRBuilder, Operator, Program, Variable
@@ -70,38 +70,41 @@ class Origins:
     def sources(self, v: Variable) -> list[str] | None:
         """The names of all that a value may be, or a list may hold; None if that is not known."""
         found: dict[str, None] = {}
+        for v, parts in self._leading_to(v, lambda v, parts: parts):
+            if parts is None:
+                return None
+            if not parts and v.kind == "dense" and self._maker(v) != "absent":
+                found[self._same.get(v.name, v.name)] = None
+        return list(found)
+
+    def _leading_to(self, v: Variable, follow: Callable[[Variable, list[Variable]], list[Variable]],
+                    ) -> Iterator[tuple[Variable, list[Variable] | None]]:  # fmt: skip
+        """A value and all that it comes from, each once with its `_parts`, of which those are followed that `follow` says."""
         seen = set()
         left = [v]
         while left:
             v = left.pop()
-            if v.name in seen:
-                continue
-            seen.add(v.name)
-            parts = self._parts(v)
-            if parts is None:
-                return None
-            left += parts
-            if not parts and v.kind == "dense" and self._maker(v) != "absent":
-                found[self._same.get(v.name, v.name)] = None
-        return list(found)
+            if v.name not in seen:
+                seen.add(v.name)
+                parts = self._parts(v)
+                yield v, parts
+                left += follow(v, parts or [])
 
     def repeated(self, v: Variable, within: frozenset[str] = frozenset()) -> set[str]:
         """Those of the sources of a list that it may hold more than once; `within` are the lists that are asked already: in a loop a list
         is made of itself."""
         within |= {v.name}
         found: Counter[str] = Counter()
-        seen = set()
-        left = [v]
-        while left:
-            v = left.pop()
-            if v.name in seen:
+
+        def changes(v: Variable) -> bool:
+            op = self._makers.get(v.name)
+            return op is not None and op.type in _LISTS and v.name not in v.block.params
+
+        # of what is made of several lists the first is the one that is changed
+        for v, parts in self._leading_to(v, lambda v, parts: parts[:1] if changes(v) else parts):
+            if not parts or not changes(v):
                 continue
-            seen.add(v.name)
-            op, parts = self._makers.get(v.name), self._parts(v) or []
-            if op is None or op.type not in _LISTS or v.name in v.block.params:
-                left += parts
-                continue
-            left.append(parts[0])
+            op = self._makers[v.name]
             if op.type == "array_take" and self._maker(v.block.var(op.input("Index")[0])) == _AROUND:
                 found.update(2 * (self.sources(parts[0]) or []))
             around = self._bodies_around(v.block)
