@@ -25,7 +25,7 @@ def _as_it_is(model: Any) -> Any:
 
 @dataclass(frozen=True)
 class Stage:
-    """How dy2st or PaddlePaddle stages a model, and a training step as a whole."""
+    """How dy2st or PaddlePaddle stages a model, and as a whole a training step or what asks for gradients."""
 
     model: Callable[[Any], Any]
     step: Callable[[Any], Any] = _as_it_is
@@ -53,7 +53,7 @@ class Framework:
 
 FRAMEWORKS = {f.name: f for f in (
     Framework("dy2st", "", "paddle"),
-    Framework("dy2st step", "", "paddle", ("train",)),
+    Framework("dy2st step", "", "paddle", ("train", "grad")),
     Framework("dy2st eager", "", "paddle"),
     Framework("paddle eager", "paddle", "paddle"),
     Framework("paddle to_static", "paddle", "paddle"),

@@ -37,7 +37,7 @@ def on_paddle(paddle, stage, case):
         model.clear_gradients()
         return grads
 
-    return gradients
+    return stage.step(gradients)
 
 
 def on_torch(torch, stage, case):
