@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dy2st_runtime import dims
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
 from dy2st_runtime.executor import make_executable
@@ -22,6 +20,7 @@ from ..convert.places import Place
 from ..errors import Dy2stError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
+from .captures import Captured, Captures
 from .guards import Guards
 from .recipes import Argument, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
 from .signature import Key
@@ -59,42 +58,6 @@ class Effects:
     def trains(self) -> bool:
         """Whether `backward()` is called."""
         return any(position is not None for _, position in self.gradients) or bool(self.clean) or bool(self.written)
-
-
-@dataclass
-class Captured:
-    """A tensor from outside. `place` is where it is found at each call, None for one that only the trace knows."""
-
-    tensor: Tensor
-    variable: Variable
-    place: Place | None = None
-    stop_gradient: bool = True
-
-    def __post_init__(self) -> None:
-        self.stop_gradient = self.tensor.stop_gradient
-        # the array that was found to fit, by weak reference
-        self._fitting: Callable[[], Any] = _nothing
-
-    def now(self) -> Any:
-        """What is in its place now: a tensor, while the trace can serve a call."""
-        return self.tensor if self.place is None else self.place.now()
-
-    def unfit(self) -> str | None:
-        """Why what is in its place now cannot be fed; None if it can."""
-        t, v = self.now(), self.variable
-        if not isinstance(t, Tensor):
-            return f"tensor {v.name!r} is a {type(t).__name__} now"
-        if t._value is not self._fitting():
-            if t.dtype != v.dtype or not dims.admits(v.shape, t._value.shape):
-                return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
-            self._fitting = weakref.ref(t._value)
-        if t.stop_gradient != self.stop_gradient:
-            return f"stop_gradient of {v.name!r} is {t.stop_gradient}, traced was {self.stop_gradient}"
-        return None
-
-
-def _nothing() -> None:
-    return None
 
 
 def can_be_fed(value: Any) -> bool:
@@ -138,11 +101,11 @@ class ConcreteProgram:
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 
-    def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: list[Captured],
+    def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: Sequence[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
                  numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None, raised: Sequence[Again] = (),
                  twins: Sequence[list[Twin]] = (), tied: Sequence[list[Twin]] = ()) -> None:  # fmt: skip
-        self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, captured
+        self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, Captures(captured)
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
         self.leaves = leaves or {}
@@ -205,7 +168,7 @@ class ConcreteProgram:
         """Whether two tensors of the outside that the trace has taken for two, where that matters, are one now."""
         if not (self.compares or self.follows):
             return False
-        objects = {id(c.now()) for c in self.captured} | {id(place.now()) for place in self.compared}
+        objects = {*map(id, self.captured.now())} | {id(place.now()) for place in self.compared}
         return len(objects) < len(self.captured) + len(self.compared)
 
     @functools.cached_property

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..convert.attributes import MISSING
 from ..convert.containers import is_container, is_plain_object
-from ..convert.places import CODE, CONTENTS, ORDER, Place
+from ..convert.places import CONTENTS, ORDER, Place
 from ..convert.reach import Reach
 from ..tensor import Tensor
+from .checks import NOT_THERE, Check, checks
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, frozenset)
 
@@ -128,36 +129,30 @@ class Guards:
         self._all = list(guards)
         self._others: list[Guard] = []
         self._identical: list[Guard] = []
-        self._read: list[Callable[[], Any]] = []
-        self._values: list[Any] = []
         for guard in self._all:
-            if guard.entry is CONTENTS or guard.entry is ORDER or isinstance(guard.value, (Look, Kind, SameAs, Apart)):
-                self._others.append(guard)
-            elif guard.entry is CODE:
-                for name, value in zip(("__code__", "__defaults__", "__kwdefaults__"), guard.value, strict=True):
-                    self._add(guard, functools.partial(getattr, guard.holder, name), value)
-            else:
-                self._add(guard, guard.place.now, guard.value)
+            looked_into = guard.entry is CONTENTS or guard.entry is ORDER or isinstance(guard.value, (Look, Kind, SameAs, Apart))
+            (self._others if looked_into else self._identical).append(guard)
 
-    def _add(self, guard: Guard, read: Callable[[], Any], value: Any) -> None:
-        self._identical.append(guard)
-        self._read.append(read)
-        self._values.append(value)
+    @functools.cached_property
+    def _checks(self) -> list[Check]:
+        return checks([(g.place, g.value) for g in self._identical])
 
     def __iter__(self) -> Iterator[Guard]:
         return iter(self._all)
 
     def failed(self) -> Guard | None:
         """A guard that does not hold any more."""
-        now = [read() for read in self._read]
-        if not all(map(operator.is_, now, self._values)):
-            for guard, new, old in zip(self._identical, now, self._values, strict=True):
-                if new is not old and not guard.holds():
-                    return guard
-        for guard in self._others:
-            if not guard.holds():
-                return guard
-        return None
+        suspected = self._others if self._are_identical() else self._all
+        return next((g for g in suspected if not g.holds()), None)
+
+    def _are_identical(self) -> bool:
+        try:
+            for check in self._checks:
+                if not check():
+                    return False
+        except NOT_THERE:
+            return False
+        return True
 
 
 def _is_made(value: Any) -> bool:

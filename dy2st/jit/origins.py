@@ -13,6 +13,7 @@ from typing import Any
 
 from dy2st_runtime.ir import Block, IRBuilder, Operator, Program, Variable
 from dy2st_runtime.ir.program import Function
+from dy2st_runtime.ir.visit import called
 from dy2st_runtime.ops.registry import TensorType
 
 OWN = -1
@@ -47,13 +48,15 @@ class Origins:
         self._makers: dict[str, Operator] = {}
         self._homes: dict[str, Block] = {}
         self._loops: dict[Block, Operator] = {}
-        self._functions = {f.block: f for f in program.functions.values()}
+        # those that run: what was traced in vain may call others as they were then
+        functions = called(program.global_block().ops)
+        self._functions = {f.block: f for f in functions}
         # the calls of each function, with the blocks in which these are
-        self._calls: dict[Function, list[tuple[Operator, Block]]] = {f: [] for f in program.functions.values()}
+        self._calls: dict[Function, list[tuple[Operator, Block]]] = {f: [] for f in functions}
         self._beside: dict[str, Variable] = {}
         self._counts: dict[Block, Variable] = {}
         self._global = program.global_block()
-        for root in program.roots:
+        for root in (self._global, *self._functions):
             self._look(root)
 
     def _look(self, block: Block) -> None:

@@ -18,7 +18,8 @@ from ..tensor import Parameter, Tensor, autograd, dispatch
 from ..tensor.location import user_location, warn
 from ..tensor.random import STATE_NAME, state
 from . import static_call
-from .concrete import Captured, ConcreteProgram, Effects
+from .captures import Captured
+from .concrete import ConcreteProgram, Effects
 from .guards import Guards
 from .recipes import Fetched, Rebuilt, python_values
 from .signature import Arguments, Parameters

@@ -30,7 +30,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         what the function returns: the same structure, with tensors.
     """
     inputs = arguments.tensors()
-    captured = [c.now() for c in concrete.captured]
+    captured = concrete.captured.now()
     _require_apart(concrete, arguments, inputs, captured)
     effects = concrete.effects
     # a tensor that has taken the place of the traced one is the one that changes
@@ -43,7 +43,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
     for n in concrete.numbers:
         feeds[n.variable.name] = np.asarray(n.holder[n.entry], n.variable.dtype)
-    state: dict[str, Any] = {c.variable.name: t._value for c, t in zip(concrete.captured, captured, strict=True)}
+    state: dict[str, Any] = dict(zip(concrete.captured.names, [t._value for t in captured], strict=True))
     if concrete.draws:
         # a run updates it, and the array of a tensor that others may have is not written to
         state[STATE_NAME] = np.array(state[STATE_NAME])

@@ -248,10 +248,9 @@ class StaticFunction:
 
     def _changed(self, concrete: ConcreteProgram) -> Reason | None:
         """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
-        for captured in concrete.captured:
-            unfit = captured.unfit()
-            if unfit is not None:
-                return Reason(unfit)
+        unfit = concrete.captured.unfit()
+        if unfit is not None:
+            return Reason(unfit)
         if concrete.are_one():
             return Reason("two tensors outside are one now")
         for number in concrete.numbers:

@@ -62,7 +62,8 @@ from ..tensor.kinds import resolved
 from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
-from .concrete import ArgumentCell, Captured, ConcreteProgram, Effects, Number
+from .captures import Captured
+from .concrete import ArgumentCell, ConcreteProgram, Effects, Number
 from .guards import Guard, Guards, guards_of, same
 from .outliving import Several
 from .recipes import (

@@ -107,13 +107,15 @@ class Executable:
                 raise CompileError(f"{name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported")
         index, in_place = self.plan.index, self.plan.inplace_state
         self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
+        self.arrays = [name for name in self.state_names if name != RNG]
+        self.draws = RNG in self.state_names
         self._written = [(d, index[name]) for d, name in in_place.items()]
         finals = {name: self.plan.descriptor(final) for name, final in self.updates.items()}
         self._replaced = {name: d for name, d in finals.items() if d not in in_place}
         self._frames: list[Frame] = []
         self._lock = threading.Lock()
 
-    @property
+    @functools.cached_property
     def written(self) -> frozenset[str]:
         """The persistable variables whose arrays a run writes to; others get new arrays."""
         return frozenset(self.plan.inplace_state.values())
@@ -259,29 +261,42 @@ class Session:
             self.frame.bind(d, array)
 
     def _bind_state(self) -> None:
-        frame, state = self.frame, self.state
-        for name in self.executable.state_names:
-            d, v, dtype = self.executable._places[name]
-            array = state.get(name)
-            if array is None:
-                if name in self.executable._only_written:
-                    frame.bind_absent(d)
-                    continue
-                raise ScopeError(
-                    f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
-                )
-            if name == RNG:
-                array = self._rng = array.copy()  # a run that fails must not advance the generator
-            else:
-                if not array.flags.carray or array.dtype != dtype:
-                    # kernels read plain memory, and an optimizer step writes it
-                    array = state[name] = np.require(array, dtype, ("C", "A", "W"))
-                if not dims.admits(v.shape, array.shape):
-                    raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
-                                     f"{dims.show(v.shape)}")  # fmt: skip
-            frame.bind(d, array)
-        for final, d in self.executable._written:
+        executable, frame, state = self.executable, self.frame, self.state
+        if not (frame.has_state([*map(state.get, executable.arrays)]) and all(state[name].flags.carray for name in executable.written)):
+            self._bind_arrays()
+        if executable.draws:
+            self._rng = self._array(RNG).copy()  # a run that fails must not advance the generator
+            frame.bind(executable._places[RNG][0], self._rng)
+        for final, d in executable._written:
             frame.write_to(final, d)
+
+    def _bind_arrays(self) -> None:
+        executable, frame, state = self.executable, self.frame, self.state
+        frame.note_state([])
+        for name in executable.arrays:
+            d, v, dtype = executable._places[name]
+            if state.get(name) is None and name in executable._only_written:
+                frame.bind_absent(d)
+                continue
+            array = self._array(name)
+            if not array.flags.carray or array.dtype != dtype:
+                # kernels read plain memory, and an optimizer step writes it
+                array = state[name] = np.require(array, dtype, ("C", "A", "W"))
+            if not dims.admits(v.shape, array.shape):
+                raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
+                                 f"{dims.show(v.shape)}")  # fmt: skip
+            frame.bind(d, array)
+        arrays = [a for name in executable.arrays if (a := state.get(name)) is not None]
+        if len(arrays) == len(executable.arrays):
+            frame.note_state(arrays)
+
+    def _array(self, name: str) -> np.ndarray:
+        array = self.state.get(name)
+        if array is None:
+            raise ScopeError(
+                f"variable {name!r} has no value", hint="run the startup program first, or load the parameters"
+            )
+        return array
 
     def advance(self) -> None:
         """Runs to the next `suspend` or to the end; then `finished` is true and the state is updated."""

@@ -6,6 +6,7 @@ Frames of one Executable are kept and reused, so a steady run allocates nothing;
 from __future__ import annotations
 
 import ctypes
+import operator
 import struct
 import weakref
 from typing import Any
@@ -84,6 +85,10 @@ class Frame:
         self.keep: dict[int, Any] = {}
         # what each descriptor shows, by weak reference: an array that is bound again, such as a parameter, is there already
         self._shown: list[tuple[weakref.ref[np.ndarray], tuple[int, ...]] | None] = [None] * count
+        # the arrays of a run's state, which most runs have in common with the one before, and their shapes
+        self._state: list[weakref.ref[np.ndarray]] = []
+        self._state_shapes: list[tuple[int, ...]] = []
+        self.state: list[np.ndarray] = []
         self._words, self._bound_words = _words(self.descriptors), _words(self.bound)
         self._memory = weakref.finalize(self, _release, self.buffers, self.arguments)
         self._memory.atexit = False  # a daemon thread may still run in it when the process ends
@@ -107,6 +112,20 @@ class Frame:
         for axis, size in enumerate(shape, at + layout.DIMS):
             words[axis] = size
         self._shown[d] = weakref.ref(array), shape
+
+    def has_state(self, arrays: list[Any]) -> bool:
+        """Whether just these arrays were bound as the state of a run before, one by one; they stay alive with this run then."""
+        known = [ref() for ref in self._state]
+        if len(known) != len(arrays) or not all(map(operator.is_, known, arrays)):
+            return False
+        if [a.shape for a in known if a is not None] != self._state_shapes:
+            return False
+        self.state = arrays
+        return True
+
+    def note_state(self, arrays: list[np.ndarray]) -> None:
+        """Notes what has been bound as the state of a run; [] before other arrays are."""
+        self._state, self._state_shapes = [weakref.ref(a) for a in arrays], [a.shape for a in arrays]
 
     def write_to(self, d: int, source: int) -> None:
         """Lets what computes a descriptor write to the memory of the array that is bound to another one."""
@@ -167,6 +186,7 @@ class Frame:
     def release_inputs(self) -> None:
         """Drops the references to what was bound."""
         self.keep.clear()
+        self.state = []
 
     @property
     def allocated(self) -> int:
