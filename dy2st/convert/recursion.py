@@ -101,6 +101,7 @@ class StagedFunction:
         outer: what it changes outside of it. Both patterns are of pairs: the arguments, or the result, and a tuple of the values there.
         state: the second part of what the body gets.
         same: (result, param) for each pair that may be one object, by their positions among the leaves.
+        tied: likewise, of two results.
         objects: the same for lists, dicts and objects, by their positions among these.
         outside: for each leaf of the results what it may be that was there before.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
@@ -119,6 +120,7 @@ class StagedFunction:
     returned: Any = None
     state: tuple[Any, ...] = ()
     same: frozenset[tuple[int, int]] = frozenset()
+    tied: frozenset[tuple[int, int]] = frozenset()
     objects: frozenset[tuple[int, int]] = frozenset()
     outside: list[dict[int, Any]] = field(default_factory=list)
     skips_loops: bool = False
@@ -141,7 +143,7 @@ class StagedFunction:
         self.values, self.state = self.arguments, self.outer.values()
         self.params = pair(Const(self.arguments), map(Const, self.state))
         self.results, self.returned, self.skips_loops = None, None, False
-        self.same = self.objects = frozenset()
+        self.same = self.tied = self.objects = frozenset()
 
     # ---- the function ----
     def stage(self) -> Any:
@@ -246,6 +248,11 @@ class StagedFunction:
             for i, x in enumerate(leaves) if shared(x)
             for j, p in enumerate(params) if shared(p) and self.tracer.aliases.related(x, p)
         }  # fmt: skip
+        self.tied |= {
+            (i, j)
+            for i, x in enumerate(leaves) if shared(x)
+            for j, y in enumerate(leaves[:i]) if shared(y) and self.tracer.aliases.related(x, y)
+        }  # fmt: skip
         self.outside = [self._before(x) for x in leaves]
         found = list(objects_at(self.params, (self.values, self.state)))
         for i, x in enumerate(objects_at(self.results, result)):
@@ -254,7 +261,7 @@ class StagedFunction:
 
     def _known(self) -> tuple[Any, ...]:
         """What is known of the results: whether it has grown, one trial tells."""
-        return self.results, self.same, self.objects, [x.keys() for x in self.outside]
+        return self.results, self.same, self.tied, self.objects, [x.keys() for x in self.outside]
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""
@@ -325,9 +332,11 @@ class StagedFunction:
         self._stands_for(value, (arguments, held))
         if inside:
             self.inner.append(((arguments, held), value))
-        for i, (new, before) in enumerate(zip(self.outer.without_contents(self.results, made), self.outside, strict=True)):
+        leaves = self.outer.without_contents(self.results, made)
+        for i, (new, before) in enumerate(zip(leaves, self.outside, strict=True)):
             if shared(new):
-                self._link(new, before, [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)])
+                others = [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)]
+                self._link(new, before, others + [x for j, x in enumerate(leaves) if (i, j) in self.tied and shared(x)])
         result, state = value
         self.outer.become(held, state)
         return result
@@ -344,7 +353,7 @@ class StagedFunction:
         self.tracer.alternatives.settle()
 
     def _link(self, new: Any, before: dict[int, Any], given: list[Any]) -> None:
-        """What a call returns may be one of its arguments, or what was there before."""
+        """What a call returns may be one of its arguments, another result, or what was there before."""
         aliases = self.tracer.aliases
         found = dict(before)
         for x in given:

@@ -26,13 +26,19 @@ class State:
         self.places = places
 
     def values(self) -> dict[str, Any]:
-        """All values by their path: of containers the kind and keys; and which path leads to the same container or tensor."""
+        """All values by their path: of containers the kind and keys; and which path leads to the same container or tensor, or may lead
+        to it, as a recursive function did not tell (an in-place change is an error then)."""
         found: dict[str, Any] = {}
+        tied: dict[int, list[str]] = {}
         for path, x, twin in self._walk():
             inside = contents(x)
             found[path] = value(x) if inside is None else f"{type(x).__name__} of {[*inside]}"
             if twin:
                 found[f"{path} is"] = twin
+            for group in x._ties if isinstance(x, Tensor) else ():
+                if group.counts(x):
+                    found[f"{path} may be"] = [*found.get(f"{path} may be", ()), *tied.get(id(group), ())]
+                    tied.setdefault(id(group), []).append(path)
         return found
 
     def tensors(self) -> list[Tensor]:

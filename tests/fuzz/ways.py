@@ -188,6 +188,9 @@ class Way:
 def same(a: dict[str, Any], b: dict[str, Any], kind: str, tolerance: float = 0.0) -> None:
     """Disagreement unless two sets of named values agree."""
     for name in a | b:
+        maybe = name.removesuffix("is") + "may be"
+        if name.endswith("may be") or (name.endswith(" is") and name not in b and a[name] in b.get(maybe, ())):
+            continue
         if name not in a or name not in b or not equal(a[name], b[name], tolerance):
             raise Disagreement(f"{kind}: {name}", f"{a.get(name, 'nothing')!r}\n{b.get(name, 'nothing')!r}")
 

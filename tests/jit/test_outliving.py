@@ -301,6 +301,26 @@ def test_what_is_not_told_cannot_be_modified():
     assert keeps["b"].item() == 1.25
 
 
+def test_what_recursion_keeps_and_returns_cannot_be_modified():
+    keeps = kept()
+
+    def visit(t, k):
+        if k <= 0:
+            return t * 2
+        keeps["a"] = t = visit(t, k - 1)
+        return t
+
+    @jit.to_static
+    def step(n):
+        keeps["b"] = visit(keeps["items"][0], n)
+
+    step(to_tensor(2))
+    assert keeps["a"].item() == keeps["b"].item() == 0.5
+    for key in "ab":
+        with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+            keeps[key].add_(1.0)
+
+
 def test_tensors_in_lists_in_a_growing_list_cannot_be_modified():
     keeps, rows = kept(), []
 
