@@ -164,6 +164,12 @@ class ConcreteProgram:
         e = self.effects
         return bool(e.captures or e.written or e.gradients or e.clean or self.twins or self.tied)
 
+    @functools.cached_property
+    def changes(self) -> bool:
+        """Whether a call does more than compute its result, or tells its arguments from what is outside."""
+        e = self.effects
+        return bool(self.follows or e.arguments or e.cells or self.compares_arguments)
+
     def are_one(self) -> bool:
         """Whether two tensors of the outside that the trace has taken for two, where that matters, are one now."""
         if not (self.compares or self.follows):

@@ -31,12 +31,14 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     """
     inputs = arguments.tensors()
     captured = concrete.captured.now()
-    _require_apart(concrete, arguments, inputs, captured)
     effects = concrete.effects
-    # a tensor that has taken the place of the traced one is the one that changes
-    now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if concrete.follows else {}
-    for t in (inputs[t] if isinstance(t, int) else now.get(id(t), t) for t in effects.clean):
-        _require_clean(concrete, t)
+    now: dict[int, Any] = {}
+    if concrete.changes:
+        _require_apart(concrete, arguments, inputs, captured)
+        # a tensor that has taken the place of the traced one is the one that changes
+        now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if concrete.follows else {}
+        for t in (inputs[t] if isinstance(t, int) else now.get(id(t), t) for t in effects.clean):
+            _require_clean(concrete, t)
     written = [now[id(t)] for t in effects.written]
     for t in written:
         make_alone(t)
@@ -72,13 +74,14 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     follow = partial(_follow, arguments)
     made: dict[Any, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
-    cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
-    _note_twins(concrete, inputs, now, results, made)
-    # the run has succeeded: now, and only now, it changes
-    _commit(concrete, arguments, inputs, now, results, cells)
-    for target, position in effects.gradients:
-        t = inputs[target] if isinstance(target, int) else now.get(id(target), target)
-        t._grad = None if position is None else results[position]
+    if concrete.changes:
+        cells = [(cell, cook(recipe, inputs, results, follow, made)) for cell, recipe in effects.cells]
+        _note_twins(concrete, inputs, now, results, made)
+        # the run has succeeded: now, and only now, it changes
+        _commit(concrete, arguments, inputs, now, results, cells)
+        for target, position in effects.gradients:
+            t = inputs[target] if isinstance(target, int) else now.get(id(target), target)
+            t._grad = None if position is None else results[position]
     return result
 
 

@@ -255,7 +255,8 @@ class Session:
         elif v.kind == "array":
             self.frame.bind_list(d, value)
         else:
-            array = check_feed(v, value)
+            fits = type(value) is np.ndarray and value.dtype == dtype and dims.admits(v.shape, value.shape)
+            array = value if fits else check_feed(v, value)
             if not array.flags.c_contiguous or not array.flags.aligned or array.dtype != dtype:
                 array = np.require(array, dtype, ("C", "A"))  # kernels read plain memory
             self.frame.bind(d, array)
