@@ -108,6 +108,7 @@ class StagedFunction:
             if there is no other path to an end.
         called_at: where the last call inside it is.
         inner: the calls inside it, each with what it returns.
+        entered: what the containers among the values had in them when the body began.
     """
 
     tracer: Tracer
@@ -128,6 +129,7 @@ class StagedFunction:
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
+    entered: Snapshot = field(default_factory=Snapshot)
 
     def __post_init__(self) -> None:
         self.code = self.original.__code__
@@ -176,6 +178,7 @@ class StagedFunction:
         self.param_leaves = list(extract(self.params, taken))
         given = [(x, x._value) for x in self.param_leaves if isinstance(x, (Tensor, StagedList))]
         own = _containers(self.values) - _containers(self.arguments)
+        self.entered = Snapshot.of(containers_of(*self.values[0], *self.values[1].values()))
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
         tracer.sharing.merged([self.params], [taken], [(tracer.block, [(self.arguments, self.outer.values())])], how=FIRST)
@@ -309,6 +312,8 @@ class StagedFunction:
             there = _containers(self.arguments)
             if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
                 raise _Widened(self, grown)
+            if not {id(cell.target) for cell in self.entered.changed()} <= _containers(arguments):
+                raise self._unstaged("an argument")
             first = self.fitter.fit(first_of(self.params), self.values, arguments, "arguments")
             params = pair(first, self.outer.fit(state_of(self.params), self.state, held))
             if params != self.params:

@@ -1073,6 +1073,14 @@ def argument_changed_in_recursion(x):
     return argument_changed_in_recursion(x * 2)  # error: 'argument_changed_in_recursion' calls itself under a condition on tensors
 
 
+def list_grown_in_recursion(x, n, parts=None):
+    parts = [x] if parts is None else parts
+    if n <= 0:
+        return x
+    parts.insert(0, x * 2)
+    return list_grown_in_recursion(x * 0.5, n - 1, [x, x * 2]) + parts[0]  # error: 'list_grown_in_recursion' calls itself under a
+
+
 def recursion_without_end(x):
     y = recursion_without_end(x - 1) if x.sum() > 0 else recursion_without_end(x + 1)  # error: 'recursion_without_end' calls itself on
     return y * 2
