@@ -25,6 +25,8 @@ _READ = "{}() is {}"
 _AT_MOST = 40
 """Tests or places in one expression: the compiler of Python needs a stack for it."""
 
+_GLOBALS = {"__builtins__": {"len": len}}
+
 NOT_THERE = (LookupError, ValueError)
 """What is raised where a place has no value any more: by an entry, an empty cell."""
 
@@ -93,7 +95,7 @@ def _functions(parts: Sequence[tuple[str, Sequence[Any]]], join: str, whole: str
         values = [value for _, given in some for value in given]
         names = iter([f"v{i}" for i in range(len(values))])
         text = whole.format(join.join(part.format(*(next(names) for _ in given)) for part, given in some))
-        found.append(types.FunctionType(_code(text, len(values)), {"__builtins__": {"len": len}}, "read", tuple(values)))
+        found.append(types.FunctionType(_code(text, len(values)), _GLOBALS, "read", tuple(values)))
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.garbage import no_search_for_garbage
 
 from ..convert.attributes import MISSING
 from ..convert.containers import is_container, is_plain_object
@@ -135,7 +136,8 @@ class Guards:
 
     @functools.cached_property
     def _checks(self) -> list[Check]:
-        return checks([(g.place, g.value) for g in self._identical])
+        with no_search_for_garbage():
+            return checks([(g.place, g.value) for g in self._identical])
 
     def __iter__(self) -> Iterator[Guard]:
         return iter(self._all)

@@ -262,5 +262,46 @@ def test_feeds_and_state_of_any_layout(make) -> None:  # type: ignore[no-untyped
     np.testing.assert_array_equal(given, np.arange(6, dtype="f").reshape(3, 2))
 
 
+def test_state_that_is_as_it_was_and_state_that_is_not() -> None:
+    m = Made()
+    w = m.program.global_block().create_var("w", "float32", [-1], persistable=True)
+    y = m.b.add(w, m.data("x", [-1]))
+    exe = Executable(m.program, m.feeds, [y.name])
+    state = {"w": f32(1, 2)}
+    for _ in range(3):
+        assert exe.run([f32(1, 1)], state)[0].tolist() == [2, 3]
+        state["w"] += 0
+    state["w"][0] = 5
+    assert exe.run([f32(1, 1)], state)[0].tolist() == [6, 3]
+    for value in (f32(7, 7), f32(1, 2, 3), np.arange(6, dtype="f")[::2], f32(4)):
+        state["w"] = value
+        for _ in range(2):
+            np.testing.assert_array_equal(exe.run([np.ones_like(value)], state)[0], value + 1)
+    state["w"].resize((1, 1), refcheck=False)
+    with pytest.raises(ScopeError, match=r"shape \[1, 1\] in the scope"):
+        exe.run([f32(1)], state)
+    for gone in ({}, {"w": None}):
+        with pytest.raises(ScopeError, match="'w' has no value"):
+            exe.run([f32(1)], gone)
+    state["w"].resize((1,), refcheck=False)
+    assert exe.run([f32(1)], state)[0].tolist() == [5]
+
+
+def test_state_that_must_not_be_written_any_more() -> None:
+    m = Made()
+    w = m.program.global_block().create_var("w", "float32", [2], persistable=True)
+    m.b.apply(m_op("sgd"), (w, m.b.constant(1.0, "float32", [1]), m.data("x", [2])), {}, {"ParamOut": ["w"]})
+    exe = Executable(m.program, m.feeds, [])
+    array = f32(1, 2)
+    state = {"w": array}
+    exe.run([f32(1, 1)], state)
+    assert state["w"] is array
+    assert array.tolist() == [0, 1]
+    array.flags.writeable = False
+    exe.run([f32(1, 1)], state)
+    assert array.tolist() == [0, 1]
+    assert state["w"].tolist() == [-1, 0]
+
+
 def test_a_program_of_nothing_runs() -> None:
     assert Executable(Made().program, [], []).run([]) == []
