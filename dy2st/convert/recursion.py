@@ -20,6 +20,7 @@ from typing import Any
 from dy2st_runtime import dims
 from dy2st_runtime.errors import RecursionLimitError
 from dy2st_runtime.ir.program import Block, Function
+from dy2st_runtime.ir.segments import computed_apart
 from dy2st_runtime.ops.registry import TensorType
 
 from ..errors import Location, StructureError
@@ -186,7 +187,7 @@ class StagedFunction:
         self.inner = []
         tracer.staged.append(self)
         try:
-            with tracer.whole_frame(block) as frame:
+            with tracer.whole_frame(block) as frame, computed_apart(tracer.program):
                 self.outer.enter(state_of(self.params), self.state)
                 result = self.f(*self.values[0], **self.values[1])
                 outcome = tracer.outcome((result, self.outer.values()), frame)

@@ -7,6 +7,7 @@ from .api import set_code_level as set_code_level
 from .api import set_verbosity as set_verbosity
 from .api import to_static as to_static
 from .concrete import ConcreteProgram as ConcreteProgram
+from .recompute import recompute as recompute
 from .save_load import TranslatedLayer as TranslatedLayer
 from .save_load import load as load
 from .save_load import save as save

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 
 from ..ir.growth import GROWN, LOST, REPLACED, relation
 from ..ir.program import Block, Operator, Variable
+from ..ir.prune import RNG
 from ..ir.visit import all_ops
 from ..ops import registry
 from .sweep import Builder, Sweep
-
-RNG = "@RNG@"
 
 
 class PastLists:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradientError, Location
@@ -61,11 +61,13 @@ class Sweep:
     """Gradients of the ops of block `forward`, written to the block of `b`.
 
     The two are the same block, except in a branch of `cond`: there the gradient block reads names of the forward
-    block as if they were visible, and `branch` makes them so afterwards. `outer` is the sweep that this one is part of.
+    block as if they were visible, and `branch` makes them so afterwards. `outer` is the sweep that this one is part of,
+    `depth` in how many segments, computed again, the ops are.
     """
 
-    def __init__(self, forward: Block, b: Builder, state: State, outer: Sweep | None = None):
+    def __init__(self, forward: Block, b: Builder, state: State, outer: Sweep | None = None, depth: int | None = None):
         self.forward, self.b, self.state, self.outer = forward, b, state, outer
+        self.depth: int = depth if depth is not None else outer.depth if outer is not None else 0
         self.parts: dict[str, list[Variable]] = {}
         self.totals: dict[str, Variable] = {}
 
@@ -96,33 +98,52 @@ class Sweep:
         return parts[0]
 
     def run(self, ops: Sequence[Operator]) -> None:
-        """Walks the ops from the last to the first."""
+        """Walks the ops from the last to the first; a segment that is computed again is as one op."""
+        from .segment import differentiate_segment
+
+        end = len(ops)
+        while end:
+            here = slice(self.depth, self.depth + 1)
+            segment = ops[end - 1].segments[here]
+            if segment:
+                start = next(i for i, op in enumerate(ops) if op.segments[here] == segment)
+                differentiate_segment(self, ops[start:end])
+                end = start
+            else:
+                end -= 1
+                self._differentiate(ops[end])
+
+    def gradients_of(self, names: Iterable[str]) -> dict[str, Variable | None]:
+        """The gradients of what ops yield, of which nothing is added from now on."""
+        found = {name: self.total(name) for name in names}
+        for name, d in found.items():
+            if d is not None:
+                self.totals[name] = d
+            self.parts.pop(name, None)  # a persistable may be its own input: what follows is about the old value
+        return found
+
+    def _differentiate(self, op: Operator) -> None:
         from .branch import differentiate_cond
         from .call import differentiate_call
         from .loop import differentiate_loop
         from .tape_loop import differentiate_loop_with_calls
         from .tapes import holds_call
 
-        for op in reversed(ops):
-            douts = {name: self.total(name) for name in op.output_names}
-            if all(d is None for d in douts.values()):
-                continue
-            self.b.location = op.location
-            for name, d in douts.items():
-                if d is not None:
-                    self.totals[name] = d
-                self.parts.pop(name, None)  # a persistable may be its own input: what follows is about the old value
-            if op.type == "cond":
-                differentiate_cond(self, op, douts)
-            elif op.function is not None:
-                differentiate_call(self, op, douts)
-            elif op.type == "while_loop" and holds_call(op):
-                differentiate_loop_with_calls(self, op, douts)
-            elif op.type == "while_loop":
-                differentiate_loop(self, op, douts)
-            elif any(self.active(name) for name in op.input_names):
-                for group in self._groups(douts):
-                    self._rule(op, group)
+        if all(self.total(name) is None for name in op.output_names):
+            return
+        self.b.location = op.location
+        douts = self.gradients_of(op.output_names)
+        if op.type == "cond":
+            differentiate_cond(self, op, douts)
+        elif op.function is not None:
+            differentiate_call(self, op, douts)
+        elif op.type == "while_loop" and holds_call(op):
+            differentiate_loop_with_calls(self, op, douts)
+        elif op.type == "while_loop":
+            differentiate_loop(self, op, douts)
+        elif any(self.active(name) for name in op.input_names):
+            for group in self._groups(douts):
+                self._rule(op, group)
 
     def active(self, name: str) -> bool:
         return name in self.state.active

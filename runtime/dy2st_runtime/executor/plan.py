@@ -131,10 +131,19 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
     return plan
 
 
+LASTING = 48
+"""A value lives long if it is used more than so many steps after it is made."""
+
+
 def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: set[str]) -> None:
-    """Greedy colouring of intervals; a free buffer of the closest size estimate is taken first."""
-    free: list[tuple[int, int]] = []  # (estimated bytes, buffer)
-    active: list[tuple[int, int, int]] = []  # (end, estimated bytes, buffer), a heap
+    """Greedy colouring of intervals; a free buffer of the closest size estimate is taken first.
+
+    Only values with the same number of open dims share a buffer: the gradient of a weight that lives to the end would otherwise take that
+    of an activation, which may be a hundred times as large, from those after it. For the same reason one that lives long takes none of more
+    than twice its size; one that is gone soon takes any.
+    """
+    free: dict[int, list[tuple[int, int]]] = {}  # by the number of open dims: (estimated bytes, buffer)
+    active: list[tuple[int, int, int, int]] = []  # (end, open dims, estimated bytes, buffer), a heap
     for name in sorted(live.owners, key=lambda r: (live.storage[r].start, r)):
         if name in external:
             continue
@@ -144,26 +153,32 @@ def _assign_buffers(plan: Plan, schedule: Schedule, live: Liveness, external: se
             plan.buffer_of[d], plan.table_of[d] = plan.buffers, plan.buffers + 1
             plan.buffers += 2
             continue
-        interval, size = live.storage[name], _estimate(v)
+        interval, size, opened = live.storage[name], _estimate(v), v.shape.count(-1)
         while active and active[0][0] < interval.start:
-            free.append(heapq.heappop(active)[1:])
-        fitting = [f for f in free if f[0] >= size] or free
+            _, kind, *ended = heapq.heappop(active)
+            free.setdefault(kind, []).append((ended[0], ended[1]))
+        unused = free.get(opened, [])
+        fitting = [f for f in unused if f[0] >= size]
+        if interval.end - interval.start > LASTING:
+            fitting = [f for f in fitting if f[0] <= 2 * size]
+        else:
+            fitting = fitting or unused
         if fitting:
             best = min(fitting, key=lambda f: (abs(f[0] - size), f[1]))
-            free.remove(best)
+            unused.remove(best)
             buffer, size = best[1], max(best[0], size)
         else:
             buffer = plan.buffers
             plan.buffers += 1
         plan.buffer_of[d] = buffer
-        heapq.heappush(active, (interval.end, size, buffer))
+        heapq.heappush(active, (interval.end, opened, size, buffer))
 
 
 def _estimate(v: Variable) -> int:
-    """Bytes, with a guess for open dims: it only ranks buffers."""
+    """Bytes for each product of the open dims: it only ranks buffers."""
     total = dt.size(v.dtype)
     for d in v.shape:
-        total *= 64 if d == -1 else d
+        total *= 1 if d == -1 else d
     return total
 
 

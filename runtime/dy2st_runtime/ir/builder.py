@@ -79,6 +79,7 @@ class IRBuilder(OpBuilder):
 
     def insert(self, op: Operator) -> Operator:
         """Adds a finished op."""
+        op.segments = op.segments or self.program.segments
         if self.index is None:
             self.block.ops.append(op)
         else:

@@ -66,13 +66,17 @@ class Variable:
 
 
 class Operator:
-    """One op: type, inputs and outputs as slot → names, complete attributes (sub-blocks among them), the user's location."""
+    """One op: type, inputs and outputs as slot → names, complete attributes (sub-blocks among them), the user's location.
 
-    __slots__ = ("attrs", "inputs", "location", "outputs", "type")
+    `segments`: the parts of the Program in which it is that are computed again for the gradient, from the outside in.
+    """
+
+    __slots__ = ("attrs", "inputs", "location", "outputs", "segments", "type")
 
     def __init__(self, op_type: str, inputs: dict[str, list[str]], outputs: dict[str, list[str]],
                  attrs: dict[str, Any], location: Location | None = None) -> None:  # fmt: skip
         self.type, self.inputs, self.outputs, self.attrs, self.location = op_type, inputs, outputs, attrs, location
+        self.segments: tuple[int, ...] = ()
 
     @property
     def record(self) -> type[registry.OpDef]:
@@ -192,6 +196,8 @@ class Program:
         updates: persistable variable → the variable whose value it takes after the run (`passes.ssa`); "@RNG@", an ordered effect,
             is never among them.
         absent_feeds: data variables that may be fed as absent.
+        segments: those in which ops are that are added now; see `segments.computed_again`.
+        segment_count: how many there were so far.
     """
 
     _ids = itertools.count()
@@ -202,6 +208,8 @@ class Program:
         self.random_seed = 0
         self.updates: dict[str, str] = {}
         self.absent_feeds: set[str] = set()
+        self.segments: tuple[int, ...] = ()
+        self.segment_count = 0
         self._names: set[str] = set()
         self._counters: dict[str, int] = {}
         self._global = Block(self, None)

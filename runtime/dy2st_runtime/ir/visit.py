@@ -114,6 +114,7 @@ def clone_ops(ops: Iterable[Operator], source: Block, target: Block, rename: Map
             slot: [_define(n, source, target, mapping, fresh) for n in names] for slot, names in op.outputs.items()
         }
         target.ops.append(Operator(op.type, inputs, outputs, attrs, op.location))
+        target.ops[-1].segments = op.segments
     target.program.version += 1
     return mapping
 
@@ -186,6 +187,7 @@ def clone_program(program: Program, into: Program | None = None) -> Program:
     """A deep copy; locations and `info` are shared, not copied. `into` is an empty Program of a subclass."""
     copy = Program() if into is None else into
     copy.random_seed, copy.updates = program.random_seed, dict(program.updates)
+    copy.segment_count = program.segment_count
     copy.absent_feeds = set(program.absent_feeds)
     copy._names, copy._counters = set(program._names), dict(program._counters)
     source, target = program.global_block(), copy.global_block()

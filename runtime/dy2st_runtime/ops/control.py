@@ -264,3 +264,26 @@ class SuspendRun(OpDef):
     @staticmethod
     def lower(cx: Any) -> None:
         cx.suspend()
+
+
+@register
+class Fence(OpDef):
+    """Nothing moves across it: what is computed again for the gradient comes behind it, and must not be computed with the first time."""
+
+    type = "fence"
+    inputs = ()
+    outputs = ()
+    effect = True
+    differentiable = False
+
+    @staticmethod
+    def infer() -> tuple:
+        return ()
+
+    @staticmethod
+    def reference() -> tuple:
+        return ()
+
+    @staticmethod
+    def lower(cx: Any) -> None:
+        pass  # it is for the passes alone

@@ -54,7 +54,7 @@ class _Walk(Forward):
 
 
 def _key(op: Operator) -> Any:
-    """What makes two ops equal; the slots that have outputs among them."""
+    """What makes two ops equal; the slots that have outputs among them. What is computed again is not what was computed before."""
     outputs = tuple((slot, len(names)) for slot, names in op.outputs.items() if names)
     inputs = tuple((slot, tuple(names)) for slot, names in op.inputs.items() if names)
-    return op.type, inputs, outputs, repr(sorted(op.attrs.items()))
+    return op.type, inputs, outputs, op.segments, repr(sorted(op.attrs.items()))
