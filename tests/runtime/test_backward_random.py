@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dy2st_runtime import reference
 from dy2st_runtime.backward import append_backward
-from dy2st_runtime.ir import Program, Variable, verify
+from dy2st_runtime.ir import Block, Program, Variable, verify
 from dy2st_runtime.ops.control import ABSENT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,8 +25,20 @@ def differentiated(program: Program, target: Variable) -> list[str | None]:
     return [None if g is None else g.name for g in gradients]
 
 
-def check(statements: list, batch: int, seeds: range) -> None:
+def mark(block: Block, rng: random.Random, around: tuple[int, ...] = ()) -> None:
+    """Makes some runs of ops segments that are computed again, also within each other."""
+    ends = sorted(rng.sample(range(len(block.ops) + 1), 2)) if len(block.ops) > 1 and rng.random() < 0.7 else [0, 0]
+    block.program.segment_count += 1
+    for i, op in enumerate(block.ops):
+        op.segments = (*around, block.program.segment_count) if ends[0] <= i < ends[1] else around
+        for inner in op.blocks:
+            mark(inner, rng, op.segments)
+
+
+def check(statements: list, batch: int, seeds: range, segments: random.Random | None = None) -> None:
     program, target = staged(statements, batch)
+    if segments is not None:
+        mark(program.global_block(), segments)
     names = differentiated(program, target)
     for seed in seeds:
         feeds = random_feeds(seed)
@@ -48,6 +60,14 @@ def test_gradients_of_random_programs(rng: random.Random, batch: int) -> None:
     check(random_source(rng), batch, range(2))
 
 
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False), st.sampled_from((2, -1)))
+def test_gradients_of_what_is_computed_again(rng: random.Random, batch: int) -> None:
+    check(random_source(rng), batch, range(2), rng)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_deeply_nested(seed: int) -> None:
-    check(random_source(random.Random(seed), size=3, depth=4), 2, range(3))
+    source = random_source(random.Random(seed), size=3, depth=4)
+    for segments in (None, random.Random(seed)):
+        check(source, 2, range(3), segments)

@@ -20,7 +20,7 @@ from op_cases import Case, Tape, Value
 CASES = op_cases.all_cases()
 GOOD = [c for c in CASES if c.raises is None]
 BAD = [c for c in CASES if c.raises is not None]
-STRUCTURAL = {"cond", "while_loop", "call", "absent", "ensure_defined", "suspend", "fused_elementwise", "fused_conv2d",
+STRUCTURAL = {"cond", "while_loop", "call", "absent", "ensure_defined", "suspend", "fence", "fused_elementwise", "fused_conv2d",
               "create_tape", "tape_push", "tape_extend", "tape_pop", "tape_take", "create_total", "total_add", "total_take"}  # fmt: skip
 """Control flow, whose tests are programs."""
 
