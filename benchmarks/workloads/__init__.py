@@ -13,4 +13,4 @@ A framework that cannot do the workload raises `Refused` with the reason.
 """
 
 MODULES = ("mlp_branch", "autoencoder", "mnist_cnn", "lstm_language_model", "dynamic_rnn", "scalar_loop", "gru_decoder", "newton",
-           "resnet50", "mobilenet_v2", "transformer_encoder", "bert_base")  # fmt: skip
+           "resnet50", "mobilenet_v2", "transformer_encoder", "bert_base", "attention")  # fmt: skip
