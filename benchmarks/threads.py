@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+import threading
 from collections.abc import Callable
 
 import numpy as np
+from dy2st_runtime import Predictor
 
 import dy2st as paddle
 from dy2st import nn
@@ -56,6 +59,35 @@ def training_step(model: nn.Layer, x: paddle.Tensor) -> Callable[[], object]:
     return step
 
 
+def predictors(count: int, folder: str) -> Callable[[], object]:
+    """So many Predictors of one saved model, each in a thread of its own, ten runs each."""
+    made = [Predictor(f"{folder}/model") for _ in range(count)]
+    x = np.random.default_rng(0).normal(size=(8, 3, 32, 32)).astype("float32")
+
+    def calls(predictor: Predictor) -> None:
+        for _ in range(10):
+            predictor.run([x])
+
+    def run() -> None:
+        threads = [threading.Thread(target=calls, args=(predictor,)) for predictor in made]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return run
+
+
+def served() -> Row:
+    """What a second Predictor in a second thread costs the first, where each computes on its own thread."""
+    model = nn.Sequential(nn.Conv2D(3, 32, 3), nn.ReLU(), nn.Conv2D(32, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64 * 28 * 28, 10))
+    with tempfile.TemporaryDirectory() as folder:
+        paddle.jit.save(model, f"{folder}/model", [paddle.static.InputSpec([None, 3, 32, 32])])
+        calls = [with_threads(1, predictors(count, folder)) for count in (1, 2)]
+    one, two = fastest_in_turn(*calls, repeat=30)
+    return Row("two Predictors in two threads, ten runs each / one", two / one, "x", 1.3)
+
+
 def run() -> list[Row]:
     everything = paddle.get_num_threads()
     work = {
@@ -76,5 +108,6 @@ def run() -> list[Row]:
         alone, together = fastest_in_turn(with_threads(1, fn), with_threads(everything, fn), repeat=repeat)
         rows.append(Row(f"{name}: one thread", alone * 1e3, "ms"))
         rows.append(Row(f"{name}: {everything} / one", together / alone, "x"))
+    rows.append(served())
     paddle.set_num_threads(0)
     return rows
