@@ -430,6 +430,21 @@ def entries_deleted_in_a_loop(self, x, n, m, a):
     return x
 
 
+KEPT_box = Record(None)
+
+
+def settled_by_recursion(x, n, m, a):
+    def visit(x, n, depth, holder, number=1):
+        if depth <= 0:
+            return number
+        number = visit(x, n, depth - 1, holder, number=holder.count)
+        visit(KEPT_box.value, n, depth - 1, holder, number=KEPT_box.count)
+        KEPT_box.value = KEPT_box.value.tanh()
+
+    KEPT_box.value = x
+    visit(x, n, n % 3, Record(x[-1], 1), number=1)
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -465,4 +480,5 @@ PROGRAMS = [
     number_or_tensor_printed,
     entries_that_nobody_reads,
     entries_deleted_in_a_loop,
+    settled_by_recursion,
 ]  # fmt: skip
