@@ -64,14 +64,19 @@ class State:
         return restore
 
     def settle(self) -> None:
-        """Cuts the tensors off from the graph of this call."""
+        """Cuts the tensors off from the graph of this call; what is one tensor stays one."""
+        known: dict[int, tuple[Any, Any]] = {}
+
+        def once(x: Any) -> Any:
+            return known.setdefault(id(x), (x, cut(x)))[1]
+
         for place in self.places.values():
             if isinstance(x := place.get(), Tensor) and place.put is not None:
-                place.put(cut(x))
+                place.put(once(x))
         for _, x, twin in [*self._walk()]:
             inside = contents(x)
             if inside is not None and not twin and not isinstance(x, tuple):
-                fill(x, {k: cut(v) for k, v in inside.items()})
+                fill(x, {k: once(v) for k, v in inside.items()})
             if isinstance(x, Tensor):
                 x.clear_grad()
 
