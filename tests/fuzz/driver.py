@@ -1,7 +1,8 @@
 """`python -m tests.fuzz --seconds 600 --seed 0 --jobs 2`: random programs in parallel processes; see CONTRIBUTING.md.
 
 Each program is run eagerly and by the interpreter after the passes (gradients, state and exceptions included); each tenth also
-transformed but eager, by the plain interpreter, and saved and read again; each `--native`-th natively. A disagreement is made small and
+transformed but eager, by the plain interpreter, and saved and read again; another tenth computed again for the gradient; each
+`--native`-th natively. A disagreement is made small and
 printed as a regression test. The last line says which seeds were run: the next run can go on from there.
 """
 
@@ -47,7 +48,8 @@ def stop(*_: object) -> None:
 
 def ways_of(seed: int, native: int) -> list[str]:
     """In which ways a program is run."""
-    return ["optimized"] + ["converted", "interpreted", "saved"] * (seed % 10 == 0) + ["native"] * (native > 0 and seed % native == 0)
+    more = {0: ["converted", "interpreted", "saved"], 5: ["recomputed"]}.get(seed % 10, [])
+    return ["optimized", *more] + ["native"] * (native > 0 and seed % native == 0)
 
 
 def run(seed: int, native: int) -> tuple[str, str]:

@@ -31,7 +31,7 @@ def test_few_are_refused():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_native(seed):
-    check(program(seed), ["native", "saved"], seed % 4)
+    check(program(seed), ["native", "saved", "recomputed"], seed % 4)
 
 
 @pytest.mark.slow

@@ -317,10 +317,20 @@ def converted(function: Any) -> Any:
     return transpiler.convert(function, runtime).fn
 
 
+def recomputed(function: Any) -> Any:
+    """A static function that computes all of it again for the gradient."""
+
+    def call(*args: Any) -> Any:
+        return jit.recompute(function, *args)
+
+    return jit.to_static(call)
+
+
 WAYS: dict[str, tuple[Callable, Any, float]] = {
     "converted": (converted, contextlib.nullcontext, 0.0),
     "interpreted": (jit.to_static, lambda: executables(InterpretedExecutable), 2e-5),
     "optimized": (jit.to_static, lambda: executables(OptimizedExecutable), 1e-4),
+    "recomputed": (recomputed, lambda: executables(OptimizedExecutable), 1e-4),
     "saved": (jit.to_static, lambda: executables(SavedExecutable), 2e-5),
     "native": (jit.to_static, contextlib.nullcontext, 3e-4),
 }
