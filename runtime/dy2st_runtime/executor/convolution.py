@@ -33,7 +33,7 @@ def routines(dtype: str) -> dict[str, Any]:
     columns = stack((REDUCTION * width + 64) * size)
     left_cells, left_columns = stack(MAX_ROWS * lanes * size), stack(REDUCTION * lanes * size)
     dot = external(symbols.symbol(f"dots_{dtype}"))
-    tile = external(symbols.symbol(f"tiles_{dtype}"))
+    tile, run_tile = external(symbols.symbol(f"tiles_{dtype}")), external(symbols.symbol(f"run_tiles_{dtype}"))
     pick_run = pick_runs(dtype)
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
 
@@ -155,6 +155,7 @@ def routines(dtype: str) -> dict[str, Any]:
         steps = REDUCTION if a_channel < a_row else SPREAD_REDUCTION
         some_taps = min(max(taps, 1), steps)
         some_channels = max(round_up(depth, max(round_up(depth, steps // some_taps), 1)), 1)
+        runs = phases == 1 and a_channel == taps and some_taps == taps
         plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
         to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
         room, left_room, sums = columns(), left_columns(), left_cells()
@@ -179,11 +180,19 @@ def routines(dtype: str) -> dict[str, Any]:
                     if gathered:
                         used_here = used if packed else total
                         pack(room, from_, area, channels_here, b_taps + 8 * t, taps_here, frame_w, used_here, begin, end)
-                        tile(weights_here, a_row, a_channel, a_taps + 8 * t, room, taps_here * width, panel_taps, channels_here,
-                             taps_here, c, c_row, rows, wide, first)  # fmt: skip
+                        from_panel, b_step, b_steps = room, taps_here * width, panel_taps
                     else:
-                        tile(weights_here, a_row, a_channel, a_taps + 8 * t, from_ + begin * size, area, b_taps + 8 * t, channels_here,
-                             taps_here, c, c_row, rows, wide, first)  # fmt: skip
+                        from_panel, b_step, b_steps = from_ + begin * size, area, b_taps + 8 * t
+                    done = 0
+                    if runs and (gathered or taps == 1):
+                        # the filters' elements that meet these lie one behind the other
+                        terms = channels_here * taps_here
+                        next_ = weights_here + (terms if channel + channels_here < depth else 0) * size
+                        b_row = width if gathered else area
+                        done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_)
+                    if done < rows:
+                        tile(weights_here + done * a_row * size, a_row, a_channel, a_taps + 8 * t, from_panel, b_step, b_steps,
+                             channels_here, taps_here, c + done * c_row * size, c_row, rows - done, wide, first)  # fmt: skip
                     if left > 0 and panel == here - 1:
                         terms = channels_here * taps_here
                         pick(left_room, from_, area, channels_here, b_taps, taps_here, row_width if packed else 0, frame_w, total, left)

@@ -47,6 +47,7 @@ def functions() -> dict[str, Any]:
                              **calls.FUNCTIONS, **conv_plans.PLANS}  # fmt: skip
     for dtype in runs.SCALARS:
         found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
+        found[f"run_tiles_{dtype}"] = tiles.dispatch_runs(dtype)
         found[f"dots_{dtype}"] = dots.dots(dtype)
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
         found[f"product_{dtype}"] = products.product(dtype)
@@ -70,7 +71,7 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "dots"), "product": ("tiles", "dots")}
+_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots"), "product": ("tiles", "dots")}
 
 
 def _with_needed(name: str) -> list[str]:

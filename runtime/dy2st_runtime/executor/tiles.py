@@ -46,12 +46,12 @@ ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
 HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
 
 
-def _announce(build: ir.IRBuilder, place: Any) -> None:
-    """Asks for a line of memory that will be written, so that it is there when the reduction has run."""
+def _ask(build: ir.IRBuilder, place: Any, written: int, near: int) -> None:
+    """Asks for a line of memory that will be read, or written, so that it is there then; `near`: 3 for the cache of the first level."""
     address, hint = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [address, hint, hint, hint])
     prefetch = build.module.declare_intrinsic("llvm.prefetch", [address], kind)
-    build.call(prefetch, [build.bitcast(place, address), *(ir.Constant(hint, i) for i in (1, 3, 1))])
+    build.call(prefetch, [build.bitcast(place, address), *(ir.Constant(hint, i) for i in (written, near, 1))])
 
 
 def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
@@ -84,7 +84,7 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
         targets = places(build)
         for row in targets:
             for place in row:
-                _announce(build, place)
+                _ask(build, place, 1, 3)
         slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
         with build.if_else(build.icmp_signed("!=", first, zero)) as (then, otherwise):
             with then:
@@ -122,6 +122,94 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
         builder.call(builder.module.globals.get(name) or define(builder.module), operands)
 
     return Instruction(emit)
+
+
+LINE = 64
+"""Bytes that come from memory together."""
+
+
+def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
+    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first): a tile of which each row of A is a run of memory, and B has a row for
+    each term. Meanwhile it asks for the rows of A that are at `ahead`, which the next tile will read: these come from far, as weights are
+    read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee them."""
+    scalar, count = SCALARS[dtype], lanes(dtype)
+    vector, align = ir.VectorType(scalar, count), dt.size(dtype)
+    name, some = f"run_tile_{dtype}_{rows}x{vectors}", LINE // dt.size(dtype)
+
+    def define(module: ir.Module) -> ir.Function:
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 9), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        a, a_row, ahead, b, b_row, terms, c, c_row, first = function.args
+        build = ir.IRBuilder(function.append_basic_block("entry"))
+        constant = lambda value: ir.Constant(I64, value)  # noqa: E731
+        a_pointer, b_pointer, c_pointer, next_pointer = (build.inttoptr(address, scalar.as_pointer()) for address in (a, b, c, ahead))
+        steps = [build.mul(a_row, constant(r)) for r in range(rows)]
+        targets = []
+        for r in range(rows):
+            row = build.gep(c_pointer, [build.mul(c_row, constant(r))])
+            targets.append([build.bitcast(build.gep(row, [constant(v * count)]), vector.as_pointer()) for v in range(vectors)])
+        for row in targets:
+            for place in row:
+                _ask(build, place, 1, 3)
+        slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
+        cells = [pair for row, target in zip(slots, targets, strict=True) for pair in zip(row, target, strict=True)]
+        with build.if_else(build.icmp_signed("!=", first, constant(0))) as (then, otherwise):
+            with then:
+                for slot, _ in cells:
+                    build.store(ir.Constant(vector, [0.0] * count), slot)
+            with otherwise:
+                for slot, place in cells:
+                    build.store(build.load(place, align=align), slot)
+
+        def add(term: Any) -> None:
+            """The products of one column of A and one row of B."""
+            a_here, b_here = build.gep(a_pointer, [term]), build.gep(b_pointer, [build.mul(term, b_row)])
+            columns = [build.load(build.bitcast(build.gep(b_here, [constant(v * count)]), vector.as_pointer()), align=align)
+                       for v in range(vectors)]  # fmt: skip
+            for r in range(rows):
+                factor = spread(build, build.load(build.gep(a_here, [steps[r]])), count)
+                for v in range(vectors):
+                    product = build.fmul(factor, columns[v], flags=("contract",))
+                    build.store(build.fadd(build.load(slots[r][v]), product, flags=("contract",)), slots[r][v])
+
+        whole = build.sdiv(terms, constant(some))
+        with counted(build, whole) as part:
+            begun = build.mul(part, constant(some))
+            for r in range(rows):
+                _ask(build, build.gep(next_pointer, [build.add(begun, steps[r])]), 0, 3)
+            with counted(build, constant(some)) as term:
+                add(build.add(begun, term))
+        done = build.mul(whole, constant(some))
+        with counted(build, build.sub(terms, done)) as term:
+            add(build.add(done, term))
+        for slot, place in cells:
+            build.store(build.load(slot), place, align=align)
+        build.ret_void()
+        return function
+
+    def emit(builder: Any, *operands: Any) -> None:
+        builder.call(builder.module.globals.get(name) or define(builder.module), operands)
+
+    return Instruction(emit)
+
+
+def dispatch_runs(dtype: str) -> Any:
+    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after): as `dispatch`, where rows of A are runs of memory.
+    `after`: where the rows of A are that will be read next. Rows that fill no tile of the full height are left to `dispatch`: how many are
+    done is returned."""
+    size = dt.size(dtype)
+    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after):", "    r = 0",
+              f"    while r + {ROWS} <= rows:",
+              f"        here = a + r * a_row * {size}",
+              f"        ahead = here + {ROWS} * a_row * {size} if r + {2 * ROWS} <= rows else after"]  # fmt: skip
+    scope: dict[str, Any] = {}
+    for vectors in range(1, VECTORS + 1):
+        scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
+        source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
+                   f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first)"]  # fmt: skip
+    source += [f"        r += {ROWS}", "    return r"]
+    return from_source("\n".join(source) + "\n", scope)
 
 
 def dispatch(dtype: str) -> Any:
