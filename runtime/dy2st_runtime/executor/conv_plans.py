@@ -70,6 +70,7 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     # a vector at the end of the last row may reach beyond the frame
     area = word(plan, at.FRAME_AREA)
     put_words(plan, at.FRAME_TASKS, round_up(planes, at.PLANES) * framed, (planes * area + 128) * framed, 2 * at.PLANES * area)
+    put_words(plan, at.UNFRAMED, 0)
 
 
 def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
@@ -98,6 +99,21 @@ def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows
             x = 0
             y += dilation_h
     _cut(plan, size, single, 1 - single)
+    if word(plan, at.PACKED) and word(plan, at.FRAMED) and stride_h == 1 and stride_w == 1 and not single:
+        _leave_frame(plan, taps, size, height, width, kernel_w, dilation_h, dilation_w, top, left)
+
+
+def _leave_frame(plan: int, taps: int, size: int, height: int, width: int, kernel_w: int, dilation_h: int, dilation_w: int, top: int,
+                 left: int) -> None:  # fmt: skip
+    """Packs columns from the images: with strides of 1 a row of pixels is a run of the image, but for what lies outside."""
+    put_words(plan, at.FRAME_H, height, width, height * width)
+    put_words(plan, at.FRAMED, 0)
+    put_words(plan, at.FRAME_TASKS, 0, 0)
+    put_words(plan, at.UNFRAMED, 1)
+    put_words(plan, at.HEIGHT, height, width, kernel_w, 1, 1, dilation_h, dilation_w, top, left)
+    for t in range(taps):
+        y, x = t // kernel_w * dilation_h - top, t % kernel_w * dilation_w - left
+        _enter(_phase(plan, 0), taps, t, t, y * width + x, size)
 
 
 def plan_input(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,

@@ -18,6 +18,7 @@ from typing import Any
 from .. import dtype as dt
 from ..loopir import conv_plan as at
 from . import conv_spread, symbols, tiles
+from .conv_pack import picking
 from .conv_plans import MAX_ROWS, REDUCTION
 from .conv_spread import SPREAD_REDUCTION
 from .runs import Elements, copy_run, pick_runs, round_up, stack, word
@@ -35,6 +36,7 @@ def routines(dtype: str) -> dict[str, Any]:
     dot = external(symbols.symbol(f"dots_{dtype}"))
     tile, run_tile = external(symbols.symbol(f"tiles_{dtype}")), external(symbols.symbol(f"run_tiles_{dtype}"))
     pick_run = pick_runs(dtype)
+    pack, pick = external(symbols.symbol(f"conv_pack_{dtype}")), picking(dtype)
     spread, product = conv_spread.spread(dtype, tile), external(symbols.symbol(f"conv_output_{dtype}"))
 
     def clear(target: int, count: int) -> None:
@@ -73,36 +75,9 @@ def routines(dtype: str) -> dict[str, Any]:
                             clear(to + last * size, frame_w - last)
                         to += frame_w * size
 
-    def pack(target: int, source: int, area: int, channels: int, offsets: int, taps: int, row_width: int, used: int, begin: int,
-             end: int) -> None:  # fmt: skip
-        """The columns of the pixels begin..end as rows of a panel: pixels are counted along rows of `used` elements, `row_width` apart."""
-        y = begin // used
-        x = begin - y * used
-        source += (y * row_width + x) * size
-        for _ in range(channels):
-            for t in range(taps):
-                here, to, rest = source + word(offsets, t) * size, target, end - begin
-                count = min(used - x, rest)
-                while rest > 0:
-                    copy_run(to, here, count * size)
-                    to += count * size
-                    here += (count + row_width - used) * size
-                    rest -= count
-                    count = min(used, rest)
-                target += width * size
-            source += area * size
-
-    def pick(target: int, source: int, area: int, channels: int, offsets: int, taps: int, used: int, row_width: int, begin: int,
-             count: int) -> None:  # fmt: skip
-        """The columns of so many pixels from `begin`, each as a run of its own; `used`: as of `pack`, 0 where a pixel is its place."""
-        for p in range(count):
-            y = (begin + p) // used
-            place = begin + p + y * (row_width - used) if used > 0 else begin + p
-            i = p * REDUCTION
-            for channel in range(channels):
-                for t in range(taps):
-                    copy(target, i, source, channel * area + word(offsets, t) + place)
-                    i += 1
+    def clear_rows(target: int, row: int, rows: int, count: int) -> None:
+        for r in range(rows):
+            clear(target + r * row * size, count)
 
     def deliver(target: int, plane: int, row: int, column: int, source: int, rows: int, row_width: int, used: int, begin: int,
                 end: int) -> None:  # fmt: skip
@@ -165,12 +140,12 @@ def routines(dtype: str) -> dict[str, Any]:
             # beyond the last pixel of an image that has no frame there may be no memory
             gathered = packed or (not framed and end - begin < wide * lanes)
             c, c_row = cells(), width
-            # whole vectors of pixels that are neighbours in the output, in one pass: nothing to put together
-            straight = row_width == used and column == 1 and end - begin == wide * lanes and some_taps == taps and some_channels == depth
+            # whole vectors of pixels that are neighbours in the output: nothing to put together
+            straight = row_width == used and column == 1 and end - begin == wide * lanes
             if straight:
                 c, c_row = to + begin * size, plane
-            elif taps == 0 or depth == 0:
-                clear(c, rows * width)
+            if taps == 0 or depth == 0:
+                clear_rows(c, c_row, rows, wide * lanes)
             first = 1
             for t in range(0, taps, some_taps):
                 taps_here = min(some_taps, taps - t)
@@ -178,8 +153,7 @@ def routines(dtype: str) -> dict[str, Any]:
                     channels_here = min(some_channels, depth - channel)
                     weights_here, from_ = a + channel * a_channel * size, b + channel * area * size
                     if gathered:
-                        used_here = used if packed else total
-                        pack(room, from_, area, channels_here, b_taps + 8 * t, taps_here, frame_w, used_here, begin, end)
+                        pack(plan, phase, room, width, from_, channels_here, t, taps_here, used if packed else total, begin, end)
                         from_panel, b_step, b_steps = room, taps_here * width, panel_taps
                     else:
                         from_panel, b_step, b_steps = from_ + begin * size, area, b_taps + 8 * t
@@ -195,7 +169,7 @@ def routines(dtype: str) -> dict[str, Any]:
                              channels_here, taps_here, c + done * c_row * size, c_row, rows - done, wide, first)  # fmt: skip
                     if left > 0 and panel == here - 1:
                         terms = channels_here * taps_here
-                        pick(left_room, from_, area, channels_here, b_taps, taps_here, row_width if packed else 0, frame_w, total, left)
+                        pick(plan, phase, left_room, REDUCTION, from_, channels_here, t, taps_here, row_width, total, left)
                         dot(weights_here, a_row, left_room, REDUCTION, terms, sums, left, rows, left, first)
                     first = 0
             if not straight:

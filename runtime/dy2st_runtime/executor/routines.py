@@ -18,6 +18,7 @@ from . import (
     clock,
     conv_depthwise,
     conv_direct,
+    conv_pack,
     conv_plans,
     conv_spread,
     convolution,
@@ -34,7 +35,7 @@ from . import (
 )
 
 MODULES = (
-    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_plan, conv_plans, conv_spread, convolution, dots, driver,
+    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots, driver,
     memory, products, runs, scalars, sharing, symbols, tiles, values,
 )  # fmt: skip
 """Where their source is."""
@@ -47,6 +48,7 @@ def functions() -> dict[str, Any]:
                              **calls.FUNCTIONS, **conv_plans.PLANS}  # fmt: skip
     for dtype in runs.SCALARS:
         found[f"tiles_{dtype}"] = tiles.dispatch(dtype)
+        found[f"conv_pack_{dtype}"] = conv_pack.packing(dtype)
         found[f"run_tiles_{dtype}"] = tiles.dispatch_runs(dtype)
         found[f"dots_{dtype}"] = dots.dots(dtype)
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
@@ -71,7 +73,7 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots"), "product": ("tiles", "dots")}
+_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots", "conv_pack"), "product": ("tiles", "dots")}
 
 
 def _with_needed(name: str) -> list[str]:

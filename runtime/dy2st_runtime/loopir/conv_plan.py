@@ -32,7 +32,9 @@ SINGLE, PANELS, LANES, SPANS, BLOCKS, BLOCK_ROWS = range(36, 42)
 FRAME_TASKS, FRAME_ELEMENTS, FRAME_WORK = range(42, 45)
 # tasks that multiply, work of one
 TASKS, TASK_WORK = 45, 46
-HEADER = 47
+# 1: what is packed comes from the images themselves, and the zeros around them from nowhere
+UNFRAMED = 47
+HEADER = 48
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)
