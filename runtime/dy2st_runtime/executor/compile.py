@@ -192,7 +192,9 @@ def compile_object(source: str, symbol: str) -> bytes:
     try:
         definition = scalars.Definition.of_text(source, f"<dy2st {symbol}>", namespace())
         module = scalars.module_of(definition, symbol)
-        return _machine().emit_object(scalars.optimized(module, _machine(), vectorized=True))
+        # what is done with a part of a convolution are loops of few vectors each, which would never reach an iteration of several
+        interleaved = not any(name.startswith("conv_") for name in routines.called([source]))
+        return _machine().emit_object(scalars.optimized(module, _machine(), vectorized=True, interleaved=interleaved))
     except Exception as error:
         asked = config.dumping("source") or config.FULL_TRACEBACK.get()
         raise UncompiledKernel(source, type(error).__name__) from (_Source(source, error) if asked else None)

@@ -14,11 +14,11 @@ PACKING, DELIVERY = 6, 8
 """What it costs to pack a vector of columns, and to put a vector of results in its place, in products of a vector."""
 REDUCTION = 256
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the first level."""
-SPAN = 8
-"""Neighbouring panels of a task at most."""
+SPAN, MAX_SPAN = 4, 8
+"""Neighbouring panels of a task with MAX_ROWS, and of one with few rows, at most."""
 TERMS, TAPS = 64, 49
 """Terms of a sum from which on, and taps up to which, few pixels are summed one by one rather than in a vector that they do not fill."""
-PIECES = 8
+PIECES = 16
 """Tasks that there should be at least, to share among threads."""
 
 
@@ -55,11 +55,17 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     left = left if packed or in_place else 0
     vectors = whole if packed or in_place else direct
     panels = max(round_up(vectors, tiles.VECTORS), 1 if left > 0 else 0)
-    # with little to sum there is little work in a panel, and the rows of one are short for what is done with the results
-    together = max(min(REDUCTION // max(terms, 1), SPAN), 1)
-    spans = max(round_up(panels, together), min(panels, round_up(PIECES, max(images * groups * phases, 1))))
-    pieces = images * groups * phases * spans
-    blocks = max(round_up(rows, MAX_ROWS), min(round_up(PIECES, max(pieces, 1)), round_up(rows, 4 * tiles.ROWS)))
+    # the rows of one panel are short for what is done with the results, which should stay in the cache of the second level
+    together = max(min(SPAN * MAX_ROWS // min(max(rows, 1), MAX_ROWS), MAX_SPAN), 1)
+    pieces = images * groups * phases
+    wanted, spans, blocks = round_up(PIECES, max(pieces, 1)), round_up(panels, together), round_up(rows, MAX_ROWS)
+    if packed:  # each block packs its columns anew
+        spans = max(spans, min(panels, wanted))
+        blocks = max(blocks, min(round_up(wanted, max(2 * spans, 1)), round_up(rows, 4 * tiles.ROWS)))
+    else:  # each span reads the filters anew
+        blocks = max(blocks, min(wanted, round_up(rows, 8 * tiles.ROWS)))
+        spans = max(spans, min(panels, round_up(wanted, max(blocks, 1))))
+    pieces *= spans
     block_rows = round_up(round_up(rows, max(blocks, 1)), tiles.ROWS) * tiles.ROWS
     blocks = round_up(rows, max(block_rows, 1))
     # five multiplications in a unit of work

@@ -25,6 +25,10 @@ from .runs import Elements, copy_run, pick_runs, round_up, stack, word
 from .values import external
 
 
+FAR = 8 << 20
+"""Bytes of images that no cache near to a core holds: more than these are asked for before they are needed."""
+
+
 def routines(dtype: str) -> dict[str, Any]:
     size = dt.size(dtype)
     lanes, vectors = tiles.lanes(dtype), tiles.VECTORS
@@ -101,8 +105,9 @@ def routines(dtype: str) -> dict[str, Any]:
             x = 0
             y += 1
 
-    def products(plan: int, source: int, frame: int, weights: int, out: int, task: int) -> None:
-        """One task: some rows of the output of one image and group, on a span of neighbouring pixels."""
+    def products(plan: int, source: int, frame: int, weights: int, out: int, met: int, task: int) -> None:
+        """One task: some rows of the output of one image and group, on a span of neighbouring pixels. `met`: what lies like the output and
+        meets it soon after; the output itself, if there is nothing."""
         blocks, spans = word(plan, at.BLOCKS), word(plan, at.SPANS)
         phases, groups, taps_max = word(plan, at.PHASES), word(plan, at.GROUPS), word(plan, at.TAPS)
         block, rest = task % blocks, task // blocks
@@ -131,6 +136,7 @@ def routines(dtype: str) -> dict[str, Any]:
         some_taps = min(max(taps, 1), steps)
         some_channels = max(round_up(depth, max(round_up(depth, steps // some_taps), 1)), 1)
         runs = phases == 1 and a_channel == taps and some_taps == taps
+        is_far = word(plan, at.IMAGES) * word(plan, at.CHANNELS) * area * size > FAR
         plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
         to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
         room, left_room, sums = columns(), left_columns(), left_cells()
@@ -162,8 +168,12 @@ def routines(dtype: str) -> dict[str, Any]:
                         # the filters' elements that meet these lie one behind the other
                         terms = channels_here * taps_here
                         next_ = weights_here + (terms if channel + channels_here < depth else 0) * size
-                        b_row = width if gathered else area
-                        done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_)
+                        b_row, far = width if gathered else area, 0
+                        if is_far and not gathered:
+                            # of the columns, the rows that come next: those of further channels, or of the next panel
+                            far = from_ + (begin + channels_here * area if channel + channels_here < depth else end - channel * area) * size
+                        done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_,
+                                        met - out if straight and first else 0, far)  # fmt: skip
                     if done < rows:
                         tile(weights_here + done * a_row * size, a_row, a_channel, a_taps + 8 * t, from_panel, b_step, b_steps,
                              channels_here, taps_here, c + done * c_row * size, c_row, rows - done, wide, first)  # fmt: skip
@@ -184,6 +194,6 @@ def routines(dtype: str) -> dict[str, Any]:
         if word(plan, at.SPREAD):
             spread(plan, source, weights, out, task)
         else:
-            product(plan, source, frame, weights, out, task)
+            product(plan, source, frame, weights, out, out, task)
 
     return {f"conv_images_{dtype}": images, f"conv_output_{dtype}": products, f"conv_input_{dtype}": gradient}

@@ -117,19 +117,20 @@ def module_of(function: Any, symbol: str) -> ir.Module:
     return module
 
 
-def optimized(module: ir.Module, machine: llvm.TargetMachine, vectorized: bool = False) -> llvm.ModuleRef:
+def optimized(module: ir.Module, machine: llvm.TargetMachine, vectorized: bool = False, interleaved: bool = False) -> llvm.ModuleRef:
     """The module after LLVM's passes, for the machine.
 
     Args:
         vectorized: its loops become loops over vectors. Routines write their vectors out in instructions; vectorizing the loops around
             these would only take longer to compile.
+        interleaved: an iteration of these may do several vectors.
     """
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3 if vectorized else 2)
     options.slp_vectorization = False
-    options.loop_vectorization = options.loop_interleaving = vectorized
+    options.loop_vectorization, options.loop_interleaving = vectorized, interleaved
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(parsed, passes)
     return parsed

@@ -129,21 +129,24 @@ LINE = 64
 
 
 def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
-    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first): a tile of which each row of A is a run of memory, and B has a row for
-    each term. Meanwhile it asks for the rows of A that are at `ahead`, which the next tile will read: these come from far, as weights are
-    read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee them."""
+    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory, and B has a row
+    for each term. Meanwhile it asks for the rows of A that are at `ahead`, which the next tile will read: these come from far, as weights
+    are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee them. `met` bytes behind C
+    there is what it will meet (0: nothing does), which comes from far too, as do the rows of B for other columns, of which it asks for so
+    many from `far` on with each LINE of A."""
     scalar, count = SCALARS[dtype], lanes(dtype)
     vector, align = ir.VectorType(scalar, count), dt.size(dtype)
     name, some = f"run_tile_{dtype}_{rows}x{vectors}", LINE // dt.size(dtype)
 
     def define(module: ir.Module) -> ir.Function:
-        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 9), name)
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 12), name)
         function.linkage = "internal"
         function.attributes.add("noinline")
-        a, a_row, ahead, b, b_row, terms, c, c_row, first = function.args
+        a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows = function.args
         build = ir.IRBuilder(function.append_basic_block("entry"))
         constant = lambda value: ir.Constant(I64, value)  # noqa: E731
-        a_pointer, b_pointer, c_pointer, next_pointer = (build.inttoptr(address, scalar.as_pointer()) for address in (a, b, c, ahead))
+        pointers = (build.inttoptr(address, scalar.as_pointer()) for address in (a, b, c, ahead, far))
+        a_pointer, b_pointer, c_pointer, next_pointer, far_pointer = pointers
         steps = [build.mul(a_row, constant(r)) for r in range(rows)]
         targets = []
         for r in range(rows):
@@ -152,6 +155,10 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
         for row in targets:
             for place in row:
                 _ask(build, place, 1, 3)
+        with build.if_then(build.icmp_signed("!=", met, constant(0))):
+            for row in targets:
+                for place in row:
+                    _ask(build, build.inttoptr(build.add(build.ptrtoint(place, I64), met), place.type), 0, 2)
         slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
         cells = [pair for row, target in zip(slots, targets, strict=True) for pair in zip(row, target, strict=True)]
         with build.if_else(build.icmp_signed("!=", first, constant(0))) as (then, otherwise):
@@ -178,6 +185,10 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
             begun = build.mul(part, constant(some))
             for r in range(rows):
                 _ask(build, build.gep(next_pointer, [build.add(begun, steps[r])]), 0, 3)
+            with counted(build, far_rows) as row:
+                place = build.mul(build.add(build.mul(part, far_rows), row), b_row)
+                for line in range(vectors * VECTOR_BYTES // LINE + 1):
+                    _ask(build, build.gep(far_pointer, [build.add(place, constant(line * some))]), 0, 2)
             with counted(build, constant(some)) as term:
                 add(build.add(begun, term))
         done = build.mul(whole, constant(some))
@@ -195,19 +206,25 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def dispatch_runs(dtype: str) -> Any:
-    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after): as `dispatch`, where rows of A are runs of memory.
-    `after`: where the rows of A are that will be read next. Rows that fill no tile of the full height are left to `dispatch`: how many are
-    done is returned."""
+    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far): as `dispatch`, where rows of A are runs of memory.
+    `after`: where the rows of A are that will be read next; `far`: where those of B are, 0 if these are near; `met`: see `run_tile`. Rows that
+    fill no tile of the full height are left to `dispatch`: how many are done is returned."""
     size = dt.size(dtype)
-    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after):", "    r = 0",
+    some = LINE // size
+    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far):", "    r = 0",
+              # all rows of B are asked for by all tiles together
+              f"    each = ({some} + rows // {ROWS} - 1) // max(rows // {ROWS}, 1) if far != 0 else 0",
               f"    while r + {ROWS} <= rows:",
               f"        here = a + r * a_row * {size}",
-              f"        ahead = here + {ROWS} * a_row * {size} if r + {2 * ROWS} <= rows else after"]  # fmt: skip
+              f"        ahead = here + {ROWS} * a_row * {size} if r + {2 * ROWS} <= rows else after",
+              f"        asked = r // {ROWS} * (terms // {some}) * each",
+              "        each = each if asked < terms else 0",
+              f"        there = far + asked * b_row * {size}"]  # fmt: skip
     scope: dict[str, Any] = {}
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
         source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
-                   f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first)"]  # fmt: skip
+                   f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first, met, there, each)"]
     source += [f"        r += {ROWS}", "    return r"]
     return from_source("\n".join(source) + "\n", scope)
 

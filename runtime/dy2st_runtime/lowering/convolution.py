@@ -66,6 +66,11 @@ class Finish:
         for out in outs:
             k.set_shape(out, image.shape)
 
+    def met(self, image: TensorRef, ins: Sequence[TensorRef]) -> TensorRef:
+        """An operand that is read element by element, so that it can be asked for while the convolution runs; the image if there is none."""
+        found = (ref for ref, kind in zip(ins, self.kinds, strict=True) if kind == FULL and ref.dtype == image.dtype)
+        return next(found, image)
+
     def run(self, k: KernelBuilder, image: TensorRef, ins: Sequence[TensorRef], outs: Sequence[TensorRef], channel: Any, start: Any,
             count: Any) -> None:  # fmt: skip
         """Finishes `count` elements from `start`, all of one channel."""

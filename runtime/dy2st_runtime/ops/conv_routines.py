@@ -131,12 +131,14 @@ def _run(cx: Any, kind: str, plan: Any, frame: Any, source: Any, weights: Any, t
             if single:
                 k.routine(f"conv_depthwise_{src.dtype}", [p, room, w, dst], groups, task, writes=[dst], work=work)
             else:
-                k.routine(f"conv_{kind}_{src.dtype}", [p, src, room, w, dst], task, writes=[dst], work=work)
+                met = (finish.met(dst, operands) if finish else dst,) if kind == "output" else ()
+                k.routine(f"conv_{kind}_{src.dtype}", [p, src, room, w, dst, *met], task, writes=[dst], work=work)
             if finish:
                 part = _planes_of(k, p, task, dst) if single else _rows_of(k, p, task, dst)
                 with k.loop(part.rows) as row:
                     at = k.let(part.row + row)
-                    finish.run(k, dst, operands, outs, k.let(at % dst.shape[1]), k.let(at * part.area + part.first), part.count)
+                    channel = k.let(at % dst.shape[1] if part.channel is None else part.channel + row)
+                    finish.run(k, dst, operands, outs, channel, k.let(at * part.area + part.first), part.count)
 
 
 class Part(NamedTuple):
@@ -146,6 +148,7 @@ class Part(NamedTuple):
         row: the first row; `rows`: how many.
         first: the first element of each; `count`: how many.
         area: elements of a row.
+        channel: that of the first row, where all rows are of one image.
     """
 
     row: Any
@@ -153,6 +156,7 @@ class Part(NamedTuple):
     first: Any
     count: Any
     area: Any
+    channel: Any = None
 
 
 def _planes_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
@@ -180,4 +184,5 @@ def _rows_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
 
     first = before(span)
     row = k.let(block * block_rows)
-    return Part(k.let(plane * rows + row), k.let(n.minimum(rows - row, block_rows)), first, k.let(before(span + 1) - first), area)
+    top = k.let(plane * rows + row)
+    return Part(top, k.let(n.minimum(rows - row, block_rows)), first, k.let(before(span + 1) - first), area, k.let(top % dst.shape[1]))
