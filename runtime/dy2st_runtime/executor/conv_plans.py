@@ -12,8 +12,9 @@ MAX_ROWS = 256
 """Rows of the output that a task holds at most."""
 PACKING, DELIVERY = 6, 8
 """What it costs to pack a vector of columns, and to put a vector of results in its place, in products of a vector."""
-REDUCTION = 256
-"""Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the first level."""
+REDUCTION = 1024
+"""Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the second level, from which it comes as
+fast as it is used."""
 SPAN, MAX_SPAN = 4, 8
 """Neighbouring panels of a task with MAX_ROWS, and of one with few rows, at most."""
 TERMS, TAPS = 64, 49
@@ -41,8 +42,8 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
         if h > 0 and w > 0:
             direct = max(direct, round_up((h - 1) * word(plan, at.FRAME_W) + w, lanes))
             exact = max(exact, round_up(h * w, lanes))
-    # packed columns in one pass give results that are neighbours in the output, so that these are written to their place
-    straight = terms <= REDUCTION and word(plan, at.OUT_COLUMN) == 1
+    # packed columns give results that are neighbours in the output, so that these are written to their place
+    straight = word(plan, at.OUT_COLUMN) == 1
     # pixels that are neighbours in the frame as they are in the output need no packing
     width, left = word(_phase(plan, 0), at.PHASE_WIDTH), 0
     in_place = phases == 1 and word(plan, at.FRAME_W) == width
