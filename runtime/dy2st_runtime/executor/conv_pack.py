@@ -70,6 +70,9 @@ def packing(dtype: str) -> Callable[..., None]:
         while begin < end:
             count = min(end - begin, lanes)
             rows = (x + count - 1) // used + 1
+            # the lanes of the first rows, where no tap lies outside of the image
+            w0, w1 = lanes_of(0, rows, 1, 0, used, used, x, count), lanes_of(1, rows, 1, 0, used, used, x, count)
+            w2, w3 = lanes_of(2, rows, 1, 0, used, used, x, count), lanes_of(3, rows, 1, 0, used, used, x, count)
             for t in range(taps):
                 low_y, high_y, low, high = 0, y + rows, 0, used
                 if unframed:
@@ -78,13 +81,16 @@ def packing(dtype: str) -> Callable[..., None]:
                     low = word(plan, at.BEFORE_W) - tap % kernel_w * word(plan, at.DILATION_W)
                     high_y, high = low_y + word(plan, at.HEIGHT), min(low + word(plan, at.WIDTH), used)
                     low = max(low, 0)
+                whole = low_y <= y and y + rows <= high_y and low == 0 and high == used
                 to = target + t * row * size
                 place = y * row_width + x + word(offsets, first_tap + t)
                 for r in range(0, rows, RUNS):
-                    a = lanes_of(r, rows, y + r >= low_y and y + r < high_y, low, high, used, x, count)
-                    b = lanes_of(r + 1, rows, y + r + 1 >= low_y and y + r + 1 < high_y, low, high, used, x, count)
-                    c = lanes_of(r + 2, rows, y + r + 2 >= low_y and y + r + 2 < high_y, low, high, used, x, count)
-                    d = lanes_of(r + 3, rows, y + r + 3 >= low_y and y + r + 3 < high_y, low, high, used, x, count)
+                    a, b, c, d = w0, w1, w2, w3
+                    if r > 0 or not whole:
+                        a = lanes_of(r, rows, y + r >= low_y and y + r < high_y, low, high, used, x, count)
+                        b = lanes_of(r + 1, rows, y + r + 1 >= low_y and y + r + 1 < high_y, low, high, used, x, count)
+                        c = lanes_of(r + 2, rows, y + r + 2 >= low_y and y + r + 2 < high_y, low, high, used, x, count)
+                        d = lanes_of(r + 3, rows, y + r + 3 >= low_y and y + r + 3 < high_y, low, high, used, x, count)
                     p = place + r * next_row
                     q, s, u = p + next_row, p + 2 * next_row, p + 3 * next_row
                     if r > 0:

@@ -10,8 +10,9 @@ from .runs import put_words, round_up, word
 
 MAX_ROWS = 256
 """Rows of the output that a task holds at most."""
-PACKING, DELIVERY = 6, 8
-"""What it costs to pack a vector of columns, and to put a vector of results in its place, in products of a vector."""
+PACKING, PLACING, DELIVERY = 6, 80, 8
+"""What it costs to pack a vector of columns, to find the places of those of all channels, and to put a vector of results in its place, in
+products of a vector."""
 REDUCTION = 1024
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the second level, from which it comes as
 fast as it is used."""
@@ -51,7 +52,8 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
         left = word(_phase(plan, 0), at.PHASE_HEIGHT) * width % lanes
         left = left if left * 2 <= lanes else 0
     whole = exact - 1 if left > 0 else exact
-    as_packed = whole * ((rows + PACKING) * terms + (1 if straight else DELIVERY) * rows) + left * (rows // lanes + 2) * terms
+    packing = PACKING + PLACING // max(word(plan, at.DEPTH), 1)
+    as_packed = whole * ((rows + packing) * terms + (1 if straight else DELIVERY) * rows) + left * (rows // lanes + 2) * terms
     packed = 1 if as_packed < direct * rows * (terms + DELIVERY) and whole < direct and not in_place else 0
     left = left if packed or in_place else 0
     vectors = whole if packed or in_place else direct
