@@ -31,15 +31,16 @@ NEVER = 1 << 60
 
 # Words of the state. THREADS: how many may work on a kernel, the caller included; 0 while none were started. MUCH_WORK, LEAST_WORK and
 # VECTORS: the constants above. BUSY: 1 while a caller has the pool. A kernel at work: its address, its argument record, the number of its
-# iterations, and of a chunk; the first iteration that nobody has taken; the first status that is not OK. OPEN: how many threads may still
-# join; RUNNING: how many have joined and are not done; ROUND counts the kernels; SLEEPING: threads that wait to be woken; WAITING: 1 if
+# iterations, and of a chunk; how many chunks are taken (TAKEN), and by each of the two groups of threads; the first status that is not OK.
+# OPEN: how many threads may still join; RUNNING: how many have joined and are not done; ROUND counts the kernels; SLEEPING: threads that wait to be woken; WAITING: 1 if
 # the caller does. ENDING: 1 when the process ends. What all threads write has a cache line for itself.
 THREADS, MUCH_WORK, LEAST_WORK, VECTORS, ENDING = 0, 1, 2, 3, 4
 BUSY, KERNEL, RECORD, ITERATIONS, CHUNK = 8, 9, 10, 11, 12
-NEXT, STATUS = 16, 17
+TAKEN, STATUS = 16, 17
 OPEN, ROUND, RUNNING, SLEEPING, WAITING = 24, 25, 26, 27, 28
 MUTEX, WORK, DONE = 32, 48, 64  # 128 bytes each: more than any system's mutex and condition need
-WORDS = 80
+GROUPS = 80, 88
+WORDS = 96
 WORD = 8
 
 _libc = ctypes.CDLL(None)

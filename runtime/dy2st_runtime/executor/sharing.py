@@ -76,16 +76,31 @@ def _unlock(state: int) -> None:
     _unlock_mutex(state + at.MUTEX * at.WORD)
 
 
-def _take_chunks(state: int, kernel: int, record: int, iterations: int, chunk: int) -> None:
-    """Runs chunks until none is left; the first failure ends it for all."""
+FIRST, SECOND = at.GROUPS
+
+
+def _take_chunks(state: int, kernel: int, record: int, iterations: int, chunk: int, second: int) -> None:
+    """Runs chunks until none is left; the first failure ends it for all.
+
+    One group of threads begins with the first chunk, the other (`second`) in the middle; a group that has done its half goes on at the end
+    of the other half. So in one kernel after the other a thread works on the same part of what it goes over, which its caches hold.
+    """
+    chunks = (iterations - 1) // chunk + 1
+    half = (chunks + 1) // 2
     while True:
-        start = _add(state, at.NEXT, chunk)
-        if start >= iterations:
+        if _add(state, at.TAKEN, 1) >= chunks:
             return
+        if second:
+            own = _add(state, SECOND, 1)
+            i = half + own if half + own < chunks else chunks - 1 - own
+        else:
+            own = _add(state, FIRST, 1)
+            i = own if own < half else chunks - 1 - (own - half)
+        start = i * chunk
         status = call_kernel(kernel, record, start, min(start + chunk, iterations))
         if status != layout.OK:
             _replace(state, at.STATUS, layout.OK, status)
-            _put(state, at.NEXT, iterations)
+            _put(state, at.TAKEN, chunks)
 
 
 def share(state: int, kernel: int, record: int) -> int:
@@ -103,7 +118,9 @@ def share(state: int, kernel: int, record: int) -> int:
     put_words(state, at.RECORD, record)
     put_words(state, at.ITERATIONS, iterations)
     put_words(state, at.CHUNK, chunk)
-    _put(state, at.NEXT, 0)
+    _put(state, at.TAKEN, 0)
+    _put(state, FIRST, 0)
+    _put(state, SECOND, 0)
     _put(state, at.STATUS, layout.OK)
     _lock(state)
     put_words(state, at.OPEN, helpers)
@@ -112,7 +129,7 @@ def share(state: int, kernel: int, record: int) -> int:
     _unlock(state)
     if asleep > 0:
         _wake_all(state + at.WORK * at.WORD)
-    _take_chunks(state, kernel, record, iterations, chunk)
+    _take_chunks(state, kernel, record, iterations, chunk, 0)
     _lock(state)
     put_words(state, at.OPEN, 0)
     _unlock(state)
@@ -148,12 +165,13 @@ def serve(state: int) -> int:
             _unlock(state)
             return 0
         seen = word(state, at.ROUND)
+        second = word(state, at.OPEN) % 2  # of two threads the one that does not call
         put_words(state, at.OPEN, word(state, at.OPEN) - 1)
         put_words(state, at.RUNNING, word(state, at.RUNNING) + 1)
         kernel, record = word(state, at.KERNEL), word(state, at.RECORD)
         iterations, chunk = word(state, at.ITERATIONS), word(state, at.CHUNK)
         _unlock(state)
-        _take_chunks(state, kernel, record, iterations, chunk)
+        _take_chunks(state, kernel, record, iterations, chunk, second)
         _lock(state)
         running = word(state, at.RUNNING) - 1
         _put(state, at.RUNNING, running)
