@@ -13,11 +13,13 @@ from llvmlite import ir
 
 from .. import dtype as dt
 from . import tiles
-from .runs import SCALARS, spread
+from .runs import LINE, SCALARS, ask_line, spread
 from .values import I64, Instruction, declared
 
 ROWS = {1: 4, 2: 2}
 """Rows of a block, by stride."""
+AHEAD = 8192
+"""How many bytes ahead an image is asked for: its lines are too short for the machine to foresee them."""
 
 
 def direct(kernel: int, stride: int, dtype: str) -> Callable[..., None]:
@@ -86,6 +88,9 @@ def _block(dtype: str, kernel: int, stride: int, rows: int) -> Instruction:
             at = build.add(y, constant(line))
             there = build.sext(build.icmp_unsigned("<", at, height), mask_bits)
             start = build.gep(pixels, [build.add(build.mul(at, width), x)])
+            if line < rows * stride:  # what other blocks have not asked for
+                for step in range(0, lanes * stride, LINE // dt.size(dtype)):
+                    ask_line(build, build.gep(start, [constant(AHEAD // dt.size(dtype) + step)]), 0, 3)
             found = []
             for p, mask in zip(places, inside, strict=True):
                 place = build.bitcast(build.gep(start, [constant(p)]), vector.as_pointer())

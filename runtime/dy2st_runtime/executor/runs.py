@@ -11,6 +11,8 @@ from llvmlite import ir
 from .. import dtype as dt
 from .values import I64, TYPES, Instruction, instruction
 
+LINE = 64
+"""Bytes that come from memory together."""
 SCALARS = {dtype: TYPES[dtype] for dtype in ("float32", "float64")}
 
 
@@ -37,6 +39,14 @@ def spread(builder: Any, value: Any, lanes: int) -> Any:
     undefined = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.Constant(i32, 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(i32, lanes), [0] * lanes))
+
+
+def ask_line(build: ir.IRBuilder, place: Any, written: int, near: int) -> None:
+    """Asks for a line of memory that will be read, or written, so that it is there then; `near`: 3 for the cache of the first level."""
+    address, hint = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [address, hint, hint, hint])
+    prefetch = build.module.declare_intrinsic("llvm.prefetch", [address], kind)
+    build.call(prefetch, [build.bitcast(place, address), *(ir.Constant(hint, i) for i in (written, near, 1))])
 
 
 def stack(nbytes: int) -> Instruction:

@@ -18,7 +18,7 @@ from llvmlite import binding as llvm
 from llvmlite import ir
 
 from .. import dtype as dt
-from .runs import SCALARS, spread
+from .runs import LINE, SCALARS, ask_line, spread
 from .scalars import from_source
 from .values import I64, Instruction, counted
 
@@ -44,14 +44,6 @@ def lanes(dtype: str) -> int:
 ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
 """The largest tile."""
 HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
-
-
-def _ask(build: ir.IRBuilder, place: Any, written: int, near: int) -> None:
-    """Asks for a line of memory that will be read, or written, so that it is there then; `near`: 3 for the cache of the first level."""
-    address, hint = ir.IntType(8).as_pointer(), ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [address, hint, hint, hint])
-    prefetch = build.module.declare_intrinsic("llvm.prefetch", [address], kind)
-    build.call(prefetch, [build.bitcast(place, address), *(ir.Constant(hint, i) for i in (written, near, 1))])
 
 
 def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
@@ -84,7 +76,7 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
         targets = places(build)
         for row in targets:
             for place in row:
-                _ask(build, place, 1, 3)
+                ask_line(build, place, 1, 3)
         slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
         with build.if_else(build.icmp_signed("!=", first, zero)) as (then, otherwise):
             with then:
@@ -124,10 +116,6 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
     return Instruction(emit)
 
 
-LINE = 64
-"""Bytes that come from memory together."""
-
-
 def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
     """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory, and B has a row
     for each term. Meanwhile it asks for the rows of A that are at `ahead`, which the next tile will read: these come from far, as weights
@@ -154,11 +142,11 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
             targets.append([build.bitcast(build.gep(row, [constant(v * count)]), vector.as_pointer()) for v in range(vectors)])
         for row in targets:
             for place in row:
-                _ask(build, place, 1, 3)
+                ask_line(build, place, 1, 3)
         with build.if_then(build.icmp_signed("!=", met, constant(0))):
             for row in targets:
                 for place in row:
-                    _ask(build, build.inttoptr(build.add(build.ptrtoint(place, I64), met), place.type), 0, 2)
+                    ask_line(build, build.inttoptr(build.add(build.ptrtoint(place, I64), met), place.type), 0, 2)
         slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
         cells = [pair for row, target in zip(slots, targets, strict=True) for pair in zip(row, target, strict=True)]
         with build.if_else(build.icmp_signed("!=", first, constant(0))) as (then, otherwise):
@@ -184,11 +172,11 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
         with counted(build, whole) as part:
             begun = build.mul(part, constant(some))
             for r in range(rows):
-                _ask(build, build.gep(next_pointer, [build.add(begun, steps[r])]), 0, 3)
+                ask_line(build, build.gep(next_pointer, [build.add(begun, steps[r])]), 0, 3)
             with counted(build, far_rows) as row:
                 place = build.mul(build.add(build.mul(part, far_rows), row), b_row)
                 for line in range(vectors * VECTOR_BYTES // LINE + 1):
-                    _ask(build, build.gep(far_pointer, [build.add(place, constant(line * some))]), 0, 2)
+                    ask_line(build, build.gep(far_pointer, [build.add(place, constant(line * some))]), 0, 2)
             with counted(build, constant(some)) as term:
                 add(build.add(begun, term))
         done = build.mul(whole, constant(some))
