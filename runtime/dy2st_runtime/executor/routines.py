@@ -56,6 +56,8 @@ def functions() -> dict[str, Any]:
         found.update(convolution.routines(dtype))
         for kernel, stride in itertools.product(conv_plan.DIRECT_KERNELS, conv_plan.DIRECT_STRIDES):
             found[f"conv_direct{kernel}{stride}_{dtype}"] = conv_direct.direct(kernel, stride, dtype)
+        for kernel, stride in itertools.product(conv_plan.MAXIMA_KERNELS, conv_plan.DIRECT_STRIDES):
+            found[f"maxima{kernel}{stride}_{dtype}"] = conv_direct.maxima(kernel, stride, dtype)
     return found
 
 

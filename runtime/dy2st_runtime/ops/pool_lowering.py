@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from ..loopir import conv_plan
 from ..loopir import nodes as n
 from . import images, windows
 
@@ -35,7 +36,14 @@ def forward(cx: Any, x: Any, out: Any, attrs: dict[str, Any]) -> None:
     last, pool = windows.channel_last(attrs["data_format"]), _geometry(attrs)
     image, target = images.plain(cx, x, last), images.target_for(cx, out, last)
     largest = attrs["pooling_type"] == "max"
-    if pool.is_adaptive(attrs):
+    if largest and _is_direct(cx, image, attrs):
+        with images.producing(cx, [image], [x], target, out, (), last) as (k, (src,), _, dst, _):
+            rows, cols = (images.named(k, axis) for axis in pool.axes(src.shape[2:], attrs))
+            area = k.let(n.as_expr(dst.shape[2]) * dst.shape[3])
+            with k.parallel(n.as_expr(dst.shape[0]) * dst.shape[1]) as plane:
+                k.routine(f"maxima{rows.kernel}{rows.stride}_{src.dtype}", [src, dst], *src.shape[2:], *dst.shape[2:], rows.before,
+                          cols.before, plane, writes=[dst], work=area * rows.stride)  # fmt: skip
+    elif pool.is_adaptive(attrs):
         with (
             images.producing(cx, [image], [x], target, out, (), last) as (k, (src,), _, dst, _),
             _positions(k, src, attrs) as p,
@@ -49,6 +57,16 @@ def forward(cx: Any, x: Any, out: Any, attrs: dict[str, Any]) -> None:
         with images.producing(cx, [image, framed], [x], target, out, (), last) as (k, (src, padded), _, dst, _):
             _tap_by_tap(k, src, padded, dst, attrs, largest)
     images.deliver(cx, target, out, [x], last)
+
+
+def _is_direct(cx: Any, image: Any, attrs: dict[str, Any]) -> bool:
+    """Whether there is a routine for the maxima of these very windows (known when the kernel is made)."""
+    pool = _geometry(attrs)
+    if pool.is_adaptive(attrs) or not cx.routines or image.dtype not in ("float32", "float64"):
+        return False
+    rows, cols = pool.axes((9, 9), attrs)
+    square = rows.kernel == cols.kernel and rows.stride == cols.stride
+    return square and rows.kernel in conv_plan.MAXIMA_KERNELS and rows.stride in conv_plan.DIRECT_STRIDES
 
 
 def _framed(cx: Any, image: Any, attrs: dict[str, Any], value: float) -> Any:
