@@ -20,7 +20,7 @@ from ..loopir.parallel import PRODUCT, along_memory, batch_of_products, cost, di
 from . import layout
 from .renderer import Language, Renderer
 
-CHUNKS_OF_LOOP, CHUNKS_OF_PRODUCT = 4, 1
+CHUNKS_OF_LOOP, CHUNKS_OF_PRODUCT = 16, 1
 """Chunks for each thread: with more, a thread that loses its core holds up the others less; a product loses speed with each part."""
 WHOLE = 1 << 19
 """A product of fewer multiplications, 10 microseconds, is not divided (a batch of them is)."""

@@ -78,7 +78,11 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
         put_words(plan, at.TASKS, round_up(images, at.PLANES), at.PLANES * rows * phases * direct * lanes * terms // 2 + 1)
     # a vector at the end of the last row may reach beyond the frame
     area = word(plan, at.FRAME_AREA)
-    put_words(plan, at.FRAME_TASKS, round_up(planes, at.PLANES) * framed, (planes * area + 128) * framed, 2 * at.PLANES * area)
+    phases_h = word(plan, at.PHASE_H)
+    of_task = max(min(at.PLANES, planes // PIECES), 1)
+    put_words(plan, at.FRAME_PLANES, of_task)
+    put_words(plan, at.FRAME_TASKS, round_up(planes, of_task) * phases_h * framed, (planes * area + 128) * framed,
+              2 * of_task * area // phases_h)  # fmt: skip
     put_words(plan, at.UNFRAMED, 0)
 
 

@@ -48,36 +48,36 @@ def routines(dtype: str) -> dict[str, Any]:
             clear_one(target, i)
 
     def images(plan: int, source: int, frame: int, task: int) -> None:
-        """Copies some channels of the images into the frame."""
+        """Copies some channels of the images into the frame: their rows of one remainder."""
         source_h, source_w = word(plan, at.SOURCE_H), word(plan, at.SOURCE_W)
         frame_h, frame_w, area = word(plan, at.FRAME_H), word(plan, at.FRAME_W), word(plan, at.FRAME_AREA)
         phases_h, phases_w = word(plan, at.PHASE_H), word(plan, at.PHASE_W)
         step_h, step_w = word(plan, at.STEP_H), word(plan, at.STEP_W)
         top, left = word(plan, at.TOP), word(plan, at.LEFT)
-        planes = word(plan, at.IMAGES) * word(plan, at.CHANNELS)
-        for plane in range(task * at.PLANES, min((task + 1) * at.PLANES, planes)):
+        planes, of_task = word(plan, at.IMAGES) * word(plan, at.CHANNELS), word(plan, at.FRAME_PLANES)
+        py, block = task % phases_h, task // phases_h
+        for plane in range(block * of_task, min((block + 1) * of_task, planes)):
             from_ = source + plane * source_h * source_w * size
-            to = frame + plane * area * size
-            for py in range(phases_h):
-                for px in range(phases_w):
-                    first = min(max(round_up(left - px, step_w), 0), frame_w)
-                    last = max(min((source_w - 1 - px + left) // step_w + 1, frame_w), first)
-                    for row in range(frame_h):
-                        y = row * step_h + py - top
-                        if y < 0 or y >= source_h:
-                            clear(to, frame_w)
+            to = frame + (plane * area + py * phases_w * frame_h * frame_w) * size
+            for px in range(phases_w):
+                first = min(max(round_up(left - px, step_w), 0), frame_w)
+                last = max(min((source_w - 1 - px + left) // step_w + 1, frame_w), first)
+                for row in range(frame_h):
+                    y = row * step_h + py - top
+                    if y < 0 or y >= source_h:
+                        clear(to, frame_w)
+                    else:
+                        clear(to, first)
+                        here = from_ + (y * source_w + first * step_w + px - left) * size
+                        if step_w == 1:
+                            copy_run(to + first * size, here, (last - first) * size)
+                        elif step_w == 2:
+                            pick_run(to + first * size, here, last - first)
                         else:
-                            clear(to, first)
-                            here = from_ + (y * source_w + first * step_w + px - left) * size
-                            if step_w == 1:
-                                copy_run(to + first * size, here, (last - first) * size)
-                            elif step_w == 2:
-                                pick_run(to + first * size, here, last - first)
-                            else:
-                                for i in range(last - first):
-                                    copy(to, first + i, here, i * step_w)
-                            clear(to + last * size, frame_w - last)
-                        to += frame_w * size
+                            for i in range(last - first):
+                                copy(to, first + i, here, i * step_w)
+                        clear(to + last * size, frame_w - last)
+                    to += frame_w * size
 
     def clear_rows(target: int, row: int, rows: int, count: int) -> None:
         for r in range(rows):

@@ -34,13 +34,15 @@ FRAME_TASKS, FRAME_ELEMENTS, FRAME_WORK = range(42, 45)
 TASKS, TASK_WORK = 45, 46
 # 1: what is packed comes from the images themselves, and the zeros around them from nowhere
 UNFRAMED = 47
-HEADER = 48
+# channels that one task copies into the frame, of the rows of one remainder
+FRAME_PLANES = 48
+HEADER = 49
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)
 
 PLANES = 8
-"""Channels that one task copies into the frame, or planes of a depthwise convolution."""
+"""Channels that one task copies into the frame at most, or planes of a depthwise convolution."""
 
 DIRECT_KERNELS, DIRECT_STRIDES = (3, 5), (1, 2)
 """Depthwise filters of these heights and widths, with these strides, need no plan (`executor.conv_direct`)."""
