@@ -10,9 +10,9 @@ from .runs import put_words, round_up, word
 
 MAX_ROWS = 256
 """Rows of the output that a task holds at most."""
-PACKING, PLACING, DELIVERY = 6, 80, 8
-"""What it costs to pack a vector of columns, to find the places of those of all channels, and to put a vector of results in its place, in
-products of a vector."""
+FRAMING, PACKING, PLACING, DELIVERY = 26, 5, 80, 8
+"""What it costs to copy a vector of an image into its frame, to pack one of columns, to find the places of those of all channels, and to put
+one of results in its place, in products of a vector."""
 REDUCTION = 1024
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the second level, from which it comes as
 fast as it is used."""
@@ -54,7 +54,9 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     whole = exact - 1 if left > 0 else exact
     packing = PACKING + PLACING // max(word(plan, at.DEPTH), 1)
     as_packed = whole * ((rows + packing) * terms + (1 if straight else DELIVERY) * rows) + left * (rows // lanes + 2) * terms
-    packed = 1 if as_packed < direct * rows * (terms + DELIVERY) and whole < direct and not in_place else 0
+    # with strides the columns are packed from a frame, too
+    framing = FRAMING * word(plan, at.DEPTH) * word(plan, at.FRAME_AREA) // lanes if framed and word(plan, at.PHASE_W) == 1 else 0
+    packed = 1 if as_packed < direct * rows * (terms + DELIVERY) + framing and whole < direct and not in_place else 0
     left = left if packed or in_place else 0
     vectors = whole if packed or in_place else direct
     panels = max(round_up(vectors, tiles.VECTORS), 1 if left > 0 else 0)
