@@ -32,8 +32,8 @@ NEVER = 1 << 60
 # Words of the state. THREADS: how many may work on a kernel, the caller included; 0 while none were started. MUCH_WORK, LEAST_WORK and
 # VECTORS: the constants above. BUSY: 1 while a caller has the pool. A kernel at work: its address, its argument record, the number of its
 # iterations, and of a chunk; how many chunks are taken (TAKEN), and by each of the two groups of threads; the first status that is not OK.
-# OPEN: how many threads may still join; RUNNING: how many have joined and are not done; ROUND counts the kernels; SLEEPING: threads that wait to be woken; WAITING: 1 if
-# the caller does. ENDING: 1 when the process ends. What all threads write has a cache line for itself.
+# OPEN: how many threads may still join; RUNNING: how many have joined and are not done; ROUND counts the kernels; SLEEPING: threads that
+# wait to be woken; WAITING: 1 if the caller does. ENDING: 1 when the process ends. What all threads write has a cache line for itself.
 THREADS, MUCH_WORK, LEAST_WORK, VECTORS, ENDING = 0, 1, 2, 3, 4
 BUSY, KERNEL, RECORD, ITERATIONS, CHUNK = 8, 9, 10, 11, 12
 TAKEN, STATUS = 16, 17

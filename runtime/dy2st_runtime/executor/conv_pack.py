@@ -47,8 +47,8 @@ def _pass(dtype: str, runs: int, fresh: bool) -> Instruction:
 
 
 def packing(dtype: str) -> Callable[..., None]:
-    """pack(plan, phase, target, row, source, channels, first_tap, taps, used, begin, end): the columns of the pixels begin..end as rows of a
-    panel, each `row` elements after the one before; `source`: the plane of the first channel. Pixels are counted along rows of `used`."""
+    """pack(plan, phase, target, row, source, channels, first_tap, taps, used, begin, end): the columns of the pixels begin..end as rows of
+    a panel, each `row` elements after the one before; `source`: the plane of the first channel. Pixels are counted along rows of `used`."""
     lanes, size = tiles.lanes(dtype), dt.size(dtype)
     one, two, three, four = (_pass(dtype, runs, True) for runs in range(1, RUNS + 1))
     four_more = _pass(dtype, RUNS, False)
@@ -113,8 +113,8 @@ def packing(dtype: str) -> Callable[..., None]:
 
 
 def picking(dtype: str) -> Callable[..., None]:
-    """pick(plan, phase, target, row, source, channels, first_tap, taps, used, begin, count): the columns of so many pixels from `begin`, each
-    as a run of its own, `row` elements after the one before; else as for `packing`."""
+    """pick(plan, phase, target, row, source, channels, first_tap, taps, used, begin, count): the columns of so many pixels from `begin`,
+    each as a run of its own, `row` elements after the one before; else as for `packing`."""
     elements, size = Elements(dtype), dt.size(dtype)
     copy, clear = elements.copy, elements.clear
 
@@ -131,7 +131,7 @@ def picking(dtype: str) -> Callable[..., None]:
                     tap, kernel_w = first_tap + t, word(plan, at.KERNEL_W)
                     down = y + tap // kernel_w * word(plan, at.DILATION_H) - word(plan, at.BEFORE_H)
                     across = x + tap % kernel_w * word(plan, at.DILATION_W) - word(plan, at.BEFORE_W)
-                    inside = 0 <= down and down < word(plan, at.HEIGHT) and 0 <= across and across < word(plan, at.WIDTH)
+                    inside = down >= 0 and down < word(plan, at.HEIGHT) and across >= 0 and across < word(plan, at.WIDTH)
                 place, i = y * row_width + x + word(offsets, first_tap + t), t
                 for _ in range(channels):
                     if inside:

@@ -11,8 +11,8 @@ from .runs import put_words, round_up, word
 MAX_ROWS = 256
 """Rows of the output that a task holds at most."""
 FRAMING, PACKING, PLACING, DELIVERY = 26, 5, 80, 8
-"""What it costs to copy a vector of an image into its frame, to pack one of columns, to find the places of those of all channels, and to put
-one of results in its place, in products of a vector."""
+"""What it costs to copy a vector of an image into its frame, to pack one of columns, to find the places of those of all channels, and to
+put one of results in its place, in products of a vector."""
 REDUCTION = 1024
 """Steps of a reduction between two visits of the accumulators: a panel of B stays in the cache of the second level, from which it comes as
 fast as it is used."""

@@ -24,7 +24,6 @@ from .conv_spread import SPREAD_REDUCTION
 from .runs import Elements, copy_run, pick_runs, round_up, stack, word
 from .values import external
 
-
 FAR = 8 << 20
 """Bytes of images that no cache near to a core holds: more than these are asked for before they are needed."""
 

@@ -35,8 +35,8 @@ from . import (
 )
 
 MODULES = (
-    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots, driver,
-    memory, products, runs, scalars, sharing, symbols, tiles, values,
+    array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots,
+    driver, memory, products, runs, scalars, sharing, symbols, tiles, values,
 )  # fmt: skip
 """Where their source is."""
 

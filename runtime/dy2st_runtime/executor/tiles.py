@@ -117,11 +117,10 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
-    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory, and B has a row
-    for each term. Meanwhile it asks for the rows of A that are at `ahead`, which the next tile will read: these come from far, as weights
-    are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee them. `met` bytes behind C
-    there is what it will meet (0: nothing does), which comes from far too, as do the rows of B for other columns, of which it asks for so
-    many from `far` on with each LINE of A."""
+    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory, and
+    B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`, which the next
+    tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee them);
+    what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of B at `far`."""
     scalar, count = SCALARS[dtype], lanes(dtype)
     vector, align = ir.VectorType(scalar, count), dt.size(dtype)
     name, some = f"run_tile_{dtype}_{rows}x{vectors}", LINE // dt.size(dtype)
@@ -194,9 +193,9 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def dispatch_runs(dtype: str) -> Any:
-    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far): as `dispatch`, where rows of A are runs of memory.
-    `after`: where the rows of A are that will be read next; `far`: where those of B are, 0 if these are near; `met`: see `run_tile`. Rows that
-    fill no tile of the full height are left to `dispatch`: how many are done is returned."""
+    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far): as `dispatch`, where rows of A are runs of
+    memory. `after`: where those rows of A are that are read next; `far`: where those of B are, 0 if these are near; `met`: as `_run_tile`
+    has it. Rows that fill no tile of the full height are left to `dispatch`: how many are done is returned."""
     size = dt.size(dtype)
     some = LINE // size
     source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far):", "    r = 0",
@@ -212,7 +211,8 @@ def dispatch_runs(dtype: str) -> Any:
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
         source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
-                   f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first, met, there, each)"]
+                   f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first, met, there, "
+                   "each)"]  # fmt: skip
     source += [f"        r += {ROWS}", "    return r"]
     return from_source("\n".join(source) + "\n", scope)
 

@@ -47,5 +47,5 @@ PLANES = 8
 DIRECT_KERNELS, DIRECT_STRIDES = (3, 5), (1, 2)
 """Depthwise filters of these heights and widths, with these strides, need no plan (`executor.conv_direct`)."""
 MAXIMA_KERNELS = (3,)
-"""Maxima of windows of these heights and widths, with these strides, come straight from the image, too. Smaller ones do not overlap, and are
-as fast by a loop for each row."""
+"""Maxima of windows of these heights and widths, with these strides, come straight from the image, too. Smaller ones do not
+overlap, and are as fast by a loop for each row."""

@@ -67,7 +67,7 @@ class Finish:
             k.set_shape(out, image.shape)
 
     def met(self, image: TensorRef, ins: Sequence[TensorRef]) -> TensorRef:
-        """An operand that is read element by element, so that it can be asked for while the convolution runs; the image if there is none."""
+        """An operand that is read element by element, so that it can be asked for while the convolution runs; the image if none is."""
         found = (ref for ref, kind in zip(ins, self.kinds, strict=True) if kind == FULL and ref.dtype == image.dtype)
         return next(found, image)
 

@@ -29,9 +29,15 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
             (3, 40, 7, 7, 24, 3, 3),  # rows so short that the columns are packed, with a pixel left
             (1, 2, 7, 7, 300, 3, 3),  # more rows than a task holds
             (2, 70, 5, 60, 1, 3, 3),
+            (2, 90, 13, 2, 24, 3, 3),  # a vector of pixels from more rows than are put together at once
+            (1, 130, 9, 8, 20, 3, 3),  # packed in several passes
             (0, 4, 5, 5, 6, 3, 3),
             (1, 1, 1, 1, 1, 3, 3),
         ],
+    ),
+    "around": (
+        {"paddings": [3, 0, 1, 6], "dilations": [2, 3]},
+        [(2, 40, 9, 7, 30, 3, 3), (1, 20, 4, 20, 17, 2, 4), (1, 64, 40, 5, 70, 3, 1)],
     ),
     "plain": (
         {},
@@ -42,6 +48,7 @@ GRIDS: dict[str, tuple[dict[str, Any], list[tuple[int, ...]]]] = {
             (1, 300, 7, 7, 11, 1, 1),
             (2, 130, 1, 1, 20, 1, 1),
             (2, 16, 40, 40, 8, 1, 1),
+            (2, 65, 130, 130, 25, 1, 1),  # images that no cache holds
             (1, 2, 20, 21, 3, 17, 17),  # more taps than a pass over the reduction
             (1, 1, 3, 3, 2, 3, 3),
         ],
@@ -167,9 +174,10 @@ def test_an_infinity_reaches_the_windows_that_hold_it_only(op: str) -> None:
         np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))
 
 
+@pytest.mark.parametrize("grid", ["plain", "same", "around", "strided"])
 @pytest.mark.parametrize("op", ["conv2d", "conv2d_grad_input", "conv2d_grad_filter"])
-def test_no_vector_reaches_beyond_a_tensor(op: str) -> None:
-    attrs, rows = GRIDS["plain"]
+def test_no_vector_reaches_beyond_a_tensor(op: str, grid: str) -> None:
+    attrs, rows = GRIDS[grid]
     executable: Executable | None = None
     for sizes in rows[:5]:
         inputs = {name: before_a_forbidden_page(v) for name, v in operands(sizes, attrs, "float32")[op].items()}
@@ -235,6 +243,19 @@ def test_much_work_is_cut_into_tasks_for_many_threads() -> None:
         assert words[conv_plan.TASKS] >= 8
         work = 2 * np.prod(sizes) / (sizes[2] * sizes[3]) * np.prod(Case("conv2d", inputs, {}).run()[0].shape[2:]) / 10
         assert 0.8 * work <= words[conv_plan.TASKS] * words[conv_plan.TASK_WORK] <= 2.5 * work
+
+
+def test_columns_are_packed_from_the_images_where_strides_are_one() -> None:
+    """Then there is no frame, and nothing to copy into it."""
+    for grid, row, unframed in (("same", 2, 1), ("around", 0, 1), ("plain", 0, 0)):
+        attrs, rows = GRIDS[grid]
+        inputs = operands(rows[row], attrs, "float32")["conv2d"]
+        executable = compiled("conv2d", inputs, attrs)
+        executable.run(list(inputs.values()))
+        (frame,) = executable._frames
+        words = frame.value(next(d for d, name in enumerate(executable.plan.names) if "#t1" in name))
+        assert words[conv_plan.UNFRAMED] == unframed
+        assert not unframed or (words[conv_plan.PACKED], words[conv_plan.FRAME_TASKS], words[conv_plan.FRAME_ELEMENTS]) == (1, 0, 0)
 
 
 def test_a_steady_state_allocates_nothing() -> None:
