@@ -21,7 +21,7 @@ from . import conv_spread, symbols, tiles
 from .conv_pack import picking
 from .conv_plans import MAX_ROWS, REDUCTION
 from .conv_spread import SPREAD_REDUCTION
-from .runs import Elements, copy_run, pick_runs, round_up, stack, word
+from .runs import LINE, Elements, ask_to_write, copy_run, pick_runs, round_up, stack, word
 from .values import external
 
 FAR = 8 << 20
@@ -173,9 +173,19 @@ def routines(dtype: str) -> dict[str, Any]:
                             far = from_ + (begin + channels_here * area if channel + channels_here < depth else end - channel * area) * size
                         done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_,
                                         met - out if straight and first else 0, far)  # fmt: skip
-                    if done < rows:
+                    while done < rows:
+                        more = rows - done
+                        if first and not straight:
+                            # the tiles ask for the lines that they write, which are not those of the output here
+                            more = min(more, tiles.ROWS)
+                            y = begin // row_width
+                            there = to + (y * word(plan, at.OUT_ROW) + min(begin - y * row_width, used) * column) * size
+                            for r in range(done, done + more):
+                                for line in range(0, wide * tiles.VECTOR_BYTES + 1, LINE):
+                                    ask_to_write(there + r * plane * size + line)
                         tile(weights_here + done * a_row * size, a_row, a_channel, a_taps + 8 * t, from_panel, b_step, b_steps,
-                             channels_here, taps_here, c + done * c_row * size, c_row, rows - done, wide, first)  # fmt: skip
+                             channels_here, taps_here, c + done * c_row * size, c_row, more, wide, first)  # fmt: skip
+                        done += more
                     if left > 0 and panel == here - 1:
                         terms = channels_here * taps_here
                         pick(plan, phase, left_room, REDUCTION, from_, channels_here, t, taps_here, row_width, total, left)

@@ -49,6 +49,12 @@ def ask_line(build: ir.IRBuilder, place: Any, written: int, near: int) -> None:
     build.call(prefetch, [build.bitcast(place, address), *(ir.Constant(hint, i) for i in (written, near, 1))])
 
 
+@instruction
+def ask_to_write(builder: Any, address: Any) -> None:
+    """ask_to_write(address): asks for the line of memory with this address, which will be written."""
+    ask_line(builder, builder.inttoptr(address, ir.IntType(8).as_pointer()), 1, 3)
+
+
 def stack(nbytes: int) -> Instruction:
     """An instruction that gives the address of so many bytes of the stack."""
 
