@@ -1,7 +1,7 @@
 """Sharing the work of a kernel among threads, natively: what the driver calls, and what each thread of the pool does.
 
 The caller opens the kernel for the threads, takes chunks of its iterations like any of them, and closes it when none is left. Chunks are
-taken from a counter, so a thread that the system takes off its core holds the others up for one chunk at most, and one that wakes up too
+taken from counters, so a thread that the system takes off its core holds the others up for one chunk at most, and one that wakes up too
 late is not waited for. Threads look for the next kernel for as long as waking would take and then sleep: on a machine that others use
 too, one that waits by looking would take the time slice of the one that it waits for. The state is described in `threads`.
 """

@@ -117,10 +117,11 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
-    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory, and
-    B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`, which the next
-    tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee them);
-    what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of B at `far`."""
+    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory,
+    and B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`, which
+    the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee
+    them); what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of B, from
+    `far` on."""
     scalar, count = SCALARS[dtype], lanes(dtype)
     vector, align = ir.VectorType(scalar, count), dt.size(dtype)
     name, some = f"run_tile_{dtype}_{rows}x{vectors}", LINE // dt.size(dtype)
