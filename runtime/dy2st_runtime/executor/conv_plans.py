@@ -44,7 +44,7 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
             direct = max(direct, round_up((h - 1) * word(plan, at.FRAME_W) + w, lanes))
             exact = max(exact, round_up(h * w, lanes))
     # packed columns give results that are neighbours in the output, so that these are written to their place
-    straight = word(plan, at.OUT_COLUMN) == 1
+    straight = word(plan, at.OUT_COLUMN) == 1 and word(plan, at.OUT_ROW) == word(_phase(plan, 0), at.PHASE_WIDTH)
     # pixels that are neighbours in the frame as they are in the output need no packing
     width, left = word(_phase(plan, 0), at.PHASE_WIDTH), 0
     in_place = phases == 1 and word(plan, at.FRAME_W) == width

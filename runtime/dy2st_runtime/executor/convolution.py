@@ -146,7 +146,7 @@ def routines(dtype: str) -> dict[str, Any]:
             gathered = packed or (not framed and end - begin < wide * lanes)
             c, c_row = cells(), width
             # whole vectors of pixels that are neighbours in the output: nothing to put together
-            straight = row_width == used and column == 1 and end - begin == wide * lanes
+            straight = row_width == used and word(plan, at.OUT_ROW) == used and column == 1 and end - begin == wide * lanes
             if straight:
                 c, c_row = to + begin * size, plane
             if taps == 0 or depth == 0:
