@@ -114,8 +114,6 @@ class TensorCell(Cell):
         self.name = "a tensor modified in place"
 
     def read(self) -> Any:
-        if not isinstance(self.target, Tensor):
-            return self.target.with_value(self.target._value)
         return self.target.alike(self.target._value)
 
     def write(self, value: Any) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Source, shared, who
-from .cells import Cell, ListCell, OrderCell, is_variable_of
+from .cells import Cell, ListCell, OrderCell, TensorCell, is_variable_of
 from .chosen import note
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -34,7 +35,7 @@ from .patterns import Fitter, place
 from .raised import NoWayOn, Raised, scalar
 from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
-from .types import LeafType
+from .types import LeafType, same_value
 from .undefined import Undefined, Unread, quiet
 
 State = Callable[[], tuple[Any, ...]]
@@ -236,11 +237,18 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         for cell, a, b in zip(cells.values(), results[0][len(names) :], results[1][len(names) :], strict=True):
             tracer.require_entry(cell, a, b, fitter.why)
     patterns: list[Pattern]
+    given: list[list[Any]] = [list(r or ()) for r in results]
     if results[0] is None or results[1] is None:  # one side raises: what follows is about the other
-        patterns = [fitter.alone(x) for x in results[0] or results[1] or ()]
+        here = 0 if results[0] is None else 1
+        end = results[1 - here] or []
+        there = [Undefined(name) for name in names] + [
+            _where_raised(tracer, blocks[here], raised or sides[here].raised, cell, key) for key, cell in cells.items() if end
+        ]
+        patterns = [fitter.alone(x) if isinstance(y, Undefined) else fitter.fit(Const(y), y, x, name)
+                    for x, y, name in zip(end, there, labels, strict=False)]  # fmt: skip
+        given[here] = there[: len(patterns)]
     else:
         patterns = [fitter.fit(Const(a), a, b, name) for a, b, name in zip(results[0], results[1], labels, strict=True)]
-    given = [[Undefined(label) for label in labels[: len(patterns)]] if r is None else list(r) for r in results]
     exceptions = [_Exception(fitter, i, r) for i, side in enumerate(sides) for r in side.raised]
     for e in exceptions:
         for i, values in enumerate(given):
@@ -289,6 +297,23 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
     for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
         cell.write(value)
     return None if results[0] is None and results[1] is None else merged[: len(names)]
+
+
+def _where_raised(tracer: Tracer, block: Block, raised: Sequence[Raised], cell: Cell, key: tuple) -> Any:
+    """What a tensor that changes on the other side is on the one that raises: a handler may make the list that holds it one of dynamic
+    length, with the values of all paths. Undefined for any other place."""
+    if not raised or not isinstance(cell, TensorCell):
+        return Undefined(cell.name)
+    *others, found = [(r.flag, r.cells[key][1] if key in r.cells else cell.read()) for r in raised]
+    value = found[1]
+    with tracer.inside(block):
+        for flag, earlier in reversed(others):
+            value = value if same_value(value, earlier) else if_expr(flag, partial(_itself, earlier), partial(_itself, value))
+    return value
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 class _Exception:

@@ -28,7 +28,7 @@ from .raising_loops import Raises, end_by_raising
 from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew
 from .things import FIRST, objects_at
 from .tracer import Tracer, current_tracer
-from .types import same
+from .types import same, same_value
 from .undefined import Undefined, quiet
 
 
@@ -79,10 +79,10 @@ class Slot:
 
 
 def _unchanged(before: Any, after: Any) -> bool:
-    """Whether the value of a variable or a cell is surely the same; contents are a new list or tuple at each reading."""
+    """Whether the value of a cell is surely the same; contents are a new list or tuple at each reading, and so are tensors."""
     if type(before) is type(after) and isinstance(before, (list, tuple)):
         return len(before) == len(after) and all(map(same, before, after))
-    return same(before, after)
+    return same_value(before, after)
 
 
 class _Survived(Exception):
@@ -258,8 +258,9 @@ class Loop:
                 test, self._rotated = True, True
             test = test if isinstance(test, Tensor) else dispatch.constant(np.asarray(test))
             self.test_block.results = [self.tracer.lift(test).name]
-            after = [*self.get_state(), *(c.read() for c in self.cells.values())]
-            untouched = all(map(_unchanged, before, after))
+            count = len(self.names)
+            untouched = all(map(same, before[:count], self.get_state()))
+            untouched = untouched and all(map(_unchanged, before[count:], [c.read() for c in self.cells.values()]))
             if not untouched or set(self.tracer.changes(frame)) - set(self.cells) - set(self.named):
                 self._rotated = True
             growth = grown(frame)

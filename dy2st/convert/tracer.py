@@ -505,9 +505,14 @@ class Tracer(Watcher, ProgramRecorder):
         return Outcome(result, self.changes(frame), grown(frame), tensors)
 
     def changes(self, frame: Frame) -> dict[tuple, tuple[Cell, Any]]:
-        """The cells outside that the frame has changed, with their present values."""
+        """The cells outside that the frame has changed, or one of those in it that are open, with their present values."""
         found: dict[tuple, tuple[Cell, Any]] = {}
-        for key, (cell, old) in frame.tensors.items():
+        before = dict(frame.tensors)
+        for inner in self.frames[self.frames.index(frame) + 1 :]:
+            for key, (cell, old) in inner.tensors.items():
+                if not is_inside(old.block, frame.block):
+                    before.setdefault(key, (cell, old))
+        for key, (cell, old) in before.items():
             if cell.target._value is not old:
                 found[key] = (cell, cell.read())
         for cell in frame.containers.changed():

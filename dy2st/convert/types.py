@@ -84,7 +84,16 @@ def array_of(entry: LeafType, kinds: frozenset[Kind] | None = None) -> LeafType:
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two values are surely the same: one object, one variable, or equal plain Python values."""
+    """Whether two values are surely the same: one object, equal plain Python values, or one number of the Program."""
+    if not same_value(x, y):
+        return False
+    if isinstance(x, RecordList):
+        return all(map(same, x.columns, y.columns))
+    return not isinstance(x, (Tensor, StagedList)) or x is y or (isinstance(x, Tensor) and x._weak) or _who(x) is _who(y)
+
+
+def same_value(x: Any, y: Any) -> bool:
+    """The same, but two tensors or two lists of dynamic length may be two objects, as a list and its copy are."""
     if x is y:
         return True
     if isinstance(x, Tensor) and isinstance(y, Tensor):
@@ -98,7 +107,7 @@ def same(x: Any, y: Any) -> bool:
     if isinstance(x, StagedList):
         return x._value is y._value
     if isinstance(x, RecordList):
-        return x.layout == y.layout and all(map(same, x.columns, y.columns))
+        return x.layout == y.layout and all(map(same_value, x.columns, y.columns))
     if isinstance(x, float) and x != x and y != y:
         return True
     if isinstance(x, (*_PLAIN, *_METHODS, frozenset)):  # of no class whose `==` the user may have written
@@ -106,6 +115,11 @@ def same(x: Any, y: Any) -> bool:
     if isinstance(x, np.ndarray):
         return x.dtype == y.dtype and x.shape == y.shape and bool(np.array_equal(x, y))
     return False
+
+
+def _who(x: Tensor | StagedList) -> Any:
+    """The object that it is in eager mode: a copy has the same variable."""
+    return x if x._who is None else x._who
 
 
 def describe(x: Any) -> str:

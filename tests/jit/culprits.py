@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import contextvars
+import copy
 import dataclasses
 import datetime
 import functools
@@ -1198,6 +1199,23 @@ def lists_that_may_be_one(x):
     if x.sum() > 0:
         b = [x * 2]
     return a is b  # error: whether the two are one object depends on a condition on tensors
+
+
+def copy_of_a_list_that_may_be_the_first(x):
+    a = b = [x, x * 2]
+    if x.sum() > 0:
+        a = list(a)
+        b.append(x)
+    return a is b  # error: whether the two are one object depends on a condition on tensors
+
+
+def copy_of_a_tensor_that_may_be_the_first(x):
+    y = x * 2
+    z = copy.copy(y)
+    if x.sum() > 0:
+        y = z
+    y.add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    return y * z
 
 
 def lists_of_two_lengths_that_may_be_one(x, n):

@@ -106,8 +106,18 @@ def of_an_argument(x):
     return (y * y).sum() + x.sum(), y
 
 
-P, N = [1.0, 2.0, 3.0], [-1.0, 0.5, -2.0]
+def list_copied_on_one_path_before_the_first_grows(x):
+    rows = [x, x * 2]
+    first = rows
+    for v in x:
+        if v < 0:
+            continue
+        rows = list(rows)
+        first.append(v * x)
+    return [r * 2 for r in rows], [r * 3 for r in first]
 
+
+P, N = [1.0, 2.0, 3.0], [-1.0, 0.5, -2.0]
 CASES = [
     (of_objects, [(P,), (N,)], 1),
     (of_objects_in_a_loop, [(P, 2), (N, 0), (P, 3)], 1),
@@ -116,4 +126,5 @@ CASES = [
     (of_what_a_path_chooses, [(P, 2), (N, 0)], 1),
     (the_best_so_far, [(3,), (1,), (0,)], 1),
     (of_an_argument, [(P,), (N,)], 1),
+    (list_copied_on_one_path_before_the_first_grows, [(P,), (N,)], 1),
 ]

@@ -161,6 +161,50 @@ def held_in_slots(x, n):
     return found
 
 
+def modified_between_two_raises(x, n):
+    y = x * 2
+    try:
+        if x.sum() > 0:
+            if n > 2:
+                raise Stop
+            y.add_(x)
+            raise Stop
+        y.subtract_(x)
+    except Stop:
+        pass
+    return y
+
+
+def modified_in_a_list_that_grows(x, n):
+    y = x * 2
+    rows = [y]
+    try:
+        if x.sum() > n:
+            raise Stop
+        rows[0].add_(x)
+    except Stop:
+        rows.append(x)
+    return rows, y
+
+
+def modified_in_a_list_that_grows_behind_several(x, n):
+    y = x * 2
+    rows = [y]
+    try:
+        if x.sum() > 0:
+            if n > 2:
+                raise Stop
+            y.add_(x)
+            if n > 1:
+                raise Stop
+            y.add_(x)
+            raise Stop
+        y.subtract_(x)
+    except Stop:
+        rows.append(x)
+    return rows, y
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
@@ -174,4 +218,7 @@ CASES = [
     (list_grown_on_a_path_that_raises, _CALLS, 1),
     (held_in_slots, [(P, 0), (P, 3)], 1),
     (loop_that_only_an_index_ends, [(P, 0), (P, 2), ([4.0, 1.0], 1)], 1),
+    (modified_between_two_raises, [(P, 3), (P, 2), ([-1.0], 3)], 1),
+    (modified_in_a_list_that_grows, [(P, 3), (P, 9), ([-1.0], 3)], 1),
+    (modified_in_a_list_that_grows_behind_several, [(P, 3), (P, 2), (P, 1), ([-1.0], 3)], 1),
 ]
