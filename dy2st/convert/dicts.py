@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from .undefined import Undefined
 
 _NOTHING = object()
 
@@ -195,6 +196,20 @@ class StagedDict:
     def clear(self) -> None:
         for key in self.has:
             self._lose(key)
+
+    def put_back(self, key: Any, value: Any) -> None:
+        """A key gets the value that the dict of Python, in whose place it is, had under it at some moment."""
+        if isinstance(value, Undefined):
+            self._lose(key)
+        else:
+            self.values_of[key], self.has[key] = value, True
+
+    def put_in_order(self, keys: Sequence[Any]) -> None:
+        """The keys have come in this order."""
+        self.since.update((key, i) for i, key in enumerate(keys))
+        (name,) = self.clock
+        self.clock[name] = len(keys)
+        self.ordered = self.ordered and [key for key in self.has if key in keys] == list(keys)
 
     # ---- what is not supported ----
     def _refuse(self, what: str) -> NoReturn:

@@ -20,7 +20,7 @@ from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Source, shared, who
-from .cells import Cell, ListCell, OrderCell, TensorCell, is_variable_of
+from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable_of
 from .chosen import note
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -294,6 +294,9 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         r.leave(blocks)
         for key, cell in cells.items():
             r.cells.setdefault(key, (cell, cell.read()))
+            if isinstance(cell, EntryCell) and isinstance(cell.target, dict) and id(cell.target) not in tracer.attributes:
+                order = OrderCell(cell.target)  # the key may be lost, and come back for a handler
+                r.cells.setdefault(order.key, (order, order.read()))
     for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
         cell.write(value)
     return None if results[0] is None and results[1] is None else merged[: len(names)]

@@ -90,6 +90,8 @@ def in_order(p: Node, value: Any) -> list[Any]:
         return [value, True]
     if p.kind is RecordList and isinstance(value, list):
         return columns_of(p.keys[0], value)
+    if p.kind is RecordList and isinstance(value, RecordList):
+        return list(value.columns)  # those of a layout that admits less are the same
     keys, children = split(value)
     assert children is not None
     if keys == p.keys:

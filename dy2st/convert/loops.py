@@ -25,7 +25,7 @@ from .patterns import Fitter, place
 from .raised import MayRaise
 from .raising import require_exception
 from .raising_loops import Raises, end_by_raising
-from .settled import TRIALS, Settled, is_least, keeps_length, kinds_of, only_made_anew
+from .settled import TRIALS, Settled, alike, is_least, keeps_length, kinds_of, only_made_anew
 from .things import FIRST, objects_at
 from .tracer import Tracer, current_tracer
 from .types import same, same_value
@@ -311,7 +311,7 @@ class Loop:
         after += [self.outcome.changes[key][1] for key in list(self.cells)[len(self.cells) - len(found) :]]
         for slot, old, new in zip(list(self.slots), before, after, strict=True):
             pattern = self.fitter.fit(slot.pattern, old, new, slot.name)
-            if pattern != slot.pattern:
+            if not alike(pattern, slot.pattern):
                 slot.pattern, settled = pattern, False
             if isinstance(pattern, Var) and type(slot.initial) is list and id(slot.initial) in self.tracer.watched:
                 # another name of the list that the loop begins with may change it afterwards

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import StructureError
 from ..tensor import Tensor, dispatch
 from .containers import is_container
+from .dicts import StagedDict
 from .if_stmt import if_expr, truth
 from .raised import Made, Raised, is_changeable, scalar
 from .settled import TRIALS
@@ -72,6 +73,8 @@ class _Known:
 
 
 def _is_from_before(x: Any, made: Made) -> bool:
+    if isinstance(x, StagedDict):
+        return x.values_of in made.frame.containers
     return x in made.frame.containers if is_container(x) else is_changeable(x) and not made.holds(x)
 
 

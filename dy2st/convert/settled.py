@@ -54,13 +54,13 @@ def only_made_anew(before: Sequence[Pattern], after: Sequence[Pattern], body: An
 
     if len(before) != len(after):
         return False
-    wider = [(p, q) for p, q in zip(before, after, strict=True) if not _alike(p, q)]
+    wider = [(p, q) for p, q in zip(before, after, strict=True) if not alike(p, q)]
     return bool(wider) and all(_wider_by(made, p, q) for p, q in wider)
 
 
 def _wider_by(made: Callable[[Any], bool], p: Pattern, q: Pattern) -> bool:
     if not (isinstance(p, Node) and isinstance(q, Node) and p.kind is q.kind and len(p.children) == len(q.children)):
-        return _alike(p, q)
+        return alike(p, q)
     if p.kind is OneOf:
         return all(made(x) for x in q.keys[0].values if p.keys[0].place(x) is None)
     return p.keys == q.keys and all(_wider_by(made, c, d) for c, d in zip(p.children, q.children, strict=True))
@@ -96,13 +96,14 @@ def is_least(fitter: Fitter, pattern: Pattern, initial: Any, before: Any, after:
         return same(before, after)
     if any(map(same, extract(pattern, before), extract(pattern, after))):
         return False
-    return _alike(fitter.fit(Const(initial), initial, after, name), pattern) and _alike(fitter.fit(pattern, before, after, name), pattern)
+    return alike(fitter.fit(Const(initial), initial, after, name), pattern) and alike(fitter.fit(pattern, before, after, name), pattern)
 
 
-def _alike(p: Pattern, q: Pattern) -> bool:
+def alike(p: Pattern, q: Pattern) -> bool:
+    """Whether two patterns say the same of a value."""
     if isinstance(p, Const) and isinstance(q, Const):
         return same(p.value, q.value)
     if isinstance(p, Node) and isinstance(q, Node):
-        return p.kind is q.kind and p.keys == q.keys and all(map(_alike, p.children, q.children))
+        return p.kind is q.kind and p.keys == q.keys and all(map(alike, p.children, q.children))
     # why a variable may have no value is said in other words where another loop or branch is around
     return isinstance(p, Var) and isinstance(q, Var) and (p.type, not p.why) == (q.type, not q.why)

@@ -25,6 +25,7 @@ from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases, is_inside
 from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .chosen import Chosen
+from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
@@ -344,9 +345,13 @@ class Tracer(Watcher, ProgramRecorder):
         self.carry_on(tensor, v)
 
     def put(self, cell: Cell, value: Any) -> None:
-        """Writes a cell whose list may have become one of dynamic length since the value was read."""
+        """Writes a cell whose list or dict may have become one that only the run knows since the value was read."""
         staged = self.replaced.get(id(cell.target), (None, None))[1]
-        if isinstance(staged, DynamicList) and isinstance(value, list):
+        if isinstance(staged, StagedDict) and isinstance(cell, OrderCell):
+            staged.put_in_order(value)
+        elif isinstance(staged, StagedDict) and isinstance(cell, EntryCell):
+            staged.put_back(cell.entry, current(self, value))
+        elif isinstance(staged, DynamicList) and isinstance(value, list):
             new = staged.listed(value)
             for target, part in zip(parts_of(staged), parts_of(new), strict=True):
                 TensorCell(target).write(part)

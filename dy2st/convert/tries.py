@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import LeakError, StagedValueError, StructureError
 from ..transpiler import ConversionError, locate
+from .cells import OrderCell
 from .growing import current
 from .if_stmt import State, if_stmt
 from .raised import Attempt, Raised
@@ -133,7 +134,7 @@ class _Try:
     def _catch(self, raised: Raised) -> None:
         assert self.handle is not None
         tracer = self.tracer
-        for cell, value in raised.cells.values():
+        for cell, value in sorted(raised.cells.values(), key=lambda found: isinstance(found[0], OrderCell)):
             tracer.put(cell, value)
         self.set_state(current(tracer, raised.state))
         self.handle(raised.error)

@@ -286,6 +286,12 @@ def default_under_a_key_of_a_path(x):
     return y, len(d), "z" in d
 
 
+def keys_listed(x):
+    found = {"a": x, "b": x * 2}
+    if x.sum() > 0:
+        found.clear()
+    found["last"] = x * 3
+    return list(found)
 CASES = [
     *((f, [([1.0, 2.0],), ([-1.0, 0.5],)], 1) for f in (
         set_under_a_key_of_a_path, deleted_under_a_key_of_a_path, missing_under_a_key_of_a_path, popped_under_a_key_of_a_path,
@@ -300,4 +306,5 @@ CASES = [
     (order_on_each_path, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
     (moved_to_the_end, [([1.0, 2.0],), ([-1.0, 0.5],), ([1.0, -0.5],)], 1),
     (one_order_on_both_paths, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
+    (keys_listed, [(P,), (N,)], 1),
 ]  # fmt: skip

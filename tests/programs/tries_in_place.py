@@ -205,6 +205,41 @@ def modified_in_a_list_that_grows_behind_several(x, n):
     return rows, y
 
 
+def dict_that_gets_a_key_in_the_handler(x, n):
+    found = {"a": x, "b": x * 2}
+    try:
+        if x.sum() > n:
+            raise Stop
+        found["a"] = found["a"] + 1
+        found["b"] = found.pop("b") * 3
+    except Stop:
+        found["c"] = x * 3
+    return found
+
+
+def key_that_comes_back_in_its_place(x, n):
+    found = {"a": x, "b": x * 2, "c": x * 3}
+    try:
+        if x.sum() > n:
+            raise Stop
+        del found["a"]
+    except Stop:
+        del found["b"]
+    return found
+
+
+def dict_that_gets_a_key_before_a_loop_raises(x, n):
+    found, total = {"a": x}, x
+    try:
+        for v in x:
+            if v > n:
+                raise Stop
+            total = total + found.setdefault("b", x * 2)
+    except Stop:
+        total = total * 2
+    return total, found
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
@@ -221,4 +256,7 @@ CASES = [
     (modified_between_two_raises, [(P, 3), (P, 2), ([-1.0], 3)], 1),
     (modified_in_a_list_that_grows, [(P, 3), (P, 9), ([-1.0], 3)], 1),
     (modified_in_a_list_that_grows_behind_several, [(P, 3), (P, 2), (P, 1), ([-1.0], 3)], 1),
+    (dict_that_gets_a_key_in_the_handler, _CALLS, 1),
+    (key_that_comes_back_in_its_place, _CALLS, 1),
+    (dict_that_gets_a_key_before_a_loop_raises, _CALLS, 1),
 ]
