@@ -57,7 +57,7 @@ def copied(container: Any) -> Any:
     if type(container) is dict:  # as nearly all are
         return container.copy()
     if isinstance(container, OrderedDict):
-        return OrderedDict.copy(container)
+        return OrderedDict(OrderedDict.items(container))  # its own `copy` calls the class, which may want other arguments
     if isinstance(container, dict):
         return dict.copy(container)
     if isinstance(container, (list, deque)):

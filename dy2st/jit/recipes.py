@@ -18,6 +18,7 @@ from ..convert.records import RecordList
 from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..tensor import Tensor
 from .origins import IN_LOOP
+from .shells import Shell, put_together
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
                     if cook(has, arguments, values, follow, made)]  # fmt: skip
             here.sort(key=lambda entry: entry[0])
             new = {key: cook(value, arguments, values, follow, made) for _, key, value in here}
+        elif recipe.kind is Shell:
+            new = put_together(recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
         else:
             new = build(recipe.kind, recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
         if recipe.mark:
@@ -223,6 +226,8 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
         return python_values(recipe.children[0], path)
     if recipe.kind is RecordList:
         return []
+    if recipe.kind is Shell:
+        return [f"{path} = {type(recipe.keys[0]).__name__}(...)"]
     if recipe.kind is StagedDict:
         values = zip(recipe.keys, recipe.children[::3], strict=True)
         return [x for k, child in values for x in python_values(child, f"{path}[{k!r}]")]

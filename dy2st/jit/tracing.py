@@ -6,7 +6,7 @@ import inspect
 import re
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Container, Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,10 +62,11 @@ from ..tensor.kinds import resolved
 from ..tensor.location import entry, place_of_result
 from ..tensor.random import STATE_NAME
 from ..transpiler import is_generated
+from . import shells
 from .captures import Captured
 from .concrete import ArgumentCell, ConcreteProgram, Effects, Number
 from .guards import Guard, Guards, guards_of, same
-from .outliving import Several
+from .outliving import Several, walk
 from .recipes import (
     Argument,
     Constant,
@@ -104,6 +105,7 @@ class Trace:
                  counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (),
                  recursive: Iterable[Kind] = (), exact: str = "") -> None:  # fmt: skip
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
+        self._above: set[int] = set()
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures, recursive)
         self.inputs: list[Variable] = []
@@ -241,7 +243,9 @@ class Trace:
             if dispatch.is_grad_enabled() is not grad:
                 raise StagedValueError("a static function leaves its caller with gradients recorded, or not, other than before",
                                        hint="use `with paddle.no_grad():` around what it is meant for")  # fmt: skip
-            recipe, effects = self._recipe(result), self._effects()
+            recipe = self._recipe(result)
+            _require_no_iterator(recipe, self.tracer.before)
+            effects = self._effects()
             recipe, self._tied = self._several.told(recipe, effects)
         except Dy2stError as error:
             vars(error)["of_results"] = True
@@ -409,8 +413,7 @@ class Trace:
             return Rebuilt(deque, (), (self._recipe(value._entries), Constant(value.maxlen)), mark)
         keys, children = split(value)
         if children is None:
-            self._require_plain(value)
-            return Constant(value)
+            return self._shelled(value)
         _require_no_id(*keys)
         if any(isinstance(k, Tensor) and k.is_symbolic for k in keys):
             raise StagedValueError("a dict with tensors as keys cannot be the result of a static function, or be kept by it",
@@ -422,6 +425,24 @@ class Trace:
             mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
         rebuilt = Rebuilt(type(value), keys, tuple(map(self._recipe, children)), mark)
         return self._given(value, rebuilt)
+
+    def _shelled(self, value: Any) -> Recipe:
+        """An object of Python: itself, or one that each call makes anew."""
+        found = None
+        if id(value) not in self.tracer.before and not self._was_there(value) and not self.exact:
+            found = shells.taken_apart(value)
+        if found is None or not found[1] or id(value) in self._above:
+            self._require_plain(value)
+        if found is None or id(value) in self._above:
+            return Constant(value)
+        keys, children = found
+        _require_no_id(*keys)
+        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        self._above.add(id(value))
+        try:
+            return Rebuilt(shells.Shell, keys, tuple(map(self._recipe, children)), mark)
+        finally:
+            self._above.discard(id(value))
 
     def _list(self, value: DynamicList) -> Recipe:
         """A list of dynamic length as one of Python."""
@@ -489,15 +510,7 @@ class Trace:
 
     def _require_plain(self, value: Any) -> None:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
-        if isinstance(value, types.FunctionType):
-            held = [c.cell_contents for c in value.__closure__ or () if _has_contents(c)]
-        elif isinstance(value, types.MethodType):
-            held = [value.__self__]
-        else:
-            held = [x for c in containers_of(value) if c not in self.tracer.root
-                    for x in held_by(c)]  # fmt: skip
-            if isinstance(value, frozenset):
-                held += value
+        held = list(shells.kept_by(value, self.tracer.root))
         lasting = id(value) in self.tracer.before or (isinstance(value, _LASTING) and id(value) not in self.tracer.made)
         if self.exact and not lasting:
             raise StructureError(
@@ -591,6 +604,16 @@ def _within(values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return containers, [x for v in (*values, *(v for c in containers for v in held_by(c))) for x in lists_in(v)]
 
 
+def _require_no_iterator(result: Recipe, before: Container[int]) -> None:
+    """StructureError if the result is, or holds, an iterator that the call makes: at the next call it would be where the caller left it."""
+    for part in walk(result):
+        if isinstance(part, Constant) and hasattr(type(part.value), "__next__") and id(part.value) not in before:
+            raise StructureError(
+                f"an iterator ({type(part.value).__name__}) that a static function makes cannot be its result",
+                hint="each call would return the same one: return a list, and iterate over it outside",
+            )
+
+
 def _require_no_id(*values: Any) -> None:
     """StagedValueError if one of these is the `id()` of a tensor."""
     if any(map(is_of_a_trace, values)):
@@ -605,13 +628,6 @@ _LASTING = (
     bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, np.dtype, type, types.ModuleType, types.FunctionType,
     types.BuiltinFunctionType, types.MethodType, Layer,
 )  # fmt: skip
-
-
-def _has_contents(cell: types.CellType) -> bool:
-    try:
-        return bool(cell.cell_contents is not None)
-    except ValueError:
-        return False
 
 
 def _replaced(effects: Effects) -> set[tuple]:

@@ -1506,6 +1506,14 @@ def default_argument_that_grows_on_one_path(x):
     return x * noted(3)
 
 
+HELD_PARTIAL = {}
+
+
+def partial_with_a_tensor_kept(x):
+    HELD_PARTIAL["f"] = functools.partial(max, x * 2)
+    return x  # error: a partial with tensors in it cannot be the result of a static function, or be kept by it
+
+
 def stop_gradient_of_an_argument(x):
     x.stop_gradient = not x.stop_gradient
     x.stop_gradient = not x.stop_gradient  # error: stop_gradient of an argument is set, which the caller's tensor would not know

@@ -1,0 +1,120 @@
+"""Objects of Python other than lists, tuples, dicts and objects of the user's: how each call makes them anew, and what they keep."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import types
+from array import array
+from collections import OrderedDict, UserDict, UserList, defaultdict
+from collections.abc import Container, Iterator, Sequence
+from io import BytesIO, StringIO
+from typing import Any
+
+import numpy as np
+
+from ..convert.calls import is_ignored
+from ..convert.containers import LEAVES, OF_THE_LIBRARY, held_by, is_container
+from ..convert.dynamic import DynamicList
+from ..tensor import Tensor
+
+# of these a copy is another one with the same values, which are no tensors
+_COPIED = (set, bytearray, array, np.ndarray, StringIO, BytesIO)
+_OF_ATTRIBUTES = (types.SimpleNamespace, UserDict, UserList)
+
+
+class Shell:
+    """The kind of node that such an object is in a recipe. The keys: one like it, with nothing in it, the names of its attributes, and the
+    keys of its items if it is a dict."""
+
+
+def taken_apart(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+    """The keys and the children of the node for a value; None if it is of no such class."""
+    if isinstance(value, _COPIED):
+        return (value, (), None), []
+    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    if not isinstance(value, (list, dict, *_OF_ATTRIBUTES)) and not slots:
+        return None
+    attributes = {**getattr(value, "__dict__", {}), **slots}
+    keys = tuple(value) if isinstance(value, dict) else None
+    items = list(dict.values(value)) if isinstance(value, dict) else list(value) if isinstance(value, list) else []
+    return (_emptied(value), tuple(attributes), keys), [*attributes.values(), *items]
+
+
+def put_together(keys: Sequence[Any], children: Sequence[Any]) -> Any:
+    """The object of a node with these keys and children."""
+    shell, names, items = keys
+    if isinstance(shell, _COPIED):
+        return copy.deepcopy(shell) if isinstance(shell, (StringIO, BytesIO)) else copy.copy(shell)
+    new = _emptied(shell)
+    for name, value in zip(names, children, strict=False):
+        object.__setattr__(new, name, value)
+    rest = children[len(names) :]
+    if items is not None:
+        store = OrderedDict.__setitem__ if isinstance(new, OrderedDict) else dict.__setitem__
+        for key, value in zip(items, rest, strict=True):
+            store(new, key, value)
+    elif isinstance(new, list):
+        list.extend(new, rest)
+    return new
+
+
+def _emptied(value: Any) -> Any:
+    """One of its class with nothing in it. What the user's own `__new__` and `__init__` do, which may be anything, they have done."""
+    base: Any = next(c for c in type(value).__mro__ if c.__module__ in ("builtins", "collections", "types"))
+    new = base.__new__(type(value))
+    if isinstance(value, defaultdict):
+        new.default_factory = value.default_factory
+    return new
+
+
+def _slots(cls: type) -> Iterator[str]:
+    if not is_ignored(cls):
+        for c in cls.__mro__:
+            names = vars(c).get("__slots__", ())
+            yield from (n for n in ((names,) if isinstance(names, str) else names) if n not in ("__dict__", "__weakref__"))
+
+
+def kept_by(value: Any, outside: Container[Any]) -> Iterator[Any]:
+    """What an object of Python keeps, at any depth: tensors and plain values. Into containers of the outside nobody looks."""
+    left, seen = [value], {id(value): value}
+    while left:
+        x = left.pop()
+        parts = _parts(x, x is value, outside)
+        if parts is None:
+            yield x
+        for part in parts or ():
+            if id(part) not in seen:
+                seen[id(part)] = part
+                left.append(part)
+
+
+def _parts(x: Any, is_root: bool, outside: Container[Any]) -> list[Any] | None:
+    """What an object holds; None for a leaf."""
+    if isinstance(x, types.FunctionType):
+        cells = [c.cell_contents for c in x.__closure__ or () if _has_contents(c)]
+        return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    if isinstance(x, types.MethodType):
+        return [x.__self__]
+    if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.CodeType, int)):
+        return None
+    parts: list[Any] = []
+    if is_container(x):
+        parts += held_by(x) if x not in outside else ()
+    elif isinstance(x, BaseException):
+        parts += x.args
+    elif type(x).__module__ in ("builtins", "itertools", "functools"):
+        parts += gc.get_referents(x)
+    elif not is_root and is_ignored(type(x)) and not isinstance(x, OF_THE_LIBRARY):
+        return []
+    own = getattr(x, "__dict__", None)
+    if isinstance(own, dict) and own not in outside:
+        parts += own.values()
+    return parts + [getattr(x, name) for name in _slots(type(x)) if hasattr(x, name)]
+
+
+def _has_contents(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
