@@ -28,7 +28,7 @@ from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
 from .frames import Frame, Side
 from .lists import StagedList
-from .structure import flatten, unflatten
+from .structure import build, node_type, split
 from .surroundings import refused_by
 
 if TYPE_CHECKING:
@@ -423,13 +423,19 @@ class _Copies:
     def __init__(self, made: Made, cells: dict[tuple, tuple[Cell, Any]]):
         self._made, self._cells = made, cells
         self._copies: dict[int, Any] = {}
+        self._objects: dict[int, tuple[Any, Any]] = {}
 
     def of(self, value: Any) -> Any:
-        leaves, tree = flatten(value, twins=True)
-        if tree.kind is not None and value in self._made.frame.containers:
+        keys, children = split(value)
+        if children is None:
+            return self.of_tensor(value)
+        contents = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
+        if contents is not None and contents in self._made.frame.containers:
             return value  # its changes are known by cells
-        leaves = [self.of_tensor(x) for x in leaves]
-        return leaves[0] if tree.kind is None else unflatten(tree, leaves)
+        if id(value) not in self._objects:
+            self._objects[id(value)] = value, value  # which may lead back to itself
+            self._objects[id(value)] = value, build(node_type(value), keys, list(map(self.of, children)))
+        return self._objects[id(value)][1]
 
     def of_tensor(self, x: Any) -> Any:
         if not is_changeable(x) or not self._made.holds(x):

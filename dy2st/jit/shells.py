@@ -16,6 +16,7 @@ import numpy as np
 from ..convert.calls import is_ignored
 from ..convert.containers import LEAVES, OF_THE_LIBRARY, held_by, is_container
 from ..convert.dynamic import DynamicList
+from ..convert.maybe_attribute import NoAttribute
 from ..tensor import Tensor
 
 # of these a copy is another one with the same values, which are no tensors
@@ -32,7 +33,7 @@ def taken_apart(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     """The keys and the children of the node for a value; None if it is of no such class."""
     if isinstance(value, _COPIED):
         return (value, (), None), []
-    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    slots = _slots(value)
     if not isinstance(value, (list, dict, *_OF_ATTRIBUTES)) and not slots:
         return None
     attributes = {**getattr(value, "__dict__", {}), **slots}
@@ -48,7 +49,8 @@ def put_together(keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return copy.deepcopy(shell) if isinstance(shell, (StringIO, BytesIO)) else copy.copy(shell)
     new = _emptied(shell)
     for name, value in zip(names, children, strict=False):
-        object.__setattr__(new, name, value)
+        if not isinstance(value, NoAttribute):
+            object.__setattr__(new, name, value)
     rest = children[len(names) :]
     if items is not None:
         store = OrderedDict.__setitem__ if isinstance(new, OrderedDict) else dict.__setitem__
@@ -68,11 +70,17 @@ def _emptied(value: Any) -> Any:
     return new
 
 
-def _slots(cls: type) -> Iterator[str]:
-    if not is_ignored(cls):
-        for c in cls.__mro__:
-            names = vars(c).get("__slots__", ())
-            yield from (n for n in ((names,) if isinstance(names, str) else names) if n not in ("__dict__", "__weakref__"))
+def _slots(value: Any) -> dict[str, Any]:
+    """What is in the slots of an object of the user's, as it is kept there."""
+    found: dict[str, Any] = {}
+    for c in () if is_ignored(type(value)) else type(value).__mro__:
+        for name, slot in vars(c).items():
+            if isinstance(slot, types.MemberDescriptorType):
+                try:
+                    found[name] = slot.__get__(value)
+                except AttributeError:  # there is nothing in it
+                    continue
+    return found
 
 
 def kept_by(value: Any, outside: Container[Any]) -> Iterator[Any]:
@@ -110,7 +118,7 @@ def _parts(x: Any, is_root: bool, outside: Container[Any]) -> list[Any] | None:
     own = getattr(x, "__dict__", None)
     if isinstance(own, dict) and own not in outside:
         parts += own.values()
-    return parts + [getattr(x, name) for name in _slots(type(x)) if hasattr(x, name)]
+    return [*parts, *_slots(x).values()]
 
 
 def _has_contents(cell: types.CellType) -> bool:

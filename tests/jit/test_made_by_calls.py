@@ -36,6 +36,15 @@ def slotted(x):
     return Slotted(x * 2)
 
 
+def slotted_on_one_path(x):
+    found = Slotted(x * 2)
+    if x.sum() > 0:
+        found.mode = x
+    if x.sum() > 5:
+        del found.value
+    return found
+
+
 def slotted_without_tensors(x):
     return Slotted(3)
 
@@ -71,6 +80,7 @@ MADE = {
     "dict of the user": (named, lambda r: r.move_to_end("b")),
     "list of the user": (rows, lambda r: r.append(2)),
     "slots": (slotted, lambda r: setattr(r, "mode", 2)),
+    "slots on one path": (slotted_on_one_path, lambda r: setattr(r, "mode", 2)),
     "slots without tensors": (slotted_without_tensors, lambda r: setattr(r, "mode", 2)),
     "in a tuple in a list": (lambda x: [({1, 2}, x)], lambda r: r[0][0].add(3)),
 }

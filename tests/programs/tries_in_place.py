@@ -240,6 +240,51 @@ def dict_that_gets_a_key_before_a_loop_raises(x, n):
     return total, found
 
 
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+def object_with_two_names(x, n):
+    first = Box(x)
+    same = first
+    try:
+        if x.sum() > n:
+            raise Stop
+        first = Box(x * 5)
+    except Stop:
+        same.value = same.value * 2
+    return first.value * 1, same.value * 1
+
+
+def objects_in_a_tuple(x, n):
+    both = (Box(x), [x])
+    first, rows = both
+    try:
+        if x.sum() > n:
+            raise Stop
+        both = (Box(x * 2), [x * 3])
+    except Stop:
+        first.value = x * 5
+        rows[0] = x * 7
+    return both[0].value * 1, both[1][0] * 1, first.value * 1, rows[0] * 1
+
+
+def object_made_in_the_iteration(x, n):
+    first = Box(x)
+    same = first
+    try:
+        for i in range(n):
+            first = Box(x * 2)
+            same = first
+            if x.sum() > i * 4:
+                raise Stop
+            first = Box(x * 3)
+    except Stop:
+        same.value = x * 5
+    return first.value * 1, same.value * 1
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
@@ -259,4 +304,7 @@ CASES = [
     (dict_that_gets_a_key_in_the_handler, _CALLS, 1),
     (key_that_comes_back_in_its_place, _CALLS, 1),
     (dict_that_gets_a_key_before_a_loop_raises, _CALLS, 1),
+    (object_with_two_names, _CALLS, 1),
+    (objects_in_a_tuple, _CALLS, 1),
+    (object_made_in_the_iteration, _CALLS, 1),
 ]
