@@ -82,6 +82,7 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
     def others() -> Any:
         return _chain(rest, stop_on)
 
+    tracer.watch_locals()
     block = tracer.sub_block()
     try:
         outcome = tracer.run_in(block, lambda: tracer.tries.tried(others))

@@ -147,10 +147,11 @@ def _stage_assertion(tracer: Tracer, test: Tensor, message: Callable[[], Any] | 
 
 
 def _is_only_text(tracer: Tracer, message: Callable[[], Any]) -> bool:
-    """Whether making a message neither computes nor raises anything."""
+    """Whether making a message neither computes nor raises nor changes anything."""
+    tracer.watch_locals()
     block = tracer.sub_block()
     try:
-        tracer.run_in(block, message)
+        outcome = tracer.run_in(block, message)
     except Exception:
         return False  # it is raised where the assertion fails
-    return not block.ops
+    return not block.ops and not outcome.changes

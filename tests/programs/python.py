@@ -225,6 +225,33 @@ def deep_copy_of_a_result(x):
     return copy.deepcopy([x * 2, 1])[0]
 
 
+def list_changed_in_an_operand(x, n):
+    calls, noted = [0], {}
+
+    def longer():
+        calls[0] += 1
+        calls.append(calls[0])
+        noted["sum"] = noted.get("sum", 0) + 1
+        return len(calls) + x.sum() > 3
+
+    q = x.sum() > 0 and longer()
+    r = n > 1 or longer()
+    return calls[0], len(calls), noted.get("sum"), q, r
+
+
+def list_changed_by_a_message(x):
+    noted, tried = [], [0]
+
+    def message():
+        noted.append("failed")
+        tried[0] += 1
+        return "too small"
+
+    try:
+        assert x.sum() > 0, message()
+    except AssertionError:
+        tried[0] += 10
+    return len(noted), tried[0]
 CASES = [
     (deep_copy, [([1.0, 2.0],), ([-1.0, 3.0],)], 1),
     (deep_copy_on_one_path, [([1.0, 2.0],), ([-1.0, -3.0],)], 1),
@@ -250,4 +277,6 @@ CASES = [
     (object_in_operands, [(P,), (N,), (P,)], 1),
     (items_replaced_while_looping, [(P,), (N,)], 1),
     (deep_copy_of_a_result, [([1.0, 2.0],)], 0),
+    (list_changed_in_an_operand, [([1.0, 2.0], 1), ([1.0, 2.0], 3), ([-1.0, 0.5], 1), ([-1.0, 0.5], 3)], 1),
+    (list_changed_by_a_message, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
 ]
