@@ -39,7 +39,7 @@ class Changeable:
             if isinstance(x, (types.ModuleType, Tensor)):
                 self._named[id(x)] = x
             elif is_container(x):
-                containers += [x] if reach.items else []
+                containers += [x] if reach.items or id(x) in reach.stores else []  # an attribute of a layer may be kept there
             else:
                 cls = x if isinstance(x, type) else type(x)
                 self._named[id(cls)] = cls

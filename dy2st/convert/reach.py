@@ -57,6 +57,7 @@ class Reach:
         dicts: the attributes of the objects; `owners`: the objects, by the ids of these.
         names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `items`: whether it changes items of containers.
+        stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks.
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
     Args:
@@ -91,7 +92,7 @@ class Reach:
         self._stateful_classes: dict[type, bool] = {}
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
-        self._stores: set[int] = set()  # where layers keep their parameters, sublayers and hooks
+        self.stores: set[int] = set()
         # the names of classes and their bases, during one walk
         self._class_names: dict[type, frozenset[str]] = {}
 
@@ -222,7 +223,7 @@ class Reach:
                         self._meet(x, f"an item of {name}")
                     return
             self._place(holder, LENGTH, f"length of {name}")
-            if isinstance(value, dict) and len(value) > 1 and id(value) not in self._stores:
+            if isinstance(value, dict) and len(value) > 1 and id(value) not in self.stores:
                 self._place(holder, ORDER, f"the keys of {name}")
             for entry in list(value) if isinstance(value, dict) else range(len(value)):
                 self._place(holder, entry, f"item {entry!r} of {name}", item=True)
@@ -334,7 +335,7 @@ class Reach:
             stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}
             names = names | stores.keys()
             if hasattr(type(x), "sublayers"):
-                self._stores.update(stores.values())
+                self.stores.update(stores.values())
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class:
             names = names & attributes.keys() if attributes is not None else set()

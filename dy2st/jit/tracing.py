@@ -552,11 +552,15 @@ class Trace:
         for t, g in gradients.found.values():
             position = None if g is None else self._fetch(self.tracer.lift(g)).position
             effects.gradients.append((self._outside(t), position))
+        # what has become a list or dict of the run is told of as a whole, unless it only got more entries
+        whole = {id(items) for items, staged in self.tracer.replaced.values() if isinstance(staged, StagedDict) or not staged.has_grown()}
         for cell in self._changed():
+            if id(cell.target) in whole:
+                continue
             if isinstance(cell, EntryCell):
                 _require_no_id(cell.entry)
             if isinstance(cell, OrderCell):
-                if id(cell.target) not in self.tracer.attributes and id(cell.target) not in self.tracer.replaced:
+                if id(cell.target) not in self.tracer.attributes:
                     effects.cells.append((_outer(cell, self.paths), Constant(cell.read())))
                 continue
             start = self.tracer.root.gained(cell.target) if isinstance(cell, ListCell) else None
@@ -585,7 +589,6 @@ class Trace:
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
                 effects.cells.append((_outer(cell, self.paths), self._list(value)))
         return effects
-
 
     def _changed(self) -> list[Cell]:
         """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
