@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
+from ..library.iteration import next_or
 from ..tensor.location import user_location
 from .containers import LEAVES
 from .dicts import StagedDict
@@ -93,7 +94,13 @@ def next_(iterator: Any, *default: Any) -> Any:
     iterator = fresh(iterator)
     if isinstance(iterator, Staged):
         iterator = Generator(iterator, lambda item: item, None, False)
-    return iterator.first(*default) if isinstance(iterator, Lazy) else next(iterator, *default)
+    if isinstance(iterator, Lazy):
+        return iterator.first(*default)
+    if default and current_tracer() is not None and bound(iterator, "__next__") is not None:
+        from .calls import call
+
+        return call(next_or)(iterator, *default)  # only the run may know whether it has come to its end
+    return next(iterator, *default)
 
 
 def _require_fresh(tracer: Tracer, iterator: Any) -> None:

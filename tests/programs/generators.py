@@ -375,6 +375,27 @@ def counted_and_returned(x, n):
             return x * i
 
 
+class Steps:
+    def __init__(self, count):
+        self.count, self.done = count, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.done >= self.count:
+            raise StopIteration
+        self.done += 1
+        return self.done
+
+
+def next_of_an_own_iterator(x, n):
+    steps, left = Steps(n), Steps(2)
+    first, second = next(steps, 9), next(steps, 8)
+    found = 0
+    for _ in range(n):
+        found = found * 10 + next(left, 7)
+    return x * first, second, found
 CASES = [
     *((f, [([1.0, 2.0], 2), ([-1.0, 0.5], 0), ([0.25], 7)], 1) for f in (counted_until_it_is_large, counted_down, counted_and_returned)),
     (sum_of_rows, [(P,), (N,)], 1),
@@ -435,4 +456,5 @@ CASES = [
     (count_bool, [(P,), (N,)], 1),
     (zipped_strictly, RUNS, 1),
     (of_layers, [(P,), (N,)], 1),
+    (next_of_an_own_iterator, [([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, 2.0], 4)], 1),
 ]
