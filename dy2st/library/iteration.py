@@ -1,4 +1,4 @@
-"""What Python's functions on iterators do with those of the user's classes, as plain Python, which is converted with the code that uses it."""
+"""What Python's functions do with iterators of the user's classes, as Python that is converted with the code that uses it."""
 
 from __future__ import annotations
 
