@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from dy2st_runtime.errors import AttributeValueError as AttributeValueError
 from dy2st_runtime.errors import CompileError as CompileError
 from dy2st_runtime.errors import DeviceError as DeviceError
@@ -23,6 +25,8 @@ from dy2st_runtime.errors import UnknownOpError as UnknownOpError
 from dy2st_runtime.errors import VerifyError as VerifyError
 from dy2st_runtime.errors import shorten_path as shorten_path
 from dy2st_runtime.errors import with_location as with_location
+
+_Error = TypeVar("_Error", bound=Dy2stError)
 
 
 class StagedValueError(Dy2stError, TypeError):
@@ -63,3 +67,9 @@ class LeakError(Dy2stError, RuntimeError):
 
 class EagerStatementWarning(RuntimeWarning):
     """A statement of a function made static with `full_graph=False` runs eagerly; the message names it and says why."""
+
+
+def of_tracing(error: _Error) -> _Error:
+    """The error, as one of which eager mode knows nothing: no handler of the user's is meant, whatever its class."""
+    vars(error)["of_tracing"] = True
+    return error

@@ -11,7 +11,7 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, UndefinedError
+from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, UndefinedError, of_tracing
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
@@ -173,7 +173,12 @@ class Tracer(Watcher, ProgramRecorder):
                     assert isinstance(v, Variable)
                     self.gradients.note_written(t, v)
                     drawn[o] = [v.name]
-        outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
+        try:
+            outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
+        except Dy2stError as error:
+            if op.type in ON_LISTS:
+                of_tracing(error)
+            raise
         flat = [v for x in values for v in (x if isinstance(x, list) else [x]) if v is not None]
         # what is put into a list or taken out of it in `no_grad()` stays what it was
         self.records_gradients |= dispatch.is_grad_enabled()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import LeakError, StagedValueError, StructureError
+from ..errors import GradientError, LeakError, ModeError, StagedValueError, StructureError
 from ..transpiler import ConversionError, locate
 from .cells import OrderCell
 from .growing import current
@@ -17,7 +17,7 @@ from .tracer import TooLongError, Tracer, current_tracer
 from .undefined import quiet
 
 # what cannot be traced; all else is raised eagerly too
-_OF_TRACING = (ConversionError, LeakError, StagedValueError, StructureError, TooLongError)
+_OF_TRACING = (ConversionError, GradientError, LeakError, ModeError, StagedValueError, StructureError, TooLongError)
 
 Kinds = Sequence[Callable[[], Any]]
 
@@ -82,7 +82,7 @@ def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, or
 def is_of_tracing(error: BaseException) -> bool:
     """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
     own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
-    return own or isinstance(error, _OF_TRACING) or refusal(error) is not None
+    return own or isinstance(error, _OF_TRACING) or "of_tracing" in vars(error) or refusal(error) is not None
 
 
 class _Try:

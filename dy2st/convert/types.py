@@ -12,7 +12,7 @@ from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.registry import TensorType
 
-from ..errors import DTypeError, ShapeError, StructureError
+from ..errors import DTypeError, ShapeError, StructureError, of_tracing
 from ..tensor import Tensor
 from ..tensor.kinds import Kind, Kinds, joined, storage
 from ..tensor.promotion import NUMBERS, weak_dtype
@@ -149,16 +149,20 @@ def join(a: LeafType, b: LeafType, what: str, where: str = "", *, ranked: bool =
         raise StructureError(f"{what} is {a} on one path and {b} on the other")
     if a.kind == "array":
         if a.dtype != b.dtype:
-            raise DTypeError(f"{what} has entries of dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
-                             hint=f"make all of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
+            raise of_tracing(DTypeError(
+                f"{what} has entries of dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
+                hint=f"make all of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say",
+            ))  # fmt: skip
         entry = LeafType(a.dtype, _joined_shape(a, b, f"an entry of {what}"))
         return array_of(entry, a.all_kinds | b.all_kinds)
     kinds = joined(a.all_kinds, b.all_kinds, f"{what} is {a} on one path and {b} on the other{where}", a.kinds, b.kinds)
     dtype = storage(kinds.all) if kinds is not None else a.dtype
     if dtype is None:
         both = f"has dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})"
-        raise DTypeError(f"{what} " + (both if not (a.weak or b.weak) else f"is {a} on one path and {b} on the other"),
-                         hint=f"make both of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say")  # fmt: skip
+        raise of_tracing(DTypeError(
+            f"{what} " + (both if not (a.weak or b.weak) else f"is {a} on one path and {b} on the other"),
+            hint=f"make both of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say",
+        ))  # fmt: skip
     if ranked and len(a.shape) != len(b.shape) and (a.is_number or b.is_number):
         sizes = b.shape if a.is_number else a.shape
         shape = tuple(1 if d == 1 else -1 for d in sizes)
@@ -169,8 +173,8 @@ def join(a: LeafType, b: LeafType, what: str, where: str = "", *, ranked: bool =
 
 def _joined_shape(a: LeafType, b: LeafType, what: str) -> tuple[int, ...]:
     if len(a.shape) != len(b.shape):
-        raise ShapeError(f"{what} has {len(a.shape)} dims on one path and {len(b.shape)} on the other ({a} and {b})",
-                         hint="reshape one side, or start with a tensor of the final shape")  # fmt: skip
+        raise of_tracing(ShapeError(f"{what} has {len(a.shape)} dims on one path and {len(b.shape)} on the other ({a} and {b})",
+                                    hint="reshape one side, or start with a tensor of the final shape"))  # fmt: skip
     return tuple(p if p == q else -1 for p, q in zip(a.shape, b.shape, strict=True))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime import dtype as _dtype
 
-from ..errors import DTypeError
+from ..errors import DTypeError, of_tracing
 from ..framework.dtype import get_default_dtype
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ class Kinds:
 
     def fail(self, use: str) -> DTypeError:
         """The error of a use for which the kind matters."""
-        return DTypeError(
+        return of_tracing(DTypeError(
             f"{self.why}; {use}",
             hint="make it the same kind of value on all paths: 1.0 instead of 1, say, or a tensor on both, with astype()",
-        )
+        ))  # fmt: skip
 
 
 def meet(weak: str, other: str) -> str:

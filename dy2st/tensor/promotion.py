@@ -20,7 +20,7 @@ import numpy as np
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 
-from ..errors import DTypeError
+from ..errors import DTypeError, of_tracing
 from . import dispatch
 from .dispatch import ops
 from .failures import raise_if
@@ -109,10 +109,10 @@ def _require_float64(x: Any, y: Any) -> None:
     """DTypeError if a Python number that only the run knows meets a narrower float of NumPy, which would make the result one too."""
     narrow = next((v for v in (x, y) if isinstance(v, (np.float16, np.float32))), None)
     if narrow is not None and (isinstance(x, Tensor) or isinstance(y, Tensor)):
-        raise DTypeError(
+        raise of_tracing(DTypeError(
             f"a Python number that only the run knows beside a {type(narrow).__name__} of NumPy, in whose precision NumPy computes",
             location=user_location(3), hint="make it a number of Python's: float(...)",
-        )  # fmt: skip
+        ))  # fmt: skip
 
 
 def _number(x: Tensor, y: Tensor) -> Tensor | None:

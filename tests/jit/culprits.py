@@ -1506,6 +1506,36 @@ def default_argument_that_grows_on_one_path(x):
     return x * noted(3)
 
 
+def ranks_that_differ_in_a_try(x):
+    y = x[0]
+    try:
+        if x.sum() > 0:  # error: 'y' has 1 dims on one path and 0 on the other
+            y = x
+        z = y.sum()
+    except Exception:
+        z = x.sum() * 0
+    return z
+
+
+def number_of_two_kinds_in_a_try(x, n):
+    try:
+        k = 2.5 if x.sum() > 0 else 1
+        y = n * k  # error: 'the value of the expression' is a Python float on one path and a Python int on the other
+    except TypeError:
+        y = n * 0
+    return y
+
+
+def entries_of_two_dtypes_in_a_try(x, n):
+    rows = [x]
+    try:
+        for i in range(n):  # error: an element of 'rows' has dtype float32 on one path and int64 on the other
+            rows.append(n + i)
+    except (TypeError, ValueError):
+        rows = [x * 0]
+    return rows[0] * 1
+
+
 HELD_PARTIAL = {}
 
 
