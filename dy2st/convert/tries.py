@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import GradientError, LeakError, ModeError, StagedValueError, StructureError
+from ..errors import CompileError, GradientError, LeakError, ModeError, StagedValueError, StructureError, VerifyError
 from ..transpiler import ConversionError, locate
 from .cells import OrderCell
 from .growing import current
@@ -17,7 +17,9 @@ from .tracer import TooLongError, Tracer, current_tracer
 from .undefined import quiet
 
 # what cannot be traced; all else is raised eagerly too
-_OF_TRACING = (ConversionError, GradientError, LeakError, ModeError, StagedValueError, StructureError, TooLongError)
+_OF_TRACING = (
+    CompileError, ConversionError, GradientError, LeakError, ModeError, StagedValueError, StructureError, TooLongError, VerifyError,
+)  # fmt: skip
 
 Kinds = Sequence[Callable[[], Any]]
 

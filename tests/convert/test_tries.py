@@ -5,8 +5,9 @@ import pytest
 from dy2st_runtime.ir import Block, Program
 
 import dy2st
-from dy2st import jit
+from dy2st import errors, jit
 from dy2st.convert.aliases import Aliases
+from dy2st.convert.tries import is_of_tracing
 from dy2st.tensor import Tensor
 
 
@@ -62,3 +63,12 @@ def test_what_was_made_in_a_block_is_forgotten_at_its_end():
     assert aliases.of(inside) == {}
     assert set(aliases.of(result)) == {id(outside), id(other)}
     assert set(aliases.of(outside)) == {id(result), id(other)}
+
+
+@pytest.mark.parametrize(("error", "known"), [
+    (errors.VerifyError("no variable"), False), (errors.GradientError("none"), False), (errors.StructureError("two"), False),
+    (errors.of_tracing(errors.ShapeError("ranks")), False), (errors.ShapeError("sizes"), True), (errors.OutOfRangeError("index"), True),
+    (ValueError("of the user"), True),
+])  # fmt: skip
+def test_what_a_handler_of_the_user_may_catch(error, known):
+    assert is_of_tracing(error) is not known
