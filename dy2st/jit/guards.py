@@ -103,7 +103,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if type(a) is tuple:
-        return len(a) == len(b) and all(map(same, a, b))
+        return _all_same(a, b)
     if isinstance(a, float) and a == b:
         return math.copysign(1, a) == math.copysign(1, b)
     if isinstance(a, Tensor) or not isinstance(a, _PLAIN):
