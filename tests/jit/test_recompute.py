@@ -104,6 +104,17 @@ class Parts(Each):
         return a * b + still + rows + kept[0]
 
 
+class Remainders(Each):
+    """Numbers that jump, with gradients through them."""
+
+    def forward(self, x, n):
+        def parts(v):
+            rest = v.sum() % 0.7
+            return rest * v + (rest if rest > 0.3 else v.mean().floor()) + v.max() // 0.5
+
+        return jit.recompute(parts, x)
+
+
 class GrowingList(Each):
     def forward(self, x, n):
         rows = []
@@ -117,7 +128,7 @@ class GrowingList(Each):
         return x + paddle.stack(rows).sum(0) if len(rows) > 0 else x
 
 
-MODELS = [Each, Nested, InALoop, UnderAnIf, Recursive, Parts, GrowingList]
+MODELS = [Each, Nested, InALoop, UnderAnIf, Recursive, Parts, Remainders, GrowingList]
 
 
 def steps(cls, make, whole=False):

@@ -54,6 +54,8 @@ def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
 def _happens_once(sweep: Sweep, op: Operator) -> bool:
     if op.record.effect and not op.output_names:
         return True
+    if any(map(sweep.active, op.output_names)):
+        return False  # a remainder jumps too, and has a gradient
     single = all(sweep.var(name).shape == () for name in op.output_names)
     return single and not op.blocks and op.function is None and remat.jumps(op, sweep.forward, sweep)
 
