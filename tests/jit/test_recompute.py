@@ -224,6 +224,23 @@ def test_second_derivatives_through_it():
         assert x.grad.tolist() == [6.0, 12.0]
 
 
+def test_recursion_that_prints_is_an_error_that_names_the_line():
+    def visit(v, n):
+        if n <= 0:
+            return v
+        print("visit", n)
+        return visit(v * 2, n - 1)
+
+    @jit.to_static
+    def f(x, n):
+        return jit.recompute(visit, x, n)
+
+    x = paddle.to_tensor([1.0], stop_gradient=False)
+    with pytest.raises(paddle.errors.GradientError, match="prints, or logs: it would do so twice") as caught:
+        f(x, paddle.to_tensor(2)).backward()
+    assert caught.value.location.text.strip() == 'print("visit", n)'
+
+
 def test_an_error_in_it_names_the_line_of_the_user():
     def wrong(v):
         return v @ paddle.ones([3, 3])

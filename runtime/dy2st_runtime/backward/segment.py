@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..errors import GradientError
 from ..ir.program import Operator, Variable
 from ..ir.prune import RNG
 from ..ir.segments import draws
-from ..ir.visit import clone_ops, reads
+from ..ir.visit import all_ops, called, clone_ops, reads
 from ..ops import registry
 from . import remat
 from .loop import inner_pairs
 from .sweep import Sweep
+
+_SHOWN = ("print", "log_message")
 
 
 def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
@@ -23,6 +26,9 @@ def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
     douts = sweep.gradients_of(name for op in ops for name in op.output_names)
     if all(d is None for d in douts.values()):
         return
+    if printing := next((op for f in called(ops) for op in all_ops(f.block) if op.type in _SHOWN), None):
+        raise GradientError("jit.recompute of a recursive function that prints, or logs: it would do so twice", location=printing.location,
+                            hint="print outside of it, or call it without jit.recompute")  # fmt: skip
     program, block, b, state = sweep.forward.program, sweep.b.block, sweep.b, sweep.state
     snapshot = ops[0].output_names[0] if ops[0].type == "rng_snapshot" else None
     repeated = [op for op in ops if not _happens_once(sweep, op) and op is not (ops[0] if snapshot else None)]
