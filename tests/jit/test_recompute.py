@@ -86,6 +86,23 @@ class Recursive(Each):
         return self.visit(x, n) + jit.recompute(self.visit, x, n - 1)
 
 
+class DrawingRecursion(Each):
+    """Recursion that draws in what is computed again, and what is computed again in recursion."""
+
+    def visit(self, x, n):
+        if n <= 0:
+            return x
+        return self.visit(F.dropout(x * 1.5, 0.5), n - 1) + x
+
+    def inside(self, x, n):
+        if n <= 0:
+            return x
+        return self.inside(jit.recompute(lambda v: F.dropout(v * 1.5, 0.5).tanh(), x), n - 1) * F.dropout(x, 0.3)
+
+    def forward(self, x, n):
+        return jit.recompute(self.visit, x, n) + self.inside(x, n) + F.dropout(x, 0.5)
+
+
 class Parts(Each):
     """Several results in containers, some of which nobody uses; a variable of the function around, and what it computes of it."""
 
@@ -128,7 +145,7 @@ class GrowingList(Each):
         return x + paddle.stack(rows).sum(0) if len(rows) > 0 else x
 
 
-MODELS = [Each, Nested, InALoop, UnderAnIf, Recursive, Parts, Remainders, GrowingList]
+MODELS = [Each, Nested, InALoop, UnderAnIf, Recursive, DrawingRecursion, Parts, Remainders, GrowingList]
 
 
 def steps(cls, make, whole=False):

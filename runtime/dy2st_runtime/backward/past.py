@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..ir import segments
 from ..ir.growth import GROWN, LOST, REPLACED, relation
 from ..ir.program import Block, Operator, Variable
 from ..ir.prune import RNG
@@ -153,7 +154,12 @@ def reads_entries(op: Operator) -> bool:
 
 def draws(op: Operator) -> bool:
     """Whether the blocks of an op draw random numbers."""
-    return any(RNG in o.output_names for sub in op.blocks for o in all_ops(sub))
+    return segments.draws([inner for sub in op.blocks for inner in sub.ops])
+
+
+def restore(b: Builder, state: Variable, then: Variable) -> None:
+    """Gives the random generator, whose state is `state`, another one."""
+    b.apply(registry.get("rng_restore"), (state, then), {}, {"StateOut": [RNG]})
 
 
 def replay(sweep: Sweep, block: Block, copy: Operator, saved: Variable, step: Variable) -> list[Operator]:
@@ -162,11 +168,9 @@ def replay(sweep: Sweep, block: Block, copy: Operator, saved: Variable, step: Va
     spare = Block(block.program, block)
     b = Builder(spare, sweep.state, copy.location)
     now = b.op("rng_snapshot", State=state)
-    then = b.op("read_from_array", X=saved, I=step)
-    restore = registry.get("rng_restore")
-    b.apply(restore, (state, then), {}, {"StateOut": [RNG]})
+    restore(b, state, b.op("read_from_array", X=saved, I=step))
     spare.ops.append(copy)
-    b.apply(restore, (state, now), {}, {"StateOut": [RNG]})
+    restore(b, state, now)
     for v in spare.vars.values():
         v.block = block
         block.vars[v.name] = v

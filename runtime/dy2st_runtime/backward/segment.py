@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import GradientError
-from ..ir.program import Operator, Variable
+from ..ir.program import Operator
 from ..ir.prune import RNG
-from ..ir.segments import draws
 from ..ir.visit import all_ops, called, clone_ops, reads
-from ..ops import registry
 from . import remat
 from .loop import inner_pairs
+from .past import restore
 from .sweep import Sweep
 
 _SHOWN = ("print", "log_message")
@@ -30,10 +29,13 @@ def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
         raise GradientError("jit.recompute of a recursive function that prints, or logs: it would do so twice", location=printing.location,
                             hint="print outside of it, or call it without jit.recompute")  # fmt: skip
     program, block, b, state = sweep.forward.program, sweep.b.block, sweep.b, sweep.state
-    snapshot = ops[0].output_names[0] if ops[0].type == "rng_snapshot" else None
-    repeated = [op for op in ops if not _happens_once(sweep, op) and op is not (ops[0] if snapshot else None)]
+    drawn = ops[0].type == "rng_snapshot"
+    repeated = [op for op in ops[drawn:] if not _happens_once(sweep, op)]
     b.op("fence")
-    now = _take_back(sweep, snapshot) if snapshot and draws(repeated) else None
+    if drawn:
+        generator = sweep.var(RNG)
+        now = b.op("rng_snapshot", State=generator)
+        restore(b, generator, sweep.var(ops[0].output_names[0]))
     count = len(block.ops)
     mapping = clone_ops(repeated, sweep.forward, block, {}, fresh=True)
     copies = block.ops[count:]
@@ -44,8 +46,8 @@ def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
     program.segment_count += 1
     for op in copies:
         _mark(op, sweep.depth, program.segment_count)
-    if now is not None:
-        _restore(sweep, now)
+    if drawn:
+        restore(b, generator, now)
     walk = Sweep(block, b, state, sweep, sweep.depth + 1)
     for name, d in douts.items():
         if d is not None and walk.active(mapping.get(name, name)):
@@ -64,17 +66,6 @@ def _happens_once(sweep: Sweep, op: Operator) -> bool:
         return False  # a remainder jumps too, and has a gradient
     single = all(sweep.var(name).shape == () for name in op.output_names)
     return single and not op.blocks and op.function is None and remat.jumps(op, sweep.forward, sweep)
-
-
-def _take_back(sweep: Sweep, snapshot: str) -> Variable:
-    """Gives the random generator the state of that time; the state that it has now."""
-    now: Variable = sweep.b.op("rng_snapshot", State=sweep.var(RNG))
-    _restore(sweep, sweep.var(snapshot))
-    return now
-
-
-def _restore(sweep: Sweep, state: Variable) -> None:
-    sweep.b.apply(registry.get("rng_restore"), (sweep.var(RNG), state), {}, {"StateOut": [RNG]})
 
 
 def _mark(op: Operator, depth: int, number: int) -> None:

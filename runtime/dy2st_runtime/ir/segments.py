@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ..errors import Location
 from .builder import IRBuilder
 from .program import Block, Operator, Program
 from .prune import RNG
-from .visit import all_ops
+from .visit import all_ops, called
 
 
 @contextlib.contextmanager
@@ -41,6 +42,7 @@ def computed_apart(program: Program) -> Iterator[None]:
         program.segments = before
 
 
-def draws(ops: Iterable[Operator]) -> bool:
-    """Whether one of the ops, or one in their blocks, draws random numbers."""
-    return any(RNG in inner.output_names for op in ops for inner in (op, *(o for sub in op.blocks for o in all_ops(sub))))
+def draws(ops: Sequence[Operator]) -> bool:
+    """Whether one of the ops, or one in their blocks or in functions that they call, draws random numbers."""
+    blocks = [*(sub for op in ops for sub in op.blocks), *(f.block for f in called(ops))]
+    return any(RNG in op.output_names for op in chain(ops, *map(all_ops, blocks)))

@@ -243,11 +243,9 @@ class EnsureDefined(OpDef):
         return (douts[0],)
 
 
-@register
-class SuspendRun(OpDef):
-    """Splits a run in two: what follows runs when the caller resumes it, with further feeds (the backward part of a training step)."""
+class Mark(OpDef):
+    """An op that computes nothing: where it stands is what it says."""
 
-    type = "suspend"
     inputs = ()
     outputs = ()
     effect = True
@@ -260,6 +258,13 @@ class SuspendRun(OpDef):
     @staticmethod
     def reference() -> tuple:
         return ()
+
+
+@register
+class SuspendRun(Mark):
+    """Splits a run in two: what follows runs when the caller resumes it, with further feeds (the backward part of a training step)."""
+
+    type = "suspend"
 
     @staticmethod
     def lower(cx: Any) -> None:
@@ -267,22 +272,10 @@ class SuspendRun(OpDef):
 
 
 @register
-class Fence(OpDef):
+class Fence(Mark):
     """Nothing moves across it: what is computed again for the gradient comes behind it, and must not be computed with the first time."""
 
     type = "fence"
-    inputs = ()
-    outputs = ()
-    effect = True
-    differentiable = False
-
-    @staticmethod
-    def infer() -> tuple:
-        return ()
-
-    @staticmethod
-    def reference() -> tuple:
-        return ()
 
     @staticmethod
     def lower(cx: Any) -> None:
