@@ -12,6 +12,7 @@ The sizes are those of the BLIS model (Van Zee and van de Geijn, 2015): as many 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding as llvm
@@ -46,74 +47,98 @@ ROWS, VECTORS = (8, 3) if REGISTERS == 32 else (6, 2)
 HEIGHTS = (8, 4, 2, 1) if ROWS == 8 else (6, 4, 2, 1)
 
 
-def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
-    """tile(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, first): addresses are in bytes,
-    everything else counts elements; `first` != 0 begins with zeros, else with what C holds."""
-    scalar, count = SCALARS[dtype], lanes(dtype)
-    vector = ir.VectorType(scalar, count)
-    name = f"tile_{dtype}_{rows}x{vectors}"
+class _Sums:
+    """The accumulators of a tile, which code in the making adds to, and the places of C that they belong to.
+
+    Those lines of C are asked for at once, so that they are there when the reduction has run.
+    """
+
+    def __init__(self, build: ir.IRBuilder, dtype: str, rows: int, vectors: int, c: Any, c_row: Any):
+        self.build, self.count, self.align = build, lanes(dtype), dt.size(dtype)
+        self.vector = ir.VectorType(SCALARS[dtype], self.count)
+        starts = [build.gep(c, [build.mul(c_row, ir.Constant(I64, r))]) for r in range(rows)]
+        self.targets = [[self._vector_at(start, v) for v in range(vectors)] for start in starts]
+        for place in self._places():
+            ask_line(build, place, 1, 3)
+
+    def _places(self) -> list[Any]:
+        return [place for row in self.targets for place in row]
+
+    def _vector_at(self, pointer: Any, v: int) -> Any:
+        return self.build.bitcast(self.build.gep(pointer, [ir.Constant(I64, v * self.count)]), self.vector.as_pointer())
+
+    def ask_met(self, met: Any) -> None:
+        """Asks for what is so many bytes behind C."""
+        for place in self._places():
+            ask_line(self.build, self.build.inttoptr(self.build.add(self.build.ptrtoint(place, I64), met), place.type), 0, 2)
+
+    def begin(self, first: Any) -> None:
+        """They begin with zeros if `first` != 0, else with what C holds."""
+        build = self.build
+        self.slots = [[build.alloca(self.vector) for _ in row] for row in self.targets]
+        with build.if_else(build.icmp_signed("!=", first, ir.Constant(I64, 0))) as (then, otherwise):
+            with then:
+                for slot, _ in self._cells():
+                    build.store(ir.Constant(self.vector, [0.0] * self.count), slot)
+            with otherwise:
+                for slot, place in self._cells():
+                    build.store(build.load(place, align=self.align), slot)
+
+    def add(self, a: Any, steps: list[Any], b: Any) -> None:
+        """The products of a column of A, whose elements are `steps` apart from the first, and a row of B."""
+        build = self.build
+        columns = [build.load(self._vector_at(b, v), align=self.align) for v in range(len(self.slots[0]))]
+        for row, step in zip(self.slots, steps, strict=True):
+            factor = spread(build, build.load(build.gep(a, [step])), self.count)
+            for slot, column in zip(row, columns, strict=True):
+                product = build.fmul(factor, column, flags=("contract",))
+                build.store(build.fadd(build.load(slot), product, flags=("contract",)), slot)
+
+    def end(self) -> None:
+        """C gets them."""
+        for slot, place in self._cells():
+            self.build.store(self.build.load(slot), place, align=self.align)
+
+    def _cells(self) -> list[tuple[Any, Any]]:
+        return [cell for row, target in zip(self.slots, self.targets, strict=True) for cell in zip(row, target, strict=True)]
+
+
+def _function(name: str, emit: Callable[..., None]) -> Instruction:
+    """An instruction that calls a function of 12 integers, of which each module has one; `emit` writes it."""
 
     def define(module: ir.Module) -> ir.Function:
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 12), name)
         function.linkage = "internal"
         function.attributes.add("noinline")
-        a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, first = function.args
         build = ir.IRBuilder(function.append_basic_block("entry"))
-        pointer = lambda address: build.inttoptr(address, scalar.as_pointer())  # noqa: E731
-        zero = ir.Constant(I64, 0)
-
-        def places(builder: ir.IRBuilder) -> list[list[Any]]:
-            out = []
-            for r in range(rows):
-                row = builder.gep(c_pointer, [builder.mul(c_row, ir.Constant(I64, r))])
-                out.append([builder.bitcast(builder.gep(row, [ir.Constant(I64, v * count)]), vector.as_pointer())
-                            for v in range(vectors)])  # fmt: skip
-            return out
-
-        a_pointer, b_pointer, c_pointer = pointer(a), pointer(b), pointer(c)
-        a_table, b_table = (build.inttoptr(t, I64.as_pointer()) for t in (a_taps, b_taps))
-        steps = [build.mul(a_row, ir.Constant(I64, r)) for r in range(rows)]
-        targets = places(build)
-        for row in targets:
-            for place in row:
-                ask_line(build, place, 1, 3)
-        slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
-        with build.if_else(build.icmp_signed("!=", first, zero)) as (then, otherwise):
-            with then:
-                for row in slots:
-                    for slot in row:
-                        build.store(ir.Constant(vector, [0.0] * count), slot)
-            with otherwise:
-                for row, target in zip(slots, targets, strict=True):
-                    for slot, place in zip(row, target, strict=True):
-                        build.store(build.load(place, align=dt.size(dtype)), slot)
-        with (
-            counted(build, channels) as channel,
-            counted(build, taps) as tap,
-        ):
-            a_at = build.add(build.mul(channel, a_channel), build.load(build.gep(a_table, [tap])))
-            b_at = build.add(build.mul(channel, b_channel), build.load(build.gep(b_table, [tap])))
-            a_here, b_here = build.gep(a_pointer, [a_at]), build.gep(b_pointer, [b_at])
-            columns = []
-            for v in range(vectors):
-                place = build.bitcast(build.gep(b_here, [ir.Constant(I64, v * count)]), vector.as_pointer())
-                columns.append(build.load(place, align=dt.size(dtype)))
-            for r in range(rows):
-                value = build.load(build.gep(a_here, [steps[r]]))
-                factor = spread(build, value, count)
-                for v in range(vectors):
-                    product = build.fmul(factor, columns[v], flags=("contract",))
-                    build.store(build.fadd(build.load(slots[r][v]), product, flags=("contract",)), slots[r][v])
-        for row, target in zip(slots, targets, strict=True):
-            for slot, place in zip(row, target, strict=True):
-                build.store(build.load(slot), place, align=dt.size(dtype))
+        emit(build, *function.args)
         build.ret_void()
         return function
 
-    def emit(builder: Any, *operands: Any) -> None:
+    def call(builder: Any, *operands: Any) -> None:
         builder.call(builder.module.globals.get(name) or define(builder.module), operands)
 
-    return Instruction(emit)
+    return Instruction(call)
+
+
+def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
+    """tile(a, a_row, a_channel, a_taps, b, b_channel, b_taps, channels, taps, c, c_row, first): addresses are in bytes,
+    everything else counts elements; `first` != 0 begins with zeros, else with what C holds."""
+
+    def emit(build: ir.IRBuilder, a: Any, a_row: Any, a_channel: Any, a_taps: Any, b: Any, b_channel: Any, b_taps: Any, channels: Any,
+             taps: Any, c: Any, c_row: Any, first: Any) -> None:  # fmt: skip
+        a, b, c = (build.inttoptr(address, SCALARS[dtype].as_pointer()) for address in (a, b, c))
+        a_table, b_table = (build.inttoptr(t, I64.as_pointer()) for t in (a_taps, b_taps))
+        steps = [build.mul(a_row, ir.Constant(I64, r)) for r in range(rows)]
+        sums = _Sums(build, dtype, rows, vectors, c, c_row)
+        sums.begin(first)
+        with counted(build, channels) as channel, counted(build, taps) as tap:
+            a_at = build.add(build.mul(channel, a_channel), build.load(build.gep(a_table, [tap])))
+            b_at = build.add(build.mul(channel, b_channel), build.load(build.gep(b_table, [tap])))
+            sums.add(build.gep(a, [a_at]), steps, build.gep(b, [b_at]))
+        sums.end()
+
+    return _function(f"tile_{dtype}_{rows}x{vectors}", emit)
 
 
 def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
@@ -122,75 +147,38 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
     the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee
     them); what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of B, from
     `far` on."""
-    scalar, count = SCALARS[dtype], lanes(dtype)
-    vector, align = ir.VectorType(scalar, count), dt.size(dtype)
-    name, some = f"run_tile_{dtype}_{rows}x{vectors}", LINE // dt.size(dtype)
+    some = LINE // dt.size(dtype)
 
-    def define(module: ir.Module) -> ir.Function:
-        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 12), name)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
-        a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows = function.args
-        build = ir.IRBuilder(function.append_basic_block("entry"))
+    def emit(build: ir.IRBuilder, a: Any, a_row: Any, ahead: Any, b: Any, b_row: Any, terms: Any, c: Any, c_row: Any, first: Any, met: Any,
+             far: Any, far_rows: Any) -> None:  # fmt: skip
         constant = lambda value: ir.Constant(I64, value)  # noqa: E731
-        pointers = (build.inttoptr(address, scalar.as_pointer()) for address in (a, b, c, ahead, far))
-        a_pointer, b_pointer, c_pointer, next_pointer, far_pointer = pointers
+        a, b, c, ahead, far = (build.inttoptr(address, SCALARS[dtype].as_pointer()) for address in (a, b, c, ahead, far))
         steps = [build.mul(a_row, constant(r)) for r in range(rows)]
-        targets = []
-        for r in range(rows):
-            row = build.gep(c_pointer, [build.mul(c_row, constant(r))])
-            targets.append([build.bitcast(build.gep(row, [constant(v * count)]), vector.as_pointer()) for v in range(vectors)])
-        for row in targets:
-            for place in row:
-                ask_line(build, place, 1, 3)
+        sums = _Sums(build, dtype, rows, vectors, c, c_row)
         with build.if_then(build.icmp_signed("!=", met, constant(0))):
-            for row in targets:
-                for place in row:
-                    ask_line(build, build.inttoptr(build.add(build.ptrtoint(place, I64), met), place.type), 0, 2)
-        slots = [[build.alloca(vector) for _ in range(vectors)] for _ in range(rows)]
-        cells = [pair for row, target in zip(slots, targets, strict=True) for pair in zip(row, target, strict=True)]
-        with build.if_else(build.icmp_signed("!=", first, constant(0))) as (then, otherwise):
-            with then:
-                for slot, _ in cells:
-                    build.store(ir.Constant(vector, [0.0] * count), slot)
-            with otherwise:
-                for slot, place in cells:
-                    build.store(build.load(place, align=align), slot)
+            sums.ask_met(met)
+        sums.begin(first)
 
         def add(term: Any) -> None:
-            """The products of one column of A and one row of B."""
-            a_here, b_here = build.gep(a_pointer, [term]), build.gep(b_pointer, [build.mul(term, b_row)])
-            columns = [build.load(build.bitcast(build.gep(b_here, [constant(v * count)]), vector.as_pointer()), align=align)
-                       for v in range(vectors)]  # fmt: skip
-            for r in range(rows):
-                factor = spread(build, build.load(build.gep(a_here, [steps[r]])), count)
-                for v in range(vectors):
-                    product = build.fmul(factor, columns[v], flags=("contract",))
-                    build.store(build.fadd(build.load(slots[r][v]), product, flags=("contract",)), slots[r][v])
+            sums.add(build.gep(a, [term]), steps, build.gep(b, [build.mul(term, b_row)]))
 
         whole = build.sdiv(terms, constant(some))
         with counted(build, whole) as part:
             begun = build.mul(part, constant(some))
-            for r in range(rows):
-                ask_line(build, build.gep(next_pointer, [build.add(begun, steps[r])]), 0, 3)
+            for step in steps:
+                ask_line(build, build.gep(ahead, [build.add(begun, step)]), 0, 3)
             with counted(build, far_rows) as row:
                 place = build.mul(build.add(build.mul(part, far_rows), row), b_row)
                 for line in range(vectors * VECTOR_BYTES // LINE + 1):
-                    ask_line(build, build.gep(far_pointer, [build.add(place, constant(line * some))]), 0, 2)
+                    ask_line(build, build.gep(far, [build.add(place, constant(line * some))]), 0, 2)
             with counted(build, constant(some)) as term:
                 add(build.add(begun, term))
         done = build.mul(whole, constant(some))
         with counted(build, build.sub(terms, done)) as term:
             add(build.add(done, term))
-        for slot, place in cells:
-            build.store(build.load(slot), place, align=align)
-        build.ret_void()
-        return function
+        sums.end()
 
-    def emit(builder: Any, *operands: Any) -> None:
-        builder.call(builder.module.globals.get(name) or define(builder.module), operands)
-
-    return Instruction(emit)
+    return _function(f"run_tile_{dtype}_{rows}x{vectors}", emit)
 
 
 def dispatch_runs(dtype: str) -> Any:
