@@ -325,8 +325,8 @@ class StagedFunction:
         given = list(extract(self.params, (arguments, held)))
         inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(self.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)
-        for out in outs:
-            out.stop_gradient = not (dispatch.is_grad_enabled() and out.dtype.startswith("float"))
+        for i, out in enumerate(outs):
+            out.stop_gradient = not (out.dtype.startswith("float") and (dispatch.is_grad_enabled() or self._passes(i, given)))
         made: list[Any] = []
         rest = iter(outs)
 
@@ -346,6 +346,11 @@ class StagedFunction:
         result, state = value
         self.outer.become(held, state)
         return result
+
+    def _passes(self, i: int, given: Sequence[Any]) -> bool:
+        """Whether a result may be what was there before the call and takes a gradient, so that it does so in `no_grad` too."""
+        found = [*self.outside[i].values(), *(x for j, x in enumerate(given) if (i, j) in self.same)]
+        return any(not isinstance(x, Tensor) or not x.stop_gradient for x in found if shared(x))
 
     def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
         """What a call returns may be one of its arguments."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from dy2st_runtime import config
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
 from dy2st_runtime.ops.registry import OpDef
@@ -74,7 +75,7 @@ class Tracer(Watcher, ProgramRecorder):
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
         swept: the objects of the outside of which all attributes are read.
         values: the tensors that got a variable as their value when they were modified in place, by its name.
-        limit: the number of ops beyond which tracing fails with TooLongError; None: any.
+        limit: the number of ops beyond which tracing fails: with TooLongError if it is less than `config.TRACE_LIMIT`.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
         ended: the exceptions that the last op of a block raises, whatever the run does there, by id, with the block.
@@ -136,7 +137,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
-        self.limit: int | None = None
+        self.limit = config.TRACE_LIMIT.get()
         self.settled: dict[tuple[Location | None, tuple[str, ...]], Settled] = {}
         self.recursive = frozenset(recursive)
         self.activations: list[Activation] = []
@@ -150,10 +151,18 @@ class Tracer(Watcher, ProgramRecorder):
         return why_unconverted(user_code()) or ProgramRecorder.advise(self, what)
 
     # ---- ops ----
+    def _end(self) -> NoReturn:
+        if self.limit < config.TRACE_LIMIT.get():
+            raise TooLongError(f"a trace of more than {self.limit} ops", location=user_location(4))
+        raise StagedValueError(
+            f"more than {self.limit} operations are recorded in one trace: a loop that Python counts is unrolled, and seems to have no end",
+            location=user_location(4), hint="loop over a tensor, or a `range` of one, which is recorded once; or set DY2ST_TRACE_LIMIT",
+        )  # fmt: skip
+
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         self._count += 1
-        if self.limit is not None and self._count > self.limit:
-            raise TooLongError(f"a trace of more than {self.limit} ops", location=user_location(3))
+        if self._count > self.limit:
+            self._end()
         if op.may_raise and (self.tries.active or self.tries.onlookers) and self.tries.intercept(op, ins, attrs):
             return ()
         values = tuple(
@@ -377,6 +386,14 @@ class Tracer(Watcher, ProgramRecorder):
         # what was modified here before, in `no_grad()` say, is symbolic by now, but no other tensor
         known = not tensor.is_symbolic or id(tensor) in self.originals
         return known and tensor.is_leaf and not tensor._stop
+
+    def require_no_leaf(self, tensor: Tensor) -> None:
+        for other in self.aliases.of(tensor).values():
+            if isinstance(other, Tensor) and not other.stop_gradient and self.is_leaf(other):
+                raise StructureError(
+                    "what is modified in place here is on one path a leaf tensor with stop_gradient=False, whose gradient would be lost, "
+                    "and on another path is not", location=user_location(3), hint="modify a copy (x.clone()), or do it under no_grad()",
+                )  # fmt: skip
 
     def may_need_gradient(self, tensor: Tensor) -> bool:
         if tensor._stop or id(tensor) in self.arguments:

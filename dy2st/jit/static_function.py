@@ -312,7 +312,8 @@ class StaticFunction:
                 trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
                               self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive,
                               "" if self.splits is None else self.splits.exact)  # fmt: skip
-                trace.tracer.limit = sizes.limit
+                if sizes.limit is not None:
+                    trace.tracer.limit = min(sizes.limit, trace.tracer.limit)
                 trace.tracer.is_piece = self.splits is not None
                 try:
                     return trace.run(self.raw.__qualname__)

@@ -59,6 +59,9 @@ class Recorder:
         """Whether a tensor is one of the caller's that no recorded op has made."""
         return tensor.is_leaf and not tensor.is_symbolic
 
+    def require_no_leaf(self, tensor: Tensor) -> None:
+        """Error if a tensor, which gradients flow through and which is modified, is a leaf on some paths."""
+
     def may_need_gradient(self, tensor: Tensor) -> bool:
         """Whether gradients may flow to a tensor: variables of loops say so in any case, but nothing that is known may want one."""
         return not tensor.stop_gradient
@@ -357,6 +360,8 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
         )  # fmt: skip
     computed = differentiable and _state.grad
     if recorder is not None:
+        if computed:
+            recorder.require_no_leaf(tensor)
         recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))
         return tensor
     twins.require_alone(tensor)

@@ -117,6 +117,12 @@ RECURSION_LIMIT = Flag(
     "how many calls of functions may be inside each other in a run where only the run knows when they end; beyond it is a "
     "RecursionError. The reference interpreter calls by Python, whose own limit holds as well",
 )
+TRACE_LIMIT = Flag(
+    "DY2ST_TRACE_LIMIT",
+    200_000,
+    _count,
+    "how many operations a trace may have: beyond it is an error, as a loop that Python counts, and that is unrolled, seems to have no end",
+)
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 

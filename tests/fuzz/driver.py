@@ -23,6 +23,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from dy2st_runtime import config
+
 from dy2st.transpiler import loader
 
 from .generator import program
@@ -107,7 +109,8 @@ def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
     reports: list[str] = []
     try:
         for seed in range(first, end):
-            what, report = run(seed, native)
+            with config.TRACE_LIMIT.override(20_000):  # of loops that have no end where no call gets to
+                what, report = run(seed, native)
             found[what] += 1
             if report:
                 reports.append(report)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dy2st.tensor import Parameter, Tensor
+from dy2st.tensor.twins import tie
 
 from . import world
 
@@ -64,8 +65,9 @@ class State:
         return restore
 
     def settle(self) -> None:
-        """Cuts the tensors off from the graph of this call; what is one tensor stays one."""
+        """Cuts the tensors off from the graph of this call; what is one tensor, or may be one, stays so."""
         known: dict[int, tuple[Any, Any]] = {}
+        groups = {id(group): group for t in self.tensors() for group in t._ties}
 
         def once(x: Any) -> Any:
             return known.setdefault(id(x), (x, cut(x)))[1]
@@ -79,6 +81,10 @@ class State:
                 fill(x, {k: once(v) for k, v in inside.items()})
             if isinstance(x, Tensor):
                 x.clear_grad()
+        for group in groups.values():
+            members = [t for r in (group.first, *group.others) if (t := r()) is not None]
+            if any(known.get(id(t), (t, t))[1] is not t for t in members):
+                tie([known.get(id(t), (t, t))[1] for t in members])
 
     def _walk(self) -> Iterator[tuple[str, Any, str]]:
         """Path, object, and the first path to it if there was one before."""

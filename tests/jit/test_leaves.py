@@ -6,7 +6,7 @@ from three_ways import compare, outcome
 
 import dy2st
 from dy2st import jit, nn
-from dy2st.errors import InplaceError
+from dy2st.errors import InplaceError, StructureError
 from dy2st.tensor import Tensor
 
 
@@ -93,6 +93,24 @@ def test_of_a_parameter_that_was_set_before():
     for net in (Scale(), jit.to_static(Scale())):  # the value has an open dim: whether it fits, the run knows
         with pytest.raises(InplaceError, match="leaf"):
             net(Tensor(np.ones(2, np.float32)))
+
+
+def on_one_path_and_then_fails(x):
+    y = x * 2 if x.sum() > 0 else x
+    y[0] += 1.0
+    raise ValueError("after it")
+
+
+def test_on_one_path_of_a_call_that_fails():
+    static = jit.to_static(on_one_path_and_then_fails)
+    with pytest.raises(InplaceError):
+        on_one_path_and_then_fails(leaf(-1.0))
+    with pytest.raises(StructureError, match="on one path a leaf") as caught:
+        static(leaf(-1.0))
+    assert caught.value.location.line == on_one_path_and_then_fails.__code__.co_firstlineno + 2
+    for f in (on_one_path_and_then_fails, static):
+        with pytest.raises(ValueError, match="after it"):
+            f(leaf(-1.0) * 1)
 
 
 def test_argument_that_is_modified_takes_one_trace_for_each_kind():

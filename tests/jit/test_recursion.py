@@ -243,7 +243,42 @@ def then_without_gradient(x):
     return z * y * x
 
 
-@pytest.mark.parametrize("function", [once_without_gradient, then_without_gradient])
+def given_or_made(v, depth):
+    if depth <= 0:
+        return v
+    return v * 2 if v.sum() > 0 else given_or_made(v, depth - 1)
+
+
+def passed_through_without_gradient(x):
+    with no_grad():
+        y = given_or_made(x, (x > 5).sum())
+        z = given_or_made(x, (x < 5).sum())
+    return y * x + z
+
+
+class Kept:
+    def __init__(self, value):
+        self.value = value
+
+
+def keep(kept, x, depth):
+    if depth <= 0:
+        return
+    if x.sum() > 0:
+        kept.value = x
+    keep(kept, x, depth - 1)
+
+
+def left_alone_without_gradient(x):
+    kept = Kept(x * 3)
+    with no_grad():
+        keep(kept, x * 2, (x < 5).sum())
+    return kept.value * x
+
+
+@pytest.mark.parametrize("function", [
+    once_without_gradient, then_without_gradient, passed_through_without_gradient, left_alone_without_gradient,
+])  # fmt: skip
 def test_gradients_flow_where_they_are_recorded(function):
     found = []
     for f in (function, jit.to_static(function)):

@@ -316,6 +316,22 @@ def test_python_loops_are_unrolled():
     assert "while_loop" not in str(f.main_program)
 
 
+def grows_what_it_runs_over(x):
+    items = [x]
+    if x.sum() > 0:
+        for item in items:
+            items.append(item + 1)
+    return x
+
+
+def test_a_loop_without_end_on_a_path_not_taken():
+    x = tensor(-1.0)
+    assert grows_what_it_runs_over(x) is x
+    with config.TRACE_LIMIT.override(100), pytest.raises(StagedValueError, match="more than 100 operations") as caught:
+        jit.to_static(grows_what_it_runs_over)(x)
+    assert caught.value.location.line == grows_what_it_runs_over.__code__.co_firstlineno + 4
+
+
 class Plain:
     pass
 
