@@ -184,7 +184,7 @@ def test_after_the_passes_only_what_the_gradient_reads_is_saved() -> None:
     makers = {name: op.type for op in forward.attrs["body_block"].ops for name in op.output_names}
     # the sums for the broadcast bias are gone: the batch is the same by construction, so no product is kept for its shape
     kept = sorted(makers.get(name, "param") for name in forward.attrs["saved"])
-    assert kept == ["fused_elementwise", "param", "squeeze2"]
+    assert kept == ["fused_matmul", "param", "squeeze2"]
 
 
 # ---- lists ----

@@ -24,6 +24,8 @@ CHUNKS_OF_LOOP, CHUNKS_OF_PRODUCT = 16, 1
 """Chunks for each thread: with more, a thread that loses its core holds up the others less; a product loses speed with each part."""
 WHOLE = 1 << 19
 """A product of fewer multiplications, 10 microseconds, is not divided (a batch of them is)."""
+NEAR = 16
+"""Parts of a product after which what follows is done to them."""
 
 
 class CpuLanguage(Language):
@@ -106,8 +108,14 @@ class CpuLanguage(Language):
     def routine_call(self, fn: str, tensors: list[str], scalars: list[str]) -> list[str]:
         return [f"call_{fn}({', '.join([*(f'{t}_p' for t in tensors), *scalars])})"]
 
-    def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
-        return [f"{self._product(g, expr, dtype)}, 1, 0, 1)"]
+    def gemm(self, g: n.Gemm, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
+        return [f"{self._product(g, expr, dtype)}, 1, 0, 1)",
+                *(self._finish(g, render, "0", expr(g.m), "0", expr(g.n)) if g.body else [])]  # fmt: skip
+
+    @staticmethod
+    def _finish(g: n.Gemm, render: Callable[[list[Any], int], list[str]], top: str, bottom: str, left: str, right: str) -> list[str]:
+        """What is done to the elements of a part of a product."""
+        return [f"for {g.row} in range({top}, {bottom}):", f"    for {g.column} in range({left}, {right}):", *render(g.body, 2)]
 
     @staticmethod
     def _product(g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> str:
@@ -158,22 +166,37 @@ class CpuLanguage(Language):
         """Matrix products; an iteration is a part of one of them: a number of its columns, or rows if these are more."""
         g = s if isinstance(s, n.Gemm) else s.body[-1]
         expr, dtype = renderer.expr, renderer.tensors[g.c].dtype
-        m, columns, inner = expr(g.m), expr(g.n), expr(g.k)
+        m, columns = expr(g.m), expr(g.n)
+        inner = expr(g.k) if not g.body else f"({expr(g.k)} + {round(1 / PRODUCT)} * {expr(cost(g.body))})"
         lines = [f"size = {m} * {columns} * {inner}",
                  f"parts = 1 if size < {WHOLE} else (max({m}, {columns}) - 1) // {layout.PRODUCT_PART} + 1"]  # fmt: skip
         count = "parts" if s is g else f"({expr(s.stop)}) * parts"
         work = f"max(1, size * {round(100 * PRODUCT)} // (100 * parts))"
         lines += self._ask(count, work, False, CHUNKS_OF_PRODUCT)
         call = self._product(g, expr, dtype)
-        if s is g:
+        if s is g and not g.body:
             return [*lines, f"{call}, parts, start, stop)"]
-        return [*lines,
-                "while start < stop:",
-                f"    {s.name} = start // parts",
-                f"    last = min(parts, start - {s.name} * parts + stop - start)",
-                *(renderer.body(s.body[:-1], 1) if s.body[:-1] else []),
-                f"    {call}, parts, start - {s.name} * parts, last)",
-                f"    start = {s.name} * parts + last"]  # fmt: skip
+        # what is done to elements is done while they are in a cache
+        most = f"min(parts, {{}} + {NEAR})" if g.body else "parts"
+        if s is g:
+            lines += ["while start < stop:", "    first = start", f"    last = min({most.format('first')}, stop)"]
+        else:
+            lines += ["while start < stop:",
+                      f"    {s.name} = start // parts",
+                      f"    first = start - {s.name} * parts",
+                      f"    last = min({most.format('first')}, first + stop - start)",
+                      *(renderer.body(s.body[:-1], 1) if s.body[:-1] else [])]  # fmt: skip
+        lines.append(f"    {call}, parts, first, last)")
+        if g.body:
+            part = layout.PRODUCT_PART
+            lines += [f"    top, bottom, left, right = 0, {m}, 0, {columns}",
+                      "    if last - first < parts:",
+                      f"        if {m} > {columns}:",
+                      f"            top, bottom = first * {part}, min({m}, last * {part})",
+                      "        else:",
+                      f"            left, right = first * {part}, min({columns}, last * {part})",
+                      *("    " + line for line in self._finish(g, renderer.body, "top", "bottom", "left", "right"))]  # fmt: skip
+        return [*lines, "    start += last - first"]
 
 
 def render(kernel: n.Kernel, name: str = "kernel", bounds: bool = False, views: dict[str, str] | None = None) -> str:

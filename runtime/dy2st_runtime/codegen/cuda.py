@@ -82,7 +82,7 @@ class CudaLanguage(Language):
         lines.append(f"{pad}    {loop.name} = {rest}")
         return [*lines, *render([*between, *loops[-1].body], indent + 1)]
 
-    def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
+    def gemm(self, g: n.Gemm, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         a, b, c = (expr(e) for e in (g.a_offset, g.b_offset, g.c_offset))
         lda, ldb, ldc = (expr(e) for e in (g.lda, g.ldb, g.ldc))
         a_at = f"({a}) + p * ({lda}) + row" if g.trans_a else f"({a}) + row * ({lda}) + p"
@@ -94,7 +94,8 @@ class CudaLanguage(Language):
                 f"    total = {dtype}(0.0)",
                 f"    for p in range({expr(g.k)}):",
                 f"        total += {g.a}[{a_at}] * {g.b}[{b_at}]",
-                f"    {g.c}[{at}] {'+=' if g.add else '='} total"]  # fmt: skip
+                f"    {g.c}[{at}] {'+=' if g.add else '='} total",
+                *([f"    {g.row} = row", f"    {g.column} = col", *render(g.body, 1)] if g.body else [])]  # fmt: skip
 
 
 def render(kernel: n.Kernel, name: str = "kernel") -> str:

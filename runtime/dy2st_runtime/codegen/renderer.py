@@ -76,7 +76,7 @@ class Language:
     def routine_call(self, fn: str, tensors: list[str], scalars: list[str]) -> list[str]:
         raise NotImplementedError
 
-    def gemm(self, g: n.Gemm, expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
+    def gemm(self, g: n.Gemm, render: Callable[[list[Any], int], list[str]], expr: Callable[[n.Expr], str], dtype: str) -> list[str]:
         raise NotImplementedError
 
 
@@ -141,7 +141,7 @@ class Renderer:
         if isinstance(s, n.RoutineCall):
             return [pad + line for line in language.routine_call(s.fn, list(s.tensors), [expr(e) for e in s.scalars])]
         if isinstance(s, n.Gemm):
-            return [pad + line for line in language.gemm(s, expr, self.tensors[s.c].dtype)]
+            return [pad + line for line in language.gemm(s, self.body, expr, self.tensors[s.c].dtype)]
         raise TypeError(f"no statement of the loop IR: {s!r}")
 
     # ---- expressions ----

@@ -17,6 +17,7 @@ from ..codegen import layout
 from ..errors import Location
 from ..ir.visit import all_ops
 from ..loopir.nodes import Kernel
+from ..ops.fused import GROUPS
 from .clock import nanoseconds
 from .frame import Frame
 from .plan import Plan
@@ -125,6 +126,6 @@ def places(plan: Plan, instruction: int) -> list[Location]:
         return []
     whole = kernel_of(plan, instruction).label != "copy"
     inside = [inner for block in op.blocks for inner in all_ops(block)] if whole else []
-    ops = inside if op.type in ("fused_elementwise", "fused_conv2d") else [op, *inside]
+    ops = inside if op.type in GROUPS else [op, *inside]
     found = {(x.location.file, x.location.line): x.location for x in ops if x.location is not None}
     return [found[key] for key in sorted(found)]

@@ -22,6 +22,7 @@ from .. import dims, dtype
 from ..errors import FormatError
 from ..ir.program import Block, Function, Operator, Program, Variable
 from ..ir.visit import free_names
+from ..ops.fused import GROUPS
 from . import paddle_attrs
 from .framework_proto import VAR, ProgramDesc, VarDesc
 from .paddle_structure import FUNCTION, MAX_NESTING
@@ -162,7 +163,7 @@ class BlockWriter:
     def block(self, block: Block, names: dict[str, str]) -> None:
         """Writes the ops of a block of the IR into this one."""
         special: dict[str, Callable[[Operator, Block, dict[str, str]], None]] = {
-            "cond": self.cond, "while_loop": self.while_loop, "fused_elementwise": self.inline, "fused_conv2d": self.inline,
+            "cond": self.cond, "while_loop": self.while_loop, **dict.fromkeys(GROUPS, self.inline),
             "write_to_array": self.write_to_array, "create_array": self.create_array,
         }  # fmt: skip
         for op in block.ops:

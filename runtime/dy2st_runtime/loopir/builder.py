@@ -13,7 +13,7 @@ with k.parallel(x.shape[0]) as i:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import nodes as n
@@ -164,14 +164,22 @@ class KernelBuilder:
 
     def gemm(self, a: TensorRef, b: TensorRef, c: TensorRef, m: Any, n_: Any, k: Any, *, trans_a: bool = False,
              trans_b: bool = False, a_offset: Any = 0, b_offset: Any = 0, c_offset: Any = 0, lda: Any = None,
-             ldb: Any = None, ldc: Any = None, add: bool = False) -> None:  # fmt: skip
-        """C = op(A) @ op(B), or C += it; see `nodes.Gemm`. Leading dims default to packed row-major."""
+             ldb: Any = None, ldc: Any = None, add: bool = False,
+             finish: Callable[[n.Expr, n.Expr], None] | None = None) -> None:  # fmt: skip
+        """C = op(A) @ op(B), or C += it; see `nodes.Gemm`. Leading dims default to packed row-major. `finish` emits what is done to an
+        element of C, given its flat offset and its column."""
         ix = lambda v: n.as_expr(v, n.INDEX)  # noqa: E731
         lda = (m if trans_a else k) if lda is None else lda
         ldb = (k if trans_b else n_) if ldb is None else ldb
         ldc = n_ if ldc is None else ldc
-        self.emit(n.Gemm(trans_a, trans_b, ix(m), ix(n_), ix(k), a.name, ix(a_offset), ix(lda), b.name, ix(b_offset), ix(ldb), add,
-                         c.name, ix(c_offset), ix(ldc)))  # fmt: skip
+        g = n.Gemm(trans_a, trans_b, ix(m), ix(n_), ix(k), a.name, ix(a_offset), ix(lda), b.name, ix(b_offset), ix(ldb), add,
+                   c.name, ix(c_offset), ix(ldc))  # fmt: skip
+        if finish is not None:
+            g.row, g.column = self.fresh("row"), self.fresh("column")
+            row, column = n.Name(g.row, n.INDEX), n.Name(g.column, n.INDEX)
+            with self._nested(g.body):
+                finish(self.let(g.c_offset + row * g.ldc + column), column)
+        self.emit(g)
 
     def routine(self, fn: str, tensors: Sequence[TensorRef], *scalars: Any, writes: Sequence[TensorRef], work: Any = 1) -> None:
         """Calls a routine of the target; see `nodes.RoutineCall`."""

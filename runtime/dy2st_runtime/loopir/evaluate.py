@@ -130,7 +130,7 @@ def _has_checks(s: Any) -> bool:
 
 
 def bodies(s: Any) -> list[list[Any]]:
-    if isinstance(s, n.For):
+    if isinstance(s, (n.For, n.Gemm)):
         return [s.body]
     if isinstance(s, n.While):
         return [s.setup, s.body]

@@ -113,7 +113,10 @@ class SetShape:
 
 @dataclass
 class Gemm:
-    """C[m,n] = op(A)[m,k] @ op(B)[k,n], or with `add` C += it; row-major, at flat offsets; ld* are the row strides as stored."""
+    """C[m,n] = op(A)[m,k] @ op(B)[k,n], or with `add` C += it; row-major, at flat offsets; ld* are the row strides as stored.
+
+    The body runs for each element of C when it is there, in any order; in it `row` and `column` name the place.
+    """
 
     trans_a: bool
     trans_b: bool
@@ -130,6 +133,9 @@ class Gemm:
     c: str
     c_offset: Expr
     ldc: Expr
+    row: str = ""
+    column: str = ""
+    body: list[Any] = field(default_factory=list)
 
 
 @dataclass

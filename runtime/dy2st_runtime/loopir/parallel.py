@@ -100,7 +100,8 @@ def _adds(s: Any) -> bool:
 
 def _named(s: Any) -> set[str]:
     """The names that a statement gives."""
-    return {t.name for t in _statements(s) if isinstance(t, (n.Let, n.Var, n.For))}
+    found = {t.name for t in _statements(s) if isinstance(t, (n.Let, n.Var, n.For))}
+    return found | {name for t in _statements(s) if isinstance(t, n.Gemm) and t.body for name in (t.row, t.column)}
 
 
 def _assigned(s: Any) -> set[str]:
@@ -162,6 +163,9 @@ def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
             # two operations for each of m * n * k at 100 GFLOP/s
             sizes: list[Any] = [UNKNOWN_TRIPS if any(name in inside for name in _names(e)) else e for e in (s.m, s.n, s.k)]
             total = total + n.as_expr(sizes[0] * sizes[1] * sizes[2], n.INDEX) // round(1 / ARITHMETIC)
+            if s.body:
+                total = total + sizes[0] * sizes[1] * cost(s.body)
+            continue
         for inner in bodies(s):
             part, rest = _cost(inner, inside)
             if isinstance(s, (n.For, n.While)):

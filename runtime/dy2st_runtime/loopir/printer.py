@@ -63,6 +63,8 @@ def _lines(body: list, indent: int) -> list[str]:
             a, b = s.a + (".T" if s.trans_a else ""), s.b + (".T" if s.trans_b else "")
             sizes = ", ".join(map(show_expr, (s.m, s.n, s.k)))
             out.append(f"{pad}gemm {s.c} {'+=' if s.add else '='} {a} @ {b}  sizes [{sizes}]")
+            if s.body:
+                out += [f"{pad}    at ({s.row}, {s.column}):", *_lines(s.body, indent + 2)]
         else:
             raise TypeError(type(s))
     return out

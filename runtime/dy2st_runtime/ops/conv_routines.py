@@ -17,7 +17,7 @@ from .windows import Axes, axes_of
 
 
 def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any], finish: Any = None) -> None:
-    """Output of a convolution. `finish` (see `lowering.convolution`) is done to each part of it as soon as it is there."""
+    """Output of a convolution. `finish` (see `lowering.finish`) is done to each part of it as soon as it is there."""
     if is_direct(f, attrs):
         _direct(cx, x, f, out, attrs, finish)
         return

@@ -7,6 +7,9 @@ from typing import Any
 from ..errors import GradientError
 from .registry import OpDef, SubBlock, TensorType, register
 
+GROUPS = ("fused_elementwise", "fused_conv2d", "fused_matmul")
+"""The types of the ops of this module."""
+
 
 class Group(OpDef):
     """The ops of `sub_block`, whose params are X and whose results are Out."""
@@ -60,3 +63,19 @@ class FusedConv2D(Group):
     @staticmethod
     def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
         cx.fused_convolution(xs, outs, sub_block)
+
+
+@register
+class FusedMatmul(Group):
+    """A matrix product of floats, the first op of the block, and elementwise ops on its output, done to each part of it while that is in a
+    cache.
+
+    The params are its X and Y, then the other inputs of the elementwise ops: of the shape of the output, or with one element, or with one
+    for each column. The pass `epilogue` makes these ops.
+    """
+
+    type = "fused_matmul"
+
+    @staticmethod
+    def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
+        cx.fused_product(xs, outs, sub_block)

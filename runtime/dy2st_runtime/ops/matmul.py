@@ -6,7 +6,8 @@ loop nest with an accumulator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,18 +91,8 @@ class Matmul(OpDef):
         return out if wide is None and type(out) is np.ndarray else np.asarray(out, x.dtype)
 
     @staticmethod
-    def lower(cx: Any, x: Any, y: Any, out: Any, *, trans_x: bool, trans_y: bool) -> None:
-        with cx.kernel([x, y], [out]) as (k, (x_ref, y_ref), (o,)):
-            a, c = list(x_ref.shape), list(y_ref.shape)
-            trans_x, trans_y = trans_x and len(a) > 1, trans_y and len(c) > 1
-            a, c = [1, *a] if len(a) == 1 else a, [*c, 1] if len(c) == 1 else c
-            rows, inner = (a[-1], a[-2]) if trans_x else (a[-2], a[-1])
-            columns = c[-2] if trans_y else c[-1]
-            rows, inner, columns = (k.let(n.as_expr(d, n.INDEX), "n") for d in (rows, inner, columns))
-            if not trans_x and len(c) == 2 and len(a) > 2:
-                # one matrix on the right: the batch is just more rows
-                rows, a = k.let(folding.product(a[:-1])), [1, inner]
-            product(k, x_ref, y_ref, o, a[:-2], c[:-2], rows, columns, inner, trans_x, trans_y)
+    def lower(cx: Any, x: Any, y: Any, out: Any, **attrs: Any) -> None:
+        forward(cx, x, y, out, attrs)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, trans_x: bool, trans_y: bool) -> tuple:
@@ -137,25 +128,66 @@ class Matmul(OpDef):
         return of_x, of_y
 
 
+def forward(cx: Any, x: Any, y: Any, out: Any, attrs: dict[str, Any], finish: Any = None) -> None:
+    """The product of `matmul_v2`. `finish` (see `lowering.finish`) is done to each part of it as soon as it is there."""
+    with _producing(cx, x, y, out, finish) as (k, x_ref, y_ref, o, done):
+        a, c = list(x_ref.shape), list(y_ref.shape)
+        trans_x, trans_y = attrs["trans_x"] and len(a) > 1, attrs["trans_y"] and len(c) > 1
+        a, c = [1, *a] if len(a) == 1 else a, [*c, 1] if len(c) == 1 else c
+        rows, inner = (a[-1], a[-2]) if trans_x else (a[-2], a[-1])
+        columns = c[-2] if trans_y else c[-1]
+        rows, inner, columns = (k.let(n.as_expr(d, n.INDEX), "n") for d in (rows, inner, columns))
+        if not trans_x and len(c) == 2 and len(a) > 2:
+            # one matrix on the right: the batch is just more rows
+            rows, a = k.let(folding.product(a[:-1])), [1, inner]
+        product(k, x_ref, y_ref, o, a[:-2], c[:-2], rows, columns, inner, trans_x, trans_y, done)
+
+
+def flat_forward(cx: Any, x: Any, y: Any, out: Any, attrs: dict[str, Any], finish: Any = None) -> None:
+    """The product of `mul`, likewise."""
+    of_x, of_y = attrs["x_num_col_dims"], attrs["y_num_col_dims"]
+    with _producing(cx, x, y, out, finish) as (k, x_ref, y_ref, o, done):
+        rows, columns, inner = (k.let(n.as_expr(folding.product(s), n.INDEX), "n")
+                                for s in (x_ref.shape[:of_x], y_ref.shape[of_y:], x_ref.shape[of_x:]))  # fmt: skip
+        product(k, x_ref, y_ref, o, [], [], rows, columns, inner, False, False, done)
+
+
+@contextlib.contextmanager
+def _producing(cx: Any, x: Any, y: Any, out: Any, finish: Any) -> Iterator[tuple]:
+    """The kernel of a product, its operands and output, and what finishes an element."""
+    more, others = (finish.reads, finish.writes) if finish else ([], [])
+    with cx.kernel([x, y, *more], [out, *others]) as (k, (x_ref, y_ref, *operands), (o, *outs)):
+        if finish is None:
+            yield k, x_ref, y_ref, o, None
+            return
+        finish.shapes(k, o, outs)
+        once = finish.once(k, operands)
+        yield k, x_ref, y_ref, o, lambda at, column: finish.element(k, o, operands, once, outs, at, column)
+
+
+FORWARD = {"matmul_v2": forward, "mul": flat_forward}
+"""The products that can be finished."""
+
+
 def _flags(trans_x: bool, trans_y: bool) -> str:
     flags = [name for name, on in (("X transposed", trans_x), ("Y transposed", trans_y)) if on]
     return f" ({', '.join(flags)})" if flags else ""
 
 
 def product(k: Any, x: Any, y: Any, out: Any, x_batch: Sequence[Any], y_batch: Sequence[Any], rows: Any, columns: Any, inner: Any,
-            trans_x: bool, trans_y: bool) -> None:  # fmt: skip
-    """Emits the products of all matrices of a batch; the batches broadcast."""
+            trans_x: bool, trans_y: bool, finish: Callable[[n.Expr, n.Expr], None] | None = None) -> None:  # fmt: skip
+    """Emits the products of all matrices of a batch; the batches broadcast. `finish`: see `KernelBuilder.gemm`; of floats only."""
     batch = dims_of_batch(x_batch, y_batch)
     count = folding.product(batch)
     x_step, y_step, out_step = k.let(rows * inner), k.let(inner * columns), k.let(rows * columns)
     if x.dtype in ("float32", "float64"):
         if folding.is_one(count):
-            k.gemm(x, y, out, rows, columns, inner, trans_a=trans_x, trans_b=trans_y)
+            k.gemm(x, y, out, rows, columns, inner, trans_a=trans_x, trans_b=trans_y, finish=finish)
             return
         with k.loop(count) as i:
             at_x, at_y = (k.let(_matrix(i, batch, own) * step) for own, step in ((x_batch, x_step), (y_batch, y_step)))
             k.gemm(x, y, out, rows, columns, inner, trans_a=trans_x, trans_b=trans_y, a_offset=at_x, b_offset=at_y,
-                   c_offset=i * out_step)  # fmt: skip
+                   c_offset=i * out_step, finish=finish)  # fmt: skip
         return
     wide = widened(x.dtype)
     with k.parallel(count * rows * columns) as o:
@@ -236,11 +268,8 @@ class Mul(OpDef):
         return out.reshape(t.shape)
 
     @staticmethod
-    def lower(cx: Any, x: Any, y: Any, out: Any, *, x_num_col_dims: int, y_num_col_dims: int) -> None:
-        with cx.kernel([x, y], [out]) as (k, (x_ref, y_ref), (o,)):
-            sizes = (x_ref.shape[:x_num_col_dims], y_ref.shape[y_num_col_dims:], x_ref.shape[x_num_col_dims:])
-            rows, columns, inner = (k.let(n.as_expr(folding.product(s), n.INDEX), "n") for s in sizes)
-            product(k, x_ref, y_ref, o, [], [], rows, columns, inner, False, False)
+    def lower(cx: Any, x: Any, y: Any, out: Any, **attrs: Any) -> None:
+        flat_forward(cx, x, y, out, attrs)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, x_num_col_dims: int, y_num_col_dims: int) -> tuple:

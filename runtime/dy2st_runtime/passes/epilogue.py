@@ -1,4 +1,4 @@
-"""What follows a convolution element by element becomes a part of it."""
+"""What follows a convolution or a matrix product element by element becomes a part of it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from .fuse import as_one
 from .rewrite import is_effect
 from .shapes import Shapes, equal, symbolic_shapes
 
-CONVOLUTIONS = ("conv2d", "depthwise_conv2d")
+FUSED = {"conv2d": "fused_conv2d", "depthwise_conv2d": "fused_conv2d", "matmul_v2": "fused_matmul", "mul": "fused_matmul"}
+"""What an op becomes together with those that follow."""
 
 
 def epilogue(program: Program, keep: frozenset[str] = frozenset()) -> bool:
-    """Makes a convolution, and the elementwise op or group that alone reads its output, one `fused_conv2d` op.
+    """Makes a convolution or a product of floats, and the elementwise op or group that alone reads its output, one op.
 
-    The other operands must have the shape of the output by construction, or one element, or one for each channel: then the part of the
-    output that has just been computed can be finished before the next. The convolution runs where the group stood; nothing moves across
-    effects or ops that can raise because of values.
+    The other operands must have the shape of the output by construction, or one element, or one for each channel of the image or column
+    of the matrix: then the part of the output that has just been computed can be finished before the next. The convolution or product runs
+    where the group stood; nothing moves across effects or ops that can raise because of values.
 
     >>> from dy2st_runtime.ir import IRBuilder, Program
     >>> program = Program()
@@ -44,11 +45,11 @@ def epilogue(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     }
     <BLANKLINE>
     """
-    blocks = [block for block in program.blocks if any(op.type in CONVOLUTIONS for op in block.ops)]
+    blocks = [block for block in program.blocks if any(op.type in FUSED for op in block.ops)]
     if not blocks:
         return False
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
-    inside = {id(sub) for block in program.blocks for op in block.ops if op.type == "fused_conv2d" for sub in op.blocks}
+    inside = {id(sub) for block in program.blocks for op in block.ops if op.type in FUSED.values() for sub in op.blocks}
     changed = False
     for block in blocks:
         if id(block) in inside:
@@ -68,21 +69,21 @@ class _Walk:
         self.uses = Counter(name for op in block.ops for name in reads(op))
 
     def run(self) -> bool:
-        waiting: dict[str, int] = {}  # outputs of convolutions that may move to a reader → where they stand in `result`
+        waiting: dict[str, int] = {}  # outputs that may move to a reader → where their ops stand in `result`
         result: list[Operator | None] = []
         changed = False
         for op in self.block.ops:
             made = [name for name in dict.fromkeys(op.input_names) if name in waiting] if self._finishes(op) else []
-            # of two convolutions that one group reads, the later
+            # of two that one group reads, the later
             for name in sorted(made, key=waiting.__getitem__, reverse=True):
-                conv = result[waiting[name]]
-                assert conv is not None
-                if self._fits(conv, op):
+                first = result[waiting[name]]
+                assert first is not None
+                if self._fits(first, op):
                     result[waiting.pop(name)] = None
-                    op = self._joined(conv, op)
+                    op = self._joined(first, op)
                     changed = True
                     break
-            if op.type in CONVOLUTIONS and self._can_move(op):
+            if op.type in FUSED and self._can_move(op):
                 waiting[op.output_names[0]] = len(result)
             elif is_effect(op, self.block) or may_raise(op, self.block):
                 waiting.clear()
@@ -91,9 +92,16 @@ class _Walk:
             self.block.ops[:] = [op for op in result if op is not None]
         return changed
 
-    def _can_move(self, conv: Operator) -> bool:
-        (out,) = conv.output_names
-        return self.uses[out] == 1 and out not in self.roots and not any(name in self.absent for name in conv.input_names)
+    def _can_move(self, first: Operator) -> bool:
+        (out,) = first.output_names
+        if self.uses[out] != 1 or out in self.roots or any(name in self.absent for name in first.input_names):
+            return False
+        if FUSED[first.type] == "fused_conv2d":
+            return True
+        # other products are loops; those with a vector on the right have no columns
+        y = self.block.var(first.input("Y")[0])
+        columns_at = first.attrs["y_num_col_dims"] if first.type == "mul" else len(y.shape) - 1
+        return y.dtype in ("float32", "float64") and columns_at == len(y.shape) - 1 >= 1
 
     @staticmethod
     def _finishes(op: Operator) -> bool:
@@ -102,20 +110,25 @@ class _Walk:
             return True
         return issubclass(op.record, Elementwise) and hasattr(op.record, "scalar") and not op.record.host and len(op.output_names) == 1
 
-    def _fits(self, conv: Operator, op: Operator) -> bool:
-        """Whether all operands of an op meet the output of a convolution as the kernels of `fused_conv2d` can read them."""
-        (image,) = conv.output_names
-        space = self.shapes.get(image)
+    def _fits(self, first: Operator, op: Operator) -> bool:
+        """Whether all operands of an op meet the output of a convolution or product as its kernels can read them."""
+        (made,) = first.output_names
+        space = self.shapes.get(made)
         if space is None or any(name in self.absent for name in op.input_names):
             return False
         if not all(name in self.shapes and equal(self.shapes[name], space) for name in op.output_names):
             return False
-        channel = 3 if windows.channel_last(conv.attrs["data_format"]) else 1
-        channels = self.block.var(image).shape[channel]
+        shape, axis = self.block.var(made).shape, self._axis(first)
         return all(
-            name == image or equal(self.shapes.get(name, ()), space) or _per_channel(self.block.var(name).shape, offset, channel, channels)
+            name == made or equal(self.shapes.get(name, ()), space) or _lies_along(self.block.var(name).shape, offset, shape, axis)
             for name, offset in self._operands(op)
         )
+
+    def _axis(self, first: Operator) -> int:
+        """The axis of the output along which an operand may lie."""
+        if FUSED[first.type] == "fused_conv2d":
+            return 3 if windows.channel_last(first.attrs["data_format"]) else 1
+        return len(self.block.var(first.output_names[0]).shape) - 1
 
     def _operands(self, op: Operator) -> list[tuple[str, int]]:
         """The inputs of an op, with the axes of size 1 that each gets at its end."""
@@ -128,15 +141,15 @@ class _Walk:
             found.update(zip(inner.input_names, offsets, strict=True))
         return [(name, found.get(p, 0)) for name, p in zip(op.input("X"), sub.params, strict=True)]
 
-    def _joined(self, conv: Operator, op: Operator) -> Operator:
-        (image,) = conv.output_names
+    def _joined(self, first: Operator, op: Operator) -> Operator:
+        (made,) = first.output_names
         if op.type != "fused_elementwise":
-            others = [name for name in dict.fromkeys(op.input_names) if name != image]
-            return as_one("fused_conv2d", self.block, [conv, op], list(dict.fromkeys([*conv.input_names, *others])), op.output_names)
+            others = [name for name in dict.fromkeys(op.input_names) if name != made]
+            return as_one(FUSED[first.type], self.block, [first, op], list(dict.fromkeys([*first.input_names, *others])), op.output_names)
         # the ops of the group move to a new block, with the names that they have outside
         names = dict(zip(op.attrs["sub_block"].params, op.input("X"), strict=True))
         names.update(zip(op.attrs["sub_block"].results, op.output("Out"), strict=True))
-        ops = [conv]
+        ops = [first]
         for inner in op.attrs["sub_block"].ops:
             (out,) = inner.output_names
             if out not in names:
@@ -145,10 +158,11 @@ class _Walk:
                 v.block = self.block
             inputs = {slot: [names[n] for n in given] for slot, given in inner.inputs.items()}
             ops.append(Operator(inner.type, inputs, {slot: [names[out]] for slot in inner.outputs}, inner.attrs, inner.location))
-        others = [name for name in op.input("X") if name != image]
-        return as_one("fused_conv2d", self.block, ops, list(dict.fromkeys([*conv.input_names, *others])), op.output("Out"))
+        others = [name for name in op.input("X") if name != made]
+        return as_one(FUSED[first.type], self.block, ops, list(dict.fromkeys([*first.input_names, *others])), op.output("Out"))
 
 
-def _per_channel(shape: tuple[int, ...], offset: int, channel: int, channels: int) -> bool:
-    """Whether an operand has one element, or one for each channel."""
-    return all(d == 1 or (axis == channel and d == channels != -1) for axis, d in enumerate(full_rank(shape, offset, 4)))
+def _lies_along(shape: tuple[int, ...], offset: int, space: tuple[int, ...], axis: int) -> bool:
+    """Whether an operand has one element, or one for each place on an axis of the output."""
+    sizes = full_rank(shape, offset, len(space))
+    return all(d == 1 or (i == axis and d == space[axis] != -1) for i, d in enumerate(sizes))

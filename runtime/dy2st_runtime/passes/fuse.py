@@ -8,6 +8,7 @@ from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import all_ops, declare_like, may_raise, reads
 from ..ops.elementwise import Elementwise, trailing
+from ..ops.fused import GROUPS
 from .rewrite import is_effect
 from .shapes import Shapes, equal, symbolic_shapes
 
@@ -43,7 +44,7 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
-    done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type in ("fused_elementwise", "fused_conv2d")}
+    done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type in GROUPS}
     for block in program.blocks:
         if id(block) in done:
             continue

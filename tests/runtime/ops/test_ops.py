@@ -15,13 +15,14 @@ from dy2st_runtime.ir import verify
 from dy2st_runtime.loopir import nodes as n
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.control import ABSENT
+from dy2st_runtime.ops.fused import GROUPS
 from op_cases import Case, Tape, Value
 
 CASES = op_cases.all_cases()
 GOOD = [c for c in CASES if c.raises is None]
 BAD = [c for c in CASES if c.raises is not None]
-STRUCTURAL = {"cond", "while_loop", "call", "absent", "ensure_defined", "suspend", "fence", "fused_elementwise", "fused_conv2d",
-              "create_tape", "tape_push", "tape_extend", "tape_pop", "tape_take", "create_total", "total_add", "total_take"}  # fmt: skip
+STRUCTURAL = {"cond", "while_loop", "call", "absent", "ensure_defined", "suspend", "fence", *GROUPS, "create_tape",
+              "tape_push", "tape_extend", "tape_pop", "tape_take", "create_total", "total_add", "total_take"}  # fmt: skip
 """Control flow, whose tests are programs."""
 
 
