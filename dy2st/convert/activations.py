@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import Location, RecursionLimitError
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
+from .cells import Cell, EntryCell
 from .lists import StagedList
 from .options import OneOf, Options, values_of
 from .snapshot import Snapshot
@@ -92,8 +93,16 @@ class Activation:
         nothing outside has changed that Python could decide by."""
         return (
             other.level < self.level and other.kind == self.kind and other.objects == self.objects
-            and other.before is not None and not other.before.changed()
+            and other.before is not None and not any(_decides(cell, other.before) for cell in other.before.changed())
         )  # fmt: skip
+
+
+def _decides(cell: Cell, before: Snapshot) -> bool:
+    """Whether Python may decide otherwise by what a cell has now: not if that is one tensor in place of another one like it."""
+    if not isinstance(cell, EntryCell):
+        return True
+    old, now = before.entry(cell.target, cell.entry), cell.read()
+    return not (isinstance(old, Tensor) and isinstance(now, Tensor) and _kind_of_leaf(old) == _kind_of_leaf(now))
 
 
 def under_conditions(calls: Iterable[Activation]) -> int:

@@ -32,7 +32,7 @@ from .reduce import reduced, regression_test
 from .ways import Disagreement, check
 
 CHUNK = 25
-LIMIT = 60  # seconds of the processor
+LIMIT, REDUCING = 60, 600  # seconds of the processor, for a program and for making it small
 MEMORY = 8 << 30
 
 
@@ -41,10 +41,13 @@ class OutOfTime(BaseException):
 
 
 _running = False
+_stopped = False
 
 
 def stop(*_: object) -> None:
+    global _stopped
     if _running:  # not when it has just come to its end
+        _stopped = True
         raise OutOfTime
 
 
@@ -59,21 +62,27 @@ def run(seed: int, native: int) -> tuple[str, str]:
     source, ways = program(seed), ways_of(seed, native)
 
     def disagreement(text: str, ways: Sequence[str] = ways) -> tuple[str, str]:
-        global _running
-        _running = True
+        global _running, _stopped
+        _running, _stopped = True, False
         # again and again: a `finally` of the program may be what the first one meets
         signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT if text is source else LIMIT / 6, 1)
         try:
             refusal, raised = check(text, ways, seed % 4)
         except Disagreement as error:
-            return error.kind, str(error)
+            kind, what = error.kind, str(error)
         except OutOfTime:
-            return "no end", f"no end within {LIMIT} s"
+            pass
         except Exception as error:
-            return f"the harness: {type(error).__name__}", repr(error)
+            kind, what = f"the harness: {type(error).__name__}", repr(error)
+        else:
+            kind = ""
         finally:
             _running = False
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        if _stopped:  # whatever became of it: a program, or what traces it, may have caught it
+            return "no end", f"no end within {LIMIT} s"
+        if kind:
+            return kind, what
         if refusal is None:
             return "", "raised" if raised else "same"
         return "", f"refused {refusal.code} {'' if refusal.useful else '(eager raises) '}{refusal.message}"
@@ -85,13 +94,16 @@ def run(seed: int, native: int) -> tuple[str, str]:
         return "no end in eager mode either", ""
     print(f"seed {seed} disagrees ({kind}); it is made small", flush=True)
     gc.enable()  # hundreds of programs are run, and one that ends in all memory must not end the search
+    small, end = source, time.process_time() + REDUCING
     try:
-        small = source if kind == "no end" else reduced(source, lambda text: disagreement(text)[0] == kind)
+        if kind != "no end":
+            small = reduced(source, lambda text: time.process_time() < end and disagreement(text)[0] == kind)
+            what = disagreement(small)[1]
     except MemoryError:
         small = source
     finally:
         gc.disable()
-    report = f"seed {seed}, {disagreement(small)[1]}\n\n{regression_test(small, f'fuzzed_{seed}')}\n"
+    report = f"seed {seed}, {what}\n\n{regression_test(small, f'fuzzed_{seed}')}\n"
     return f"DISAGREEMENT {kind}", report
 
 

@@ -11,7 +11,7 @@ from dy2st_runtime import config, reference
 from dy2st import jit, nn, no_grad
 from dy2st.convert.activations import UNROLLED, Kind, require_end
 from dy2st.errors import Dy2stError, RecursionLimitError
-from dy2st.jit import InputSpec
+from dy2st.jit import InputSpec, static_function
 from dy2st.tensor import Tensor
 from dy2st.tensor.autograd import grad
 
@@ -296,3 +296,26 @@ def test_calls_of_another_kind_in_each_trace_are_an_error():
     require_end(kinds, Kind(unchanged.__code__))
     with pytest.raises(RecursionLimitError, match="'unchanged' calls itself, in each trace with other objects"):
         require_end({*kinds, Kind(unchanged.__code__)}, Kind(unchanged.__code__))
+
+
+class Counting(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.last = Tensor(np.float32(0.0))
+
+    def down(self, x, depth):
+        if depth <= 0:
+            return x
+        self.last = self.last + x.sum()
+        return self.down(x / 2, depth - 1)
+
+    def forward(self, x, depth):
+        return self.down(x, depth) + self.last
+
+
+def test_a_tensor_that_takes_the_place_of_another_one_is_nothing_that_python_decides_by(monkeypatch):
+    kinds = []
+    monkeypatch.setattr(static_function, "require_end", lambda _, kind: kinds.append(kind))
+    found = [f(Tensor(np.float32([1.0, 2.0])), Tensor(3)).numpy() for f in (Counting(), jit.to_static(Counting()))]
+    np.testing.assert_allclose(*found)
+    assert [kind.leaves is None for kind in kinds] == [False]  # found at the first call inside, not after `UNROLLED` of them
