@@ -86,9 +86,9 @@ class Captures(Sequence[Captured]):
         except NOT_THERE:
             return [c.now() for c in self._all]
 
-    def unfit(self) -> str | None:
-        """Why what is in one of their places cannot be fed; None if all can."""
-        now, known = self.now(), [ref() for ref in self._fitting]
+    def unfit(self, now: Sequence[Any]) -> str | None:
+        """Why what is in one of their places, `now`, cannot be fed; None if all can."""
+        known = [ref() for ref in self._fitting]
         values = [getattr(t, "_value", None) for t in now]
         if len(known) == len(values) and all(map(operator.is_, known, values)) and [t._stop for t in now] == self._stops:
             return None

@@ -8,24 +8,25 @@ by one expression, `d['weight'] is a and d['bias'] is b`; its text depends on th
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..convert.attributes import MISSING
-from ..convert.places import CODE, LENGTH, Place
+from ..convert.places import CODE, LENGTH, ORDER, Place
 
 Check = Callable[[], bool]
 
 _LENGTHS = "len({}) == {}"
+_KEYS = "len({}) == {} and all(map(is_, {}, {}))"
 _CODES = "{}.__code__ is {} and {}.__defaults__ is {} and {}.__kwdefaults__ is {}"
 _CELLS = "{}.cell_contents is {}"
-_READ = "{}() is {}"
 _AT_MOST = 40
 """Tests or places in one expression: the compiler of Python needs a stack for it."""
 
-_GLOBALS = {"__builtins__": {"len": len}}
+_GLOBALS = {"__builtins__": {"len": len, "all": all, "map": map, "is_": operator.is_}}
 
 NOT_THERE = (LookupError, ValueError)
 """What is raised where a place has no value any more: by an entry, an empty cell."""
@@ -34,7 +35,8 @@ NOT_THERE = (LookupError, ValueError)
 def checks(places: Iterable[tuple[Place, Any]]) -> list[Check]:
     """Functions that tell whether the same objects are in the places as the values given; they may raise one of `NOT_THERE` instead.
 
-    For the length of a container the value is the number, for the code of a function its code, defaults and keyword defaults.
+    For the length of a container the value is the number, for the order of a dict the keys, for the code of a function its code, defaults
+    and keyword defaults. A place as the value stands for what is there.
 
     >>> d = {"a": 1}
     >>> (check,) = checks([(Place(d, "a", "a"), 1), (Place(d, "b", "b"), MISSING)])
@@ -48,20 +50,26 @@ def checks(places: Iterable[tuple[Place, Any]]) -> list[Check]:
     others: dict[str, list[tuple[str, Sequence[Any]]]] = {}
     for place, value in places:
         holder, entry = place.holder, place.entry
-        if _is_item(place):
+        if isinstance(value, Place):
+            left, right = _read(place), _read(value)
+            others.setdefault("", []).append((f"{left[0]} is {right[0]}", [*left[1], *right[1]]))
+        elif _is_item(place):
             test = f"{_name(entry)} not in {{}}", [holder]
             if value is not MISSING:
                 test = f"{{}}[{_name(entry)}] is {{}}", [holder, value]
             of_dicts.setdefault(id(holder), []).append(test)
         elif entry is LENGTH:
             others.setdefault(_LENGTHS, []).append((_LENGTHS, (holder, value)))
+        elif entry is ORDER and isinstance(holder, dict):
+            others.setdefault(_KEYS, []).append((_KEYS, (holder, len(value), holder, value)))
         elif entry is CODE:
             code, defaults, keywords = value
             others.setdefault(_CODES, []).append((_CODES, (holder, code, holder, defaults, holder, keywords)))
         elif isinstance(holder, types.CellType) and value is not MISSING:
             others.setdefault(_CELLS, []).append((_CELLS, (holder, value)))
         else:
-            others.setdefault(_READ, []).append((_READ, (place.now, value)))
+            text, given = _read(place)
+            others.setdefault("", []).append((f"{text} is {{}}", [*given, value]))
     groups = [*of_dicts.values(), *others.values()]
     return [function for tests in groups for function in _functions(tests, " and ")]
 
@@ -74,8 +82,12 @@ def reads(places: Iterable[Place]) -> list[Callable[[], tuple]]:
     >>> read()
     (1, 2)
     """
-    each = [(f"{{}}[{_name(p.entry)}]", [p.holder]) if _is_item(p) else ("{}()", [p.now]) for p in places]
-    return _functions(each, ", ", "({},)")
+    return _functions([*map(_read, places)], ", ", "({},)")
+
+
+def _read(place: Place) -> tuple[str, list[Any]]:
+    """An expression that reads a place, and what it needs."""
+    return (f"{{}}[{_name(place.entry)}]", [place.holder]) if _is_item(place) else ("{}()", [place.now])
 
 
 def _is_item(place: Place) -> bool:

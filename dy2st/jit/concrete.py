@@ -154,9 +154,19 @@ class ConcreteProgram:
         return found
 
     @functools.cached_property
-    def names(self) -> dict[int, str]:
-        """The names of the captured tensors' variables, by the tensors' ids."""
-        return {id(c.tensor): c.variable.name for c in self.captured}
+    def label(self) -> str:
+        """What errors of gradients call it."""
+        return f"the static function {self.name!r}"
+
+    @functools.cached_property
+    def positions(self) -> dict[int, int]:
+        """Where each captured tensor stands among them, by the id of the one that was traced."""
+        return {id(c.tensor): i for i, c in enumerate(self.captured)}
+
+    @functools.cached_property
+    def written(self) -> list[tuple[int, str]]:
+        """The captured tensors that an optimizer step writes to: their positions, and the names of their variables."""
+        return [(i, self.captured[i].variable.name) for i in (self.positions[id(t)] for t in self.effects.written)]
 
     @functools.cached_property
     def follows(self) -> bool:
@@ -170,12 +180,18 @@ class ConcreteProgram:
         e = self.effects
         return bool(self.follows or e.arguments or e.cells or self.compares_arguments)
 
-    def are_one(self) -> bool:
-        """Whether two tensors of the outside that the trace has taken for two, where that matters, are one now."""
+    def are_one(self, captured: Sequence[Any]) -> bool:
+        """Whether two tensors of the outside that the trace has taken for two, where that matters, are one now.
+
+        Args:
+            captured: what the captured ones are now.
+        """
         if not (self.compares or self.follows):
             return False
-        objects = {*map(id, self.captured.now())} | {id(place.now()) for place in self.compared}
-        return len(objects) < len(self.captured) + len(self.compared)
+        objects = {*map(id, captured)}
+        if self.compared:
+            objects |= {id(place.now()) for place in self.compared}
+        return len(objects) < len(captured) + len(self.compared)
 
     @functools.cached_property
     def freed(self) -> list[bool]:

@@ -131,13 +131,14 @@ class Guards:
         self._others: list[Guard] = []
         self._identical: list[Guard] = []
         for guard in self._all:
-            looked_into = guard.entry is CONTENTS or guard.entry is ORDER or isinstance(guard.value, (Look, Kind, SameAs, Apart))
+            keys = guard.entry is ORDER and not isinstance(guard.holder, dict)
+            looked_into = guard.entry is CONTENTS or keys or isinstance(guard.value, (Look, Kind, Apart))
             (self._others if looked_into else self._identical).append(guard)
 
     @functools.cached_property
     def _checks(self) -> list[Check]:
         with no_search_for_garbage():
-            return checks([(g.place, g.value) for g in self._identical])
+            return checks([(g.place, g.value.place if isinstance(g.value, SameAs) else g.value) for g in self._identical])
 
     def __iter__(self) -> Iterator[Guard]:
         return iter(self._all)

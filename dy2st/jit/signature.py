@@ -93,6 +93,8 @@ class Parameters:
     def bind(self, args: tuple, kwargs: dict[str, Any], name: str) -> dict[str, Any]:
         """The arguments by parameter; TypeError if they do not fit the function, which is called `name`."""
         names = self._names
+        if self._simple and not kwargs and len(args) == len(names):
+            return dict(zip(names, args, strict=True))
         if self._simple and len(args) <= len(names):
             bound = dict(zip(names, args, strict=False))
             rest = names[len(args) :]

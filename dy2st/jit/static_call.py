@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from .concrete import ArgumentCell, ConcreteProgram, Training
 from .recipes import Argument, Fetched, Made, Twin, cook
 from .signature import Arguments
 
+_VALUE = attrgetter("_value")
+
 
 def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     """Calls a trace with arguments that fit its key and shapes.
@@ -32,20 +35,22 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     inputs = arguments.tensors()
     captured = concrete.captured.now()
     effects = concrete.effects
-    now: dict[int, Any] = {}
+
+    def now(t: Tensor) -> Tensor:
+        """What has taken the place of a traced tensor: what is there is what changes."""
+        at = concrete.positions.get(id(t))
+        return t if at is None else captured[at]
+
     if concrete.changes:
         _require_apart(concrete, arguments, inputs, captured)
-        # a tensor that has taken the place of the traced one is the one that changes
-        now = {id(c.tensor): t for c, t in zip(concrete.captured, captured, strict=True)} if concrete.follows else {}
-        for t in (inputs[t] if isinstance(t, int) else now.get(id(t), t) for t in effects.clean):
-            _require_clean(concrete, t)
-    written = [now[id(t)] for t in effects.written]
-    for t in written:
-        make_alone(t)
+        for t in effects.clean:
+            _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
+    for at, _ in concrete.written:
+        make_alone(captured[at])
     feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
     for n in concrete.numbers:
         feeds[n.variable.name] = np.asarray(n.holder[n.entry], n.variable.dtype)
-    state: dict[str, Any] = dict(zip(concrete.captured.names, [t._value for t in captured], strict=True))
+    state: dict[str, Any] = dict(zip(concrete.captured.names, map(_VALUE, captured), strict=True))
     if concrete.draws:
         # a run updates it, and the array of a tensor that others may have is not written to
         state[STATE_NAME] = np.array(state[STATE_NAME])
@@ -63,8 +68,8 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         for note in getattr(error, "__notes__", ()):
             new = with_note(new, note)
         raise new from new.__cause__
-    for t, old in zip(written, effects.written, strict=True):
-        t._value = state[concrete.names[id(old)]]
+    for at, name in concrete.written:
+        captured[at]._value = state[name]
     results: list[Any] = [_tensors(v) for v in values]
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
@@ -80,7 +85,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         # the run has succeeded: now, and only now, it changes
         _commit(concrete, arguments, inputs, now, results, cells)
         for target, position in effects.gradients:
-            t = inputs[target] if isinstance(target, int) else now.get(id(target), target)
+            t = inputs[target] if isinstance(target, int) else now(target)
             t._grad = None if position is None else results[position]
     return result
 
@@ -96,16 +101,10 @@ def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
 
 def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
     """The results of a call that has computed gradients itself: their graph is freed, as by the `backward()` of eager mode."""
-    outputs = [t for a, r in zip(concrete.freed, results, strict=True) if a and r is not None for t in (r if isinstance(r, list) else [r])]
-    for t in outputs:
-        t._stop = False
-    node = tape.FunctionNode([], outputs, _never, label=f"the static function {concrete.name!r}")
-    node.keeps_gradients = False
-    node.release()
-
-
-def _never(grads: Sequence[Tensor | None], needed: Sequence[bool]) -> list[Tensor | None]:
-    raise AssertionError("its node has been released")
+    for freed, r in zip(concrete.freed, results, strict=True):
+        if freed and r is not None:
+            for t in r if isinstance(r, list) else [r]:
+                t._stop, t._node, t._index = False, tape.FreedNode(concrete.label), 0
 
 
 def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], captured: Sequence[Any]) -> None:
@@ -157,13 +156,13 @@ def _tensors(value: Any) -> Any:
     return Tensor.wrap(value)
 
 
-def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: dict[int, Any], results: Sequence[Any],
+def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor], results: Sequence[Any],
                 made: dict[Any, Any]) -> None:  # fmt: skip
     def tensors(x: Twin) -> list[Tensor]:
         """What may be others in this call."""
         if isinstance(x, Made):
             return [t for t in flatten(made.get(x.mark))[0] if isinstance(t, Tensor)]
-        found = inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now[id(x)]
+        found = inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now(x)
         return [t for t in (found if isinstance(found, list) else [found]) if t is not None]
 
     for groups, note in ((concrete.twins, twins.note), (concrete.tied, twins.tie)):
@@ -173,10 +172,10 @@ def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: dict[i
                 note([t, *known])
 
 
-def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: dict[int, Any],
+def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor],
             results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
     effects = concrete.effects
-    changed = [*((inputs[i], p) for i, p in effects.arguments), *((now[id(t)], p) for t, p in effects.captures)]
+    changed = [*((inputs[i], p) for i, p in effects.arguments), *((now(t), p) for t, p in effects.captures)]
     for target, _ in changed:
         twins.require_alone(target)
     for target, position in changed:
@@ -281,4 +280,4 @@ def _attach(
         found = pending.resume(fed)
         return [None if g is None or not want else Tensor.wrap(g) for g, want in zip(found, needed, strict=True)]
 
-    tape.FunctionNode(sources, outputs, backward, label=f"the static function {concrete.name!r}")
+    tape.FunctionNode(sources, outputs, backward, label=concrete.label)

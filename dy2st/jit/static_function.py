@@ -248,10 +248,11 @@ class StaticFunction:
 
     def _changed(self, concrete: ConcreteProgram) -> Reason | None:
         """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
-        unfit = concrete.captured.unfit()
+        captured = concrete.captured.now()
+        unfit = concrete.captured.unfit(captured)
         if unfit is not None:
             return Reason(unfit)
-        if concrete.are_one():
+        if concrete.are_one(captured):
             return Reason("two tensors outside are one now")
         for number in concrete.numbers:
             if not number.fits():

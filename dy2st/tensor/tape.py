@@ -106,6 +106,19 @@ class LeafNode(Node):
         pass
 
 
+class FreedNode(Node):
+    """Stands for a graph that is freed already: of a result of a call that has computed its gradients itself."""
+
+    keeps_gradients = False
+
+    def __init__(self, label: str):
+        self.seq, self.edges, self.outputs, self._label = next(_seq), None, [None], label
+
+    @property
+    def label(self) -> str:
+        return self._label
+
+
 class OpNode(Node):
     """An op: its record, inputs, outputs and attributes; the gradient is the record's rule.
 

@@ -109,7 +109,9 @@ class Executable:
         self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
         self.arrays = [name for name in self.state_names if name != RNG]
         self.draws = RNG in self.state_names
-        self._written = [(d, index[name]) for d, name in in_place.items()]
+        # of the descriptors of new values in the memory of old ones both, of the generator's state apart: that is another array in each run
+        self._written = [(d, index[name]) for d, name in in_place.items() if name != RNG]
+        self._written_rng = [(d, index[name]) for d, name in in_place.items() if name == RNG]
         finals = {name: self.plan.descriptor(final) for name, final in self.updates.items()}
         self._replaced = {name: d for name, d in finals.items() if d not in in_place}
         self._frames: list[Frame] = []
@@ -165,7 +167,7 @@ class Executable:
 
     def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:
         """Runs natively from an instruction until something needs Python: (instruction, status)."""
-        frame.arguments[layout.START] = start
+        frame.argument_words[layout.START] = start
         recording = profile.active()
         if recording is None:
             return _enter(self._driver, frame)
@@ -265,11 +267,13 @@ class Session:
         executable, frame, state = self.executable, self.frame, self.state
         if not (frame.has_state([*map(state.get, executable.arrays)]) and all(state[name].flags.carray for name in executable.written)):
             self._bind_arrays()
+            for final, d in executable._written:
+                frame.write_to(final, d)
         if executable.draws:
             self._rng = self._array(RNG).copy()  # a run that fails must not advance the generator
             frame.bind(executable._places[RNG][0], self._rng)
-        for final, d in executable._written:
-            frame.write_to(final, d)
+            for final, d in executable._written_rng:
+                frame.write_to(final, d)
 
     def _bind_arrays(self) -> None:
         executable, frame, state = self.executable, self.frame, self.state

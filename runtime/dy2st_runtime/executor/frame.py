@@ -82,6 +82,7 @@ class Frame:
         self.arguments[layout.CODE], self.arguments[layout.BUDGET_LEFT] = code.ctypes.data, driver.BUDGET
         self.arguments[layout.POOL] = threads.pool().address
         self.arguments_address = self.arguments.ctypes.data
+        self.argument_words = _words(self.arguments)
         self.keep: dict[int, Any] = {}
         # what each descriptor shows, by weak reference: an array that is bound again, such as a parameter, is there already
         self._shown: list[tuple[weakref.ref[np.ndarray], tuple[int, ...]] | None] = [None] * count
@@ -95,7 +96,7 @@ class Frame:
 
     def restart(self) -> None:
         """Forgets the calls of functions that a run which failed has left."""
-        words = self.arguments
+        words = self.argument_words
         words[layout.DEPTH] = words[layout.WORDS_USED] = words[layout.SLOTS_USED] = 0
         words[layout.DEPTH_LIMIT] = config.RECURSION_LIMIT.get()
 

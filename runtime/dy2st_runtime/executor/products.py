@@ -6,6 +6,9 @@ otherwise the columns of B that a panel of tiles needs are copied to the stack, 
 rows of a block. The copy of a transposed B turns squares of vectors over in registers. The blocks are those of Goto and van de Geijn
 (2008).
 
+With fewer columns than a vector has elements most of each vector would be idle: there the transposed product is computed, whose columns
+are the rows of A.
+
 A row or column alone has no tiles: it is a sum of rows of the matrix, or a dot product with each of them (see `dots`).
 
 Each element of C is the sum of its products in the order of the reduction, whatever else is computed with it; so the results are equal
@@ -125,6 +128,34 @@ def product(dtype: str) -> Any:
                         tile(from_, a_row, a_step, zero, here, b_step, zero, depth, 1, kept, width, rows, wide, is_first)
                         copy_rows(out, ldc, kept, width, rows, columns)
 
+    def narrow(trans_a: int, trans_b: int, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, add: int, c: int,
+               ldc: int) -> None:  # fmt: skip
+        """Of fewer columns than a vector has: the rows of the transposed product, whose vectors are whole."""
+        b_column, b_step = (ldb if trans_b else 1), (1 if trans_b else ldb)
+        count = round_up(m, lanes)
+        panels = round_up(count, vectors)
+        zero, room, kept = origin(), panel(), cells()
+        put_words(zero, 0, 0)
+        for p in range(panels):
+            begin = p * count // panels * lanes
+            wide = (p + 1) * count // panels - p * count // panels
+            rows = min(wide * lanes, m - begin)
+            for i in range(rows if add else 0):
+                for j in range(n):
+                    copy(kept, j * width + i, c, (begin + i) * ldc + j)
+            for s in range(max(round_up(k, REDUCTION), 1)):
+                step = s * REDUCTION
+                depth = min(k - step, REDUCTION)
+                here, a_step = a + ((step * lda + begin) if trans_a else (begin * lda + step)) * size, lda
+                if not trans_a or rows < wide * lanes:
+                    pack(room, 1 - trans_a, here, lda, rows, depth)
+                    here, a_step = room, width
+                is_first = 1 - add if s == 0 else 0
+                tile(b + step * b_step * size, b_column, b_step, zero, here, a_step, zero, depth, 1, kept, width, n, wide, is_first)
+            for i in range(rows):
+                for j in range(n):
+                    copy(c, (begin + i) * ldc + j, kept, j * width + i)
+
     def rows_summed(count: int, k: int, x: int, x_step: int, b: int, ldb: int, c: int) -> None:
         """c = the sum of the rows of B [k, count], each times an element of x."""
         zero = origin()
@@ -142,6 +173,7 @@ def product(dtype: str) -> Any:
                 parts: int, first: int, last: int) -> None:  # fmt: skip
         # before the division: how an element is computed must not depend on it
         few, one_row, one_column = m <= DOTS, m == 1, n == 1 and ldc == 1
+        few_columns = n < lanes and m >= lanes
         if last - first < parts:
             low = first * layout.PRODUCT_PART
             if m > n:
@@ -160,6 +192,8 @@ def product(dtype: str) -> Any:
             rows_summed(n, k, a, lda if trans_a else 1, b, ldb, c)
         elif one_column and trans_a and not add:
             rows_summed(m, k, b, 1 if trans_b else ldb, a, lda, c)
+        elif few_columns:
+            narrow(trans_a, trans_b, m, n, k, a, lda, b, ldb, add, c, ldc)
         else:
             tiled(trans_a, trans_b, m, n, k, a, lda, b, ldb, add, c, ldc)
 

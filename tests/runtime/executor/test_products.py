@@ -16,6 +16,7 @@ from dy2st_runtime.executor import products, routines, symbols, tiles
 SIZES = [
     (1, 1, 1), (1, 5, 3), (1, 200, 70), (1, 400, 300), (3, 1, 40), (65, 1, 300), (4, 50, 33), (5, 50, 33), (7, 48, 16), (8, 96, 1),
     (20, 100, 40), (33, 31, 29), (64, 129, 257), (257, 47, 64), (300, 20, 513), (40, 24, 0),
+    (97, 7, 300), (48, 2, 520), (16, 3, 5), (150, 13, 40), (30, 5, 0),
 ]  # fmt: skip
 
 
@@ -91,3 +92,4 @@ def test_the_sizes_reach_every_path() -> None:
     assert any(k > products.REDUCTION for _, _, k in SIZES)
     assert any(n % lanes and n > lanes * tiles.VECTORS for _, n, _ in SIZES)
     assert any(1 < m <= products.DOTS for m, _, _ in SIZES)
+    assert any(1 < n < tiles.lanes("float64") and m > lanes * tiles.VECTORS and k > products.REDUCTION for m, n, k in SIZES)
