@@ -15,6 +15,7 @@ from dy2st_runtime.errors import Location
 
 from ..errors import StructureError
 from ..tensor.location import user_location
+from .aliases import who
 from .codes import MaybeNumbers
 from .containers import containers_of, copied, differ, is_container
 from .dynamic import DynamicList
@@ -234,7 +235,16 @@ class Alternatives:
         twins = any(one is not other and aliases.related(one, other) for one, other in combinations(lists, 2))
         # a list of Python may itself stand for the one that such a list may be, or this for another one of Python
         plain = {key for part in held if not isinstance(part, DynamicList) for key in (id(part), *self._of.get(id(part), ()))}
-        if place is None and not twins and not any(id(x) in plain for one in lists for x in aliases.plain(one)):
+        # or such a list for one of Python that has become another such list since
+        staged = {id(who(x)): who(x) for x in lists}
+        became = {id(items): staged.get(id(who(parts_of(x)[0])))
+                  for items, x in self._tracer.replaced.values() if isinstance(x, DynamicList) and parts_of(x)}  # fmt: skip
+
+        def is_another(one: StagedList, x: Any) -> bool:
+            now = became.get(id(x))
+            return id(x) in plain or (now is not None and now is not who(one))
+
+        if place is None and not twins and not any(is_another(one, x) for one in lists for x in aliases.plain(one)):
             return
         raise StructureError(
             "a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too, as only the run knows; "

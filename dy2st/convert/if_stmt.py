@@ -66,9 +66,9 @@ def truth(x: Any) -> Any:
             hint="reduce it first: any(), all(), mean(), ...",
         )  # fmt: skip
     x = resolved(x)
-    if x.dtype == "bool":
-        return x
-    return ops.op("not_equal", X=x, Y=dispatch.constant(np.zeros((), x.dtype)))
+    if x.dtype != "bool":
+        x = ops.op("not_equal", X=x, Y=dispatch.constant(np.zeros((), x.dtype)))
+    return ops.op("as_condition", X=x) if -1 in x._value.shape else x
 
 
 def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get_state: State,

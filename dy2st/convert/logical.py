@@ -14,6 +14,7 @@ from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from ..tensor.kinds import as_number, require_one_kind
 from ..tensor.location import user_location
+from ..tensor.logic import equal
 from ..tensor.promotion import NUMBERS
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -333,14 +334,17 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, MaybeValue):
         b = b._dy_bare("argument of type 'NoneType' is not iterable")
     if is_staged(b):
-        return python_bool(ops.op("reduce_any", X=b == a, reduce_all=True))
+        return python_bool(ops.op("reduce_any", X=equal(b, a), reduce_all=True))
     if isinstance(b, (Lazy, Staged)):
         from .builtin_functions import BUILTINS
 
         return BUILTINS[any](generator(b, lambda e: True if _one(e, a) else compare("==", a, e)))
     if isinstance(b, DynamicList):
         b.require_scalars("'in'")
-        return python_bool(if_expr(b.length() > 0, lambda: in_(a, b.stack()), lambda: False))
+        if a is None or isinstance(a, (str, bytes)):
+            return False
+        found = lambda: python_bool(ops.op("reduce_any", X=entries_equal(b.stack(), a), reduce_all=True))  # noqa: E731
+        return python_bool(if_expr(b.length() > 0, found, lambda: False))
     if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
         if isinstance(b, range):
             b = list(b)
@@ -351,6 +355,12 @@ def in_(a: Any, b: Any) -> Any:
         return b.contains(a)
     own = bound(b, "__contains__")
     return a in b if own is None else python_bool(truth(own(a)))
+
+
+def entries_equal(entries: Tensor, value: Any) -> Tensor:
+    """Which entries of a list, numbers all of them, are equal to a value: none, if that is no number."""
+    found = entries == value
+    return found if isinstance(found, Tensor) else ops.op("fill_any_like", X=entries, value=0.0, dtype="bool")
 
 
 def _any_staged(a: Any, items: Any) -> bool:

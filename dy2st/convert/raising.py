@@ -8,6 +8,7 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder
 from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
+from dy2st_runtime.passes.shapes import may_differ
 
 from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueError
 from ..tensor import Tensor
@@ -98,10 +99,16 @@ def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
     if location is None:
         return False
     block = tracer.block
-    if not holds_staged(error) and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
+    if not holds_staged(error) and not any(has_effect(op) or may_raise(op, block) for op in block.ops) and not _may_differ(tracer):
         return False
     append_raise(tracer, block, error, location)
     return True
+
+
+def _may_differ(tracer: Tracer) -> bool:
+    """Whether an op may fail because of sizes before."""
+    found = may_differ(tracer.program)
+    return any(id(op) in found for op in tracer.block.ops)
 
 
 def raise_where(test: Tensor, error: Exception) -> None:

@@ -19,7 +19,7 @@ from .dynamic import DynamicList
 from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
-from .logical import not_, python_bool
+from .logical import entries_equal, not_, python_bool
 from .records import dynamic_list
 from .structure import flatten, unflatten
 from .things import objects_in
@@ -111,7 +111,7 @@ def _order(keys: StagedList, reverse: Any) -> Tensor:
 def _equal(items: StagedList, value: Any, what: str) -> Tensor:
     """Which entries are equal to a value, of a list that has some."""
     items.require_scalars(what)
-    return items.flat() == value
+    return entries_equal(items.flat(), value)
 
 
 def list_count(items: StagedList, value: Any) -> Any:

@@ -445,6 +445,14 @@ def settled_by_recursion(x, n, m, a):
     visit(x, n, n % 3, Record(x[-1], 1), number=1)
 
 
+def none_and_texts_among_numbers(x, n, m, a):
+    places = [i for i, v in enumerate(x) if v > 0]
+    there = None in places or "a" in places or places.count(None) > 0
+    if n > 1:
+        places.remove(None)
+    return there, "a" not in places
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -481,4 +489,5 @@ PROGRAMS = [
     entries_that_nobody_reads,
     entries_deleted_in_a_loop,
     settled_by_recursion,
+    none_and_texts_among_numbers,
 ]  # fmt: skip

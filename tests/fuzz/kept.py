@@ -323,6 +323,14 @@ def two_lists_with_the_same(self, x, n, m, a):
     return x
 
 
+def list_of_a_loop_that_becomes_one_of_dynamic_length(self, x, n, m, a):
+    for v in x:
+        self.groups["b"] = self.items
+    if n > 0:
+        return list(x)
+    return self.items
+
+
 def list_of_a_path(self, x, n, m, a):
     self.best = r = Record(x.sum())
     self.seen = [r] if n > 0 else [Record(x.sum()), Record(x.mean())]
@@ -401,6 +409,7 @@ NOT_TOLD = [
     put_in_and_kept, put_in_with_others, last_one_kept, list_kept_in_a_list, made_object_kept, list_given_up_on_a_path,
     entry_lost_on_a_path, put_in_again, object_of_an_attribute_put_in_again, put_in_twice, put_in_by_the_next_iteration,
     entry_put_in_again, all_entries_again, repeated, entry_read_and_kept, best_entry_kept, same_entry_kept_twice, popped_and_known,
-    two_lists_of_the_same, two_lists_with_the_same, list_of_a_path, one_list_on_a_path, handed_on_by_recursion, argument_of_recursion,
+    two_lists_of_the_same, two_lists_with_the_same, list_of_a_path, list_of_a_loop_that_becomes_one_of_dynamic_length,
+    one_list_on_a_path, handed_on_by_recursion, argument_of_recursion,
     one_of_two_twice, list_or_none, set_on_a_path, sorted_with_another, changed_and_put_in_again,
 ]  # fmt: skip

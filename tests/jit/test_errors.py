@@ -219,3 +219,39 @@ def test_exceptions_of_a_run_have_what_is_in_their_slots():
         f(x, Tensor(2))
     with pytest.raises(FileNotFoundError, match=r"^\[Errno 2\] no: 'a.txt'"):
         f(x, Tensor(3))
+
+
+def asked_for_nothing(x):
+    if x:
+        pass
+    return x * 2
+
+
+def negated_for_nothing(x):
+    _ = not x
+    return x * 2
+
+
+def asked_and_then_fails(x):
+    _ = x * 2 if x else x
+    raise ValueError("behind it")
+
+
+def added_for_nothing(x):
+    _ = (x + paddle_ones(3)).sum().tanh()
+    return x * 2
+
+
+def paddle_ones(n):
+    return dy2st.ones([n])
+
+
+@pytest.mark.parametrize("function", [asked_for_nothing, negated_for_nothing, asked_and_then_fails, added_for_nothing])
+def test_sizes_that_do_not_fit_are_an_error_though_nobody_reads_the_result(function):
+    static = jit.to_static(function)
+    for f in (function, static):
+        with pytest.raises(ShapeError, match=r"of a tensor with 2 elements is ambiguous|do not broadcast") as caught:
+            f(Tensor([1.0, 2.0]))
+        assert caught.value.location.line == function.__code__.co_firstlineno + 1
+    if function is not asked_and_then_fails:
+        np.testing.assert_array_equal(static(Tensor([3.0])).numpy(), [6.0])

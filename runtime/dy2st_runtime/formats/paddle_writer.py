@@ -183,7 +183,7 @@ class BlockWriter:
             self.op("fill_constant", inputs, outputs, shape=("LONGS", attrs["shape"]), dtype=("DTYPE", attrs["dtype"]),
                     value=("FLOAT", 0.0), **{paddle_attrs.OWN_OP: ("STRING", "absent")})  # fmt: skip
             return
-        if op.type == "ensure_defined":
+        if op.type in ("ensure_defined", "as_condition"):
             desc = self.op("assign", inputs, outputs, **{paddle_attrs.OWN_OP: ("STRING", op.type)})
         else:
             desc = self.op(op.type, inputs, outputs)

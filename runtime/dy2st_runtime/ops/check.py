@@ -1,4 +1,4 @@
-"""Ops with effects that users see: `assert`, `raise_if`, `print`, `log_message`. Their texts are made by `message`."""
+"""What is a condition; ops with effects that users see: `assert`, `raise_if`, `print`, `log_message`. Their texts are made by `message`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dims
 from ..errors import AttributeValueError
 from . import message
 from .control import check_condition, scalar_bool
@@ -25,6 +26,37 @@ EXCEPTIONS: dict[str, type[Exception]] = {
     )
 }  # fmt: skip
 """What `raise_if` can raise. A Program names an exception; the name chooses from this table and is never evaluated."""
+
+
+@register
+class AsCondition(OpDef):
+    """A bool tensor as one without dims, which conditions are.
+
+    Raises:
+        ShapeError: it has not just one element.
+    """
+
+    type = "as_condition"
+    inputs = ("X",)
+    differentiable = False
+
+    @staticmethod
+    def infer(x: TensorType) -> TensorType:
+        check_condition(x, "a branch or loop")
+        for d in x.shape:
+            dims.require_equal(d, 1, "the truth value of a tensor is ambiguous, which has a dim of another size than 1")
+        return TensorType("bool", ())
+
+    @staticmethod
+    def reference(x: np.ndarray) -> np.ndarray:
+        if x.dtype != np.bool_:
+            AsCondition.infer(TensorType.of(x))
+        return np.asarray(scalar_bool(x, "a tensor"))
+
+    @staticmethod
+    def lower(cx: Any, x: Any, out: Any) -> None:
+        with cx.kernel([x], [out]) as (_, (x_ref,), (o,)):
+            o[0] = x_ref[0]
 
 
 @register

@@ -168,18 +168,16 @@ class _Walk:
 
 
 def _has_unread(program: Program, wanted: Iterable[str]) -> bool:
-    """Whether there is an op, with blocks or with operands of open sizes, that has values which nobody reads."""
+    """Whether there are open sizes, and an op that has values which nobody reads: it may be dropped, and with it those it reads from."""
     read = set(wanted)
     for block in program.blocks:
         read.update(block.results)
         for op in block.ops:
             read.update(op.input_names, op.attrs.get("saved", ()))
-    for block in program.blocks:
-        for op in block.ops:
-            unread = [name not in read for name in op.output_names]
-            if any(unread) if op.blocks else all(unread) and any(-1 in block.var(name).shape for name in op.input_names):
-                return True
-    return False
+    if not any(-1 in v.shape for block in program.blocks for v in block.vars.values()):
+        return False
+    unread = ((op, [name not in read for name in op.output_names]) for block in program.blocks for op in block.ops)
+    return any(any(found) if op.blocks else all(found) for op, found in unread)
 
 
 def _closure(needed_by: dict[str, list[str]], roots: Iterable[str]) -> set[str]:

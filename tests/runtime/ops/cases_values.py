@@ -125,6 +125,10 @@ CASES: list[Case] = [
     Case("rng_snapshot", {"State": STATE}, expect=lambda s: s),
     Case("rng_restore", {"State": STATE, "X": arr([3, 4])}, expect=lambda s, x: x),
     # checks
+    Case("as_condition", {"X": arr(True, "bool")}), Case("as_condition", {"X": arr([[False]], "bool")}),
+    Case("as_condition", {"X": arr([True, True], "bool")}, raises=ShapeError, match="2 elements is ambiguous"),
+    Case("as_condition", {"X": arr([], "bool")}, raises=ShapeError, match="0 elements is ambiguous"),
+    Case("as_condition", {"X": arr([1])}, raises=DTypeError, match="bool", static=True),
     Case("assert", {"Cond": arr(True, "bool")}), Case("assert", {"Cond": arr([True], "bool"), "Data": [X]}, {"parts": ["x is ", "!"]}),
     Case("assert", {"Cond": arr(False, "bool")}, raises=AssertionError, match="^$"),
     Case("assert", {"Cond": arr([False], "bool"), "Data": [arr(3), arr(0.25, "float32")]},
