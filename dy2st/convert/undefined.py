@@ -33,11 +33,15 @@ class Unread(Undefined):
 
 
 def ldu(thunk: Callable[[], Any], name: str) -> Any:
-    """The value of an attribute or item; `Undefined` if there is none."""
+    """The value of a variable, attribute or item; `Undefined` if there is none."""
     try:
         return quiet(thunk)()
     except (AttributeError, KeyError, IndexError, UndefinedError):
         return Unread(name)
+    except NameError:  # of a global variable
+        from .maybe_attribute import NoAttribute
+
+        return NoAttribute(name)
 
 
 class _Moving(threading.local):
