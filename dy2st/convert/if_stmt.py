@@ -41,6 +41,10 @@ from .undefined import Undefined, Unread, quiet
 State = Callable[[], tuple[Any, ...]]
 
 
+def _resolved(found: Any) -> Any:
+    return resolved(found) if isinstance(found, Tensor) else found
+
+
 def truth(x: Any) -> Any:
     """What decides a condition: a bool for a Python value, a bool tensor with one element for a staged one.
 
@@ -52,13 +56,13 @@ def truth(x: Any) -> Any:
     if isinstance(x, OneOf):
         return truth(choose(x, truth))
     if isinstance(x, MaybeValue):
-        return resolved(if_expr(x._dy_is_none, lambda: False, lambda: truth(x._dy_value)))
+        return _resolved(if_expr(x._dy_is_none, lambda: False, lambda: truth(x._dy_value)))
     if not is_staged(x):
         own = bound(x, "__bool__", "__len__")
         return bool(x) if own is None else truth(own())
     if isinstance(x, MaybeNone):
         bare = x.bare()
-        return resolved(if_expr(x.is_none, lambda: False, lambda: truth(bare)))
+        return _resolved(if_expr(x.is_none, lambda: False, lambda: truth(bare)))
     count = np.prod([d for d in x._value.shape if d != -1], dtype=int)
     if count > 1:
         raise ShapeError(

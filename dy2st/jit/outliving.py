@@ -24,13 +24,14 @@ class Several:
     """The values among the results and effects of a trace that may be objects which are elsewhere too.
 
     Args:
-        placeholders: what stands for the arguments.
+        placeholders: what stands for the arguments; `inputs` are the variables of these as the call begins.
         fetches: what is fetched, with the positions.
         fetch: adds to them.
     """
 
-    def __init__(self, tracer: Tracer, placeholders: list[Tensor], fetches: dict[str, int], fetch: Callable[[Variable], Fetched]):
-        self._tracer, self._placeholders, self._fetches, self._fetch = tracer, placeholders, fetches, fetch
+    def __init__(self, tracer: Tracer, placeholders: list[Tensor], inputs: list[Variable], fetches: dict[str, int],
+                 fetch: Callable[[Variable], Fetched]):  # fmt: skip
+        self._tracer, self._placeholders, self._inputs, self._fetches, self._fetch = tracer, placeholders, inputs, fetches, fetch
         self._values: dict[int, list[Any]] = {}
         self._inside: dict[int, list[StagedList]] = {}
 
@@ -130,7 +131,7 @@ class _Telling:
         for name, t in tracer.values.items():
             if id(t) in found:
                 yield name, found[id(t)]
-        for t, v in tracer.captures.values():
+        for t, v in (*zip(self._several._placeholders, self._several._inputs, strict=True), *tracer.captures.values()):
             yield v.name, found[id(t)]
         for t, recipe in found.values():  # what it is now comes last, as another one may have had it before
             if isinstance(t._value, Variable):

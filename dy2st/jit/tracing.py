@@ -112,7 +112,7 @@ class Trace:
         self.placeholders: list[Tensor] = []
         self.opened = opened
         self._fetches: dict[str, int] = {}
-        self._several = Several(self.tracer, self.placeholders, self._fetches, self._fetch)
+        self._several = Several(self.tracer, self.placeholders, self.inputs, self._fetches, self._fetch)
         self._tied: list[list[Twin]] = []
         self._compared: list[Place] = []
         self._marks: dict[int, tuple[int, Any]] = {}
@@ -362,13 +362,13 @@ class Trace:
             if isinstance(value, MaybeNone):
                 value = value.bare()
             if value._kinds is not None:
-                kinds, value = value._kinds, resolved(value)
+                kinds, given, value = value._kinds, value, resolved(value)
                 if kinds.told is None:
                     raise kinds.fail("it cannot be a result")
                 flag = self._fetch(self.tracer.lift(kinds.told))
                 cls = kinds.class_name if kinds.classes == 1 else ""
                 fetched = replace(self._fetch(self.tracer.lift(value)), flag=flag.position, cls=cls)
-                return self._several.note(fetched, value)
+                return self._several.note(fetched, given)
             fetched = self._fetch(self.tracer.visible(self.tracer.lift(value)), value._weak and value.ndim == 0)
             return self._several.note(fetched, value)
         if isinstance(value, StagedList):

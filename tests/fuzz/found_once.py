@@ -453,6 +453,10 @@ def none_and_texts_among_numbers(x, n, m, a):
     return there, "a" not in places
 
 
+def truth_of_none_or_an_empty_list(x, n, m, a):
+    return 1 if (None if n else []) else x
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -490,4 +494,5 @@ PROGRAMS = [
     entries_deleted_in_a_loop,
     settled_by_recursion,
     none_and_texts_among_numbers,
+    truth_of_none_or_an_empty_list,
 ]  # fmt: skip

@@ -442,3 +442,40 @@ def test_an_argument_is_told_from_a_tensor_outside():
     assert static(tensor(2.0)).tolist() == [-2.0]
     with pytest.raises(StructureError, match="from outside, and it tells the two apart"):
         static(PAIR[0])
+
+
+class Kept:
+    value = seen = None
+
+
+def number_in_its_place(box, x, n):
+    box.value = x
+    if n > 0:
+        box.value = 0
+
+
+def changed_before_another_takes_its_place(box, x, n):
+    box.value = x
+    if n > 0:
+        x.clip_(0.5)
+        box.value = x * 3
+
+
+def changed_before_a_number_takes_its_place(box, x, n):
+    box.value, box.seen = x, [x]
+    if n > 0:
+        box.seen[0].clip_(0.5)
+        box.value = 0
+
+
+@pytest.mark.parametrize("function", [
+    number_in_its_place, changed_before_another_takes_its_place, changed_before_a_number_takes_its_place,
+])  # fmt: skip
+def test_an_argument_that_is_kept_unless_another_value_takes_its_place(function):
+    for make in (lambda f: f, jit.to_static):
+        call, box = make(function), Kept()
+        for n in (0, 1, 0):
+            x = to_tensor([0.25, 2.0])
+            call(box, x, to_tensor(n))
+            assert (box.value is x) is (n == 0)
+            assert isinstance(box.value, int) is (n == 1 and function is not changed_before_another_takes_its_place)
