@@ -6,6 +6,10 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.executor.executable import Executable, Session
 
 
 @dataclass
@@ -55,3 +59,14 @@ def _times(fns: Sequence[Callable[[], object]], repeat: int) -> list[list[float]
             if round_ >= 2:
                 mine.append(time.perf_counter() - start)
     return times
+
+
+def on_bound(executable: Executable, values: Sequence[np.ndarray[Any, Any]]) -> Callable[[], None]:
+    """A function that runs an executable natively on inputs that are bound already."""
+    session = Session(executable, list(values), {})
+
+    def run() -> None:
+        session._pc = 0
+        session.advance()
+
+    return run

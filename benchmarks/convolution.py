@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 from dy2st_runtime import threads
-from dy2st_runtime.executor.executable import Executable, Session
+from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir.builder import IRBuilder
 from dy2st_runtime.ir.program import Program
 from threadpoolctl import threadpool_limits
 
-from .common import Row, fastest_in_turn
+from .common import Row, fastest_in_turn, on_bound
 
 # batch, channels, height and width, filters, kernel, stride, padding, groups
 LAYERS = {
@@ -56,13 +56,7 @@ def kernel(op: str, inputs: dict[str, np.ndarray], stride: int, padding: int, gr
     made = {name: block.create_var(name, v.dtype.name, v.shape, is_data=True) for name, v in inputs.items()}
     slots = {name.replace("_GRAD", "@GRAD"): v for name, v in made.items()}
     out = IRBuilder(block).op(op, **slots, strides=[stride] * 2, paddings=[padding] * 2, groups=groups)
-    session = Session(Executable(program, list(inputs), [out.name]), list(inputs.values()), {})
-
-    def run() -> None:
-        session._pc = 0
-        session.advance()
-
-    return run
+    return on_bound(Executable(program, list(inputs), [out.name]), list(inputs.values()))
 
 
 def with_threads(count: int, fn: Callable[[], object]) -> Callable[[], object]:

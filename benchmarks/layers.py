@@ -2,7 +2,8 @@
 
 `python -m benchmarks.layers WORKLOAD CASE [--threads N]`, as in `python -m benchmarks.layers resnet50 infer1`. Times are medians of
 recorded runs (`executor/profile.py`), of a convolution for its plan, the copy into its frame and its products; rates count its
-multiplications and additions, bytes are those of its operands, once each. The rate of the machine is that of a loop of multiply-adds in
+multiplications and additions, bytes are those of its operands, once each. Of a call that runs several programs it is the largest, and the
+others count as Python. The rate of the machine is that of a loop of multiply-adds in
 registers.
 """
 
@@ -99,8 +100,8 @@ class Measured:
         pool.set_num_threads(threads)
         module = importlib.import_module(f"benchmarks.workloads.{workload}")
         step = module.on_paddle(dy2st, Stage(dy2st.jit.to_static), case)
-        data = module.data(case)
-        self.batch = len(data[0] if isinstance(data, tuple) else data)
+        data = module.data(case) if hasattr(module, "data") else ()  # all with convolutions have it
+        self.batch = len(data[0] if isinstance(data, tuple) and data else data)
         for _ in range(5):
             step()
         self.call = self._median(step, runs)

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
 from dy2st_runtime import threads
-from dy2st_runtime.executor.executable import Executable, Session
+from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import IRBuilder, Program
 from dy2st_runtime.passes import pipeline
+
+from .common import in_turn, on_bound
 
 # rows, reduction, columns, what follows the bias
 PRODUCTS = [
@@ -40,28 +40,7 @@ def product(rows: int, inner: int, columns: int, then: str, fused: bool) -> Call
     passes = [p for p in pipeline.PASSES if fused or p[0] != "epilogue"]
     with mock.patch.object(pipeline, "PASSES", passes):
         made = Executable(program, list(shapes), [out.name])
-    session = Session(made, [rng.standard_normal(shape).astype("float32") for shape in shapes.values()], {})
-
-    def run() -> None:
-        session._pc = 0
-        session.advance()
-
-    return run
-
-
-def in_turn(runs: list[Callable[[], object]], seconds: float = 1.0) -> list[float]:
-    """The median time of each, in microseconds."""
-    times: list[list[float]] = [[] for _ in runs]
-    for run in runs:
-        for _ in range(5):
-            run()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for run, own in zip(runs, times, strict=True):
-            start = time.perf_counter()
-            run()
-            own.append(time.perf_counter() - start)
-    return [statistics.median(own) * 1e6 for own in times]
+    return on_bound(made, [rng.standard_normal(shape).astype("float32") for shape in shapes.values()])
 
 
 def main() -> None:
@@ -70,7 +49,7 @@ def main() -> None:
     threads.set_num_threads(parser.parse_args().threads)
     print(f"{'product, what follows':34}{'two kernels':>14}{'one':>14}{'ratio':>8}")
     for *sizes, then in PRODUCTS:
-        apart, one = in_turn([product(*sizes, then, fused) for fused in (False, True)])
+        apart, one = (t * 1e6 for t in in_turn(*(product(*sizes, then, fused) for fused in (False, True)), repeat=100))
         name = f"{' x '.join(map(str, sizes))}, {'bias' + (', ' + then if then else '')}"
         print(f"{name:34}{apart:14.1f}{one:14.1f}{one / apart:8.2f}")
 

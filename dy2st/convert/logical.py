@@ -343,8 +343,8 @@ def in_(a: Any, b: Any) -> Any:
         b.require_scalars("'in'")
         if a is None or isinstance(a, (str, bytes)):
             return False
-        found = lambda: python_bool(ops.op("reduce_any", X=entries_equal(b.stack(), a), reduce_all=True))  # noqa: E731
-        return python_bool(if_expr(b.length() > 0, found, lambda: False))
+        found = if_expr(b.length() > 0, lambda: ops.op("reduce_any", X=entries_equal(b.stack(), a), reduce_all=True), lambda: False)
+        return python_bool(found)
     if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
         if isinstance(b, range):
             b = list(b)
