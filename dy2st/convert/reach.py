@@ -48,6 +48,23 @@ _BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
 _WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *_BUILT_IN)
 
 
+class _Class:
+    """What kind of class it is.
+
+    Attributes:
+        foreign: its code runs as it is.
+        stateful: it is one of this package whose objects are state, or made of one.
+        of_the_library: its objects keep what they hold in attributes that only its own methods name.
+    """
+
+    __slots__ = ("foreign", "of_the_library", "stateful")
+
+    def __init__(self, cls: type):
+        self.foreign = _foreign(cls)
+        self.stateful = any(is_stateful(c.__module__) for c in cls.__mro__)
+        self.of_the_library = issubclass(cls, OF_THE_LIBRARY)
+
+
 class Reach:
     """All that can be reached from the functions and values that were added.
 
@@ -88,13 +105,14 @@ class Reach:
         self._handled: set[str] = set()
         self._items_seen: set[tuple[str, Any]] = set()
         self._variables: dict[int, str] = {}  # of cells
-        self._foreign_classes: dict[type, bool] = {}
-        self._stateful_classes: dict[type, bool] = {}
+        self._classes: dict[type, _Class] = {}
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
         self.stores: set[int] = set()
         # the names of classes and their bases, during one walk
         self._class_names: dict[type, frozenset[str]] = {}
+        # those of the objects in which a name that comes later may be found
+        self._bearers: list[Any] = []
 
     # ---- adding ----
     def add(self, *values: Any) -> None:
@@ -177,9 +195,9 @@ class Reach:
             new, own = self.names - self._looked, self._own_names - self._own_looked
             self._looked |= new
             self._own_looked |= own
-            for x in list(self.objects.values()) if new else ():
+            for x in list(self._bearers) if new else ():
                 self._attributes(x, new)
-            for x in [x for x in self.objects.values() if self._is_stateful(type(x))] if own else ():
+            for x in [x for x in self._bearers if self._class(type(x)).stateful] if own else ():
                 self._attributes(x, own)
 
     def _place(self, holder: Any, entry: Any, name: str, item: bool = False) -> Any:
@@ -210,6 +228,7 @@ class Reach:
             self._function(value)
         elif isinstance(value, types.ModuleType):
             self._attributes(value, self._looked)
+            self._bearers.append(value)
             return
         elif isinstance(value, type):
             self._special_methods(value, making=True)
@@ -249,13 +268,18 @@ class Reach:
                 self._meet(getattr(value, way, None), name)
         elif not isinstance(value, (type, types.FunctionType)):
             self._special_methods(type(value))
-        self._attributes(value, self._looked | self._own_looked if self._is_stateful(type(value)) else self._looked)
+        cls = self._class(type(value))
+        self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
+        if not cls.foreign or isinstance(value, (type, Tensor)) or dict_of(value):
+            self._bearers.append(value)
 
     def _function(self, f: types.FunctionType, known: bool = False) -> None:
         if id(f) in self.functions or (not known and is_foreign(f.__module__)):
             return
         self.functions[id(f)] = f
-        self.objects[id(f)] = f
+        if known:
+            self.objects[id(f)] = f
+            self._bearers.append(f)
         names = names_of(f.__code__)
         if is_stateful(f.__module__):  # what is there besides its objects stays as it is
             self._own_names |= names.attributes | names.changed
@@ -320,7 +344,7 @@ class Reach:
             return
         attributes = dict_of(x)
         kind = type(x).__name__
-        if attributes is not None and isinstance(x, OF_THE_LIBRARY):
+        if attributes is not None and self._class(type(x)).of_the_library:
             # what they hold is in attributes that only their own methods name, and change
             names = names | attributes.keys()
             self.items = True
@@ -362,16 +386,12 @@ class Reach:
 
     def is_foreign_class(self, cls: type) -> bool:
         """Whether it is one of those whose code runs as it is."""
-        found = self._foreign_classes.get(cls)
-        if found is None:
-            found = self._foreign_classes[cls] = _foreign(cls)
-        return found
+        return self._class(cls).foreign
 
-    def _is_stateful(self, cls: type) -> bool:
-        """Whether it is a class of this package whose objects are state, or made of one."""
-        found = self._stateful_classes.get(cls)
+    def _class(self, cls: type) -> _Class:
+        found = self._classes.get(cls)
         if found is None:
-            found = self._stateful_classes[cls] = any(is_stateful(c.__module__) for c in cls.__mro__)
+            found = self._classes[cls] = _Class(cls)
         return found
 
     def _of_class(self, cls: type, name: str, asking: bool) -> Any:
