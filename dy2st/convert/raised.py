@@ -23,7 +23,7 @@ from ..errors import StructureError
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import number_or
-from ..tensor.location import user_location
+from ..tensor.location import path_of, user_location
 from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
 from .frames import Frame, Side
@@ -242,8 +242,11 @@ class Attempts:
     def _ended(self, scope: _Scope, error: Exception) -> list[Raised]:
         """What is raised for sure, where that ends a rest or a branch."""
         from .raising import append_raise
+        from .tries import is_of_tracing
 
         location = self.place(error)
+        if location is None and self.wants(type(error)) and not is_of_tracing(error):
+            location = path_of(error)  # raised by a function of ours, as eagerly
         if location is None or (not scope.rests and (scope.direct or not self.wants(type(error)))):
             raise error
         self.require_unseen(location, type(error))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import re
+from types import TracebackType
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder
@@ -161,5 +163,23 @@ def raised_at(error: Exception) -> Location | None:
         place = at or place
         if at is not None or not of_function:
             location = at
+        if tb.tb_next is None and _fails(tb):
+            return None
         tb = tb.tb_next
     return place or user_location(2) if stands else location
+
+
+# what keeps the books of a trace: it does nothing in the user's stead, so what fails in it, and is not raised there, is a mistake of ours
+_BOOKKEEPING = {
+    f"dy2st.convert.{name}"
+    for name in (
+        "activations", "aliases", "alternatives", "changeable", "followed", "frames", "growing", "layouts", "leaves", "patterns", "reach",
+        "recursive_state", "settled", "sharing", "snapshot", "structure", "things", "tracer", "watching",
+    )
+}  # fmt: skip
+
+
+def _fails(tb: TracebackType) -> bool:
+    """Whether an exception comes from bookkeeping that does not raise it itself."""
+    code = tb.tb_frame.f_code
+    return tb.tb_frame.f_globals.get("__name__") in _BOOKKEEPING and dis.opname[code.co_code[tb.tb_lasti]] != "RAISE_VARARGS"

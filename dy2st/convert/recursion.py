@@ -313,10 +313,14 @@ class StagedFunction:
             there = _containers(self.arguments)
             if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
                 raise _Widened(self, grown)
-            if not {id(cell.target) for cell in self.entered.changed()} <= _containers(arguments):
-                raise self._unstaged("an argument")
-            first = self.fitter.fit(first_of(self.params), self.values, arguments, "arguments")
-            params = pair(first, self.outer.fit(state_of(self.params), self.state, held))
+            values, state = self.values, self.state
+            if changed := {id(cell.target) for cell in self.entered.changed()}:
+                if not changed <= _containers(arguments):
+                    raise self._unstaged("an argument")
+                leaves = iter(self.param_leaves)
+                values, state = instantiate(self.params, lambda _: next(leaves))  # as they were when the body began
+            first = self.fitter.fit(first_of(self.params), values, arguments, "arguments")
+            params = pair(first, self.outer.fit(state_of(self.params), state, held))
             if params != self.params:
                 self.params = params
                 raise _Widened(self)

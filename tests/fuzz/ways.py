@@ -214,7 +214,9 @@ def message(error: BaseException) -> str:
 
 
 def _of_operands(error: BaseException) -> str:
-    return re.sub(r"'(int|float|bool|Tensor)'", "'number'", str(error))
+    text = re.sub(r"'(int|float|bool|Tensor)'", "'number'", str(error))
+    # Python asks the other operand, which is not told on which side it was
+    return re.sub(r"^'>(=?)' (.*) '(.*)' and '(.*)'$", r"'<\1' \2 '\4' and '\3'", text)
 
 
 def compare(wanted: Outcome, found: Outcome, way: str, tolerance: float) -> Refusal | None:

@@ -1082,6 +1082,16 @@ def list_grown_in_recursion(x, n, parts=None):
     return list_grown_in_recursion(x * 0.5, n - 1, [x, x * 2]) + parts[0]  # error: 'list_grown_in_recursion' calls itself under a
 
 
+def list_in_an_argument_replaced_in_recursion(x, n, rows=None):
+    rows = [[x], []] if rows is None else rows
+    if n <= 0:
+        return x
+    if x.sum() > 1:
+        rows[1] = [list_in_an_argument_replaced_in_recursion(x * 0.5, n - 1, rows)]
+        return list_in_an_argument_replaced_in_recursion(x * 0.25, n - 1, rows)
+    return list_in_an_argument_replaced_in_recursion(x + 1, n - 1, [[x], []])  # error: 'list_in_an_argument_replaced_in_recursion' calls
+
+
 def recursion_without_end(x):
     y = recursion_without_end(x - 1) if x.sum() > 0 else recursion_without_end(x + 1)  # error: 'recursion_without_end' calls itself on
     return y * 2

@@ -11,6 +11,7 @@ from dy2st_runtime import Predictor, config
 
 import dy2st
 from dy2st import jit
+from dy2st.convert import patterns
 from dy2st.errors import Dy2stError, FeedError, OutOfRangeError, RecursionLimitError, ShapeError, StagedValueError
 from dy2st.tensor import Tensor
 
@@ -255,3 +256,17 @@ def test_sizes_that_do_not_fit_are_an_error_though_nobody_reads_the_result(funct
         assert caught.value.location.line == function.__code__.co_firstlineno + 1
     if function is not asked_and_then_fails:
         np.testing.assert_array_equal(static(Tensor([3.0])).numpy(), [6.0])
+
+
+def kept_on_one_path(x):
+    found = [x]
+    if x.sum() > 0:
+        found = [x, x * 2]
+    return found
+
+
+def test_a_mistake_of_the_compiler_is_not_taken_for_what_the_program_raises(monkeypatch):
+    static = jit.to_static(lambda x: kept_on_one_path(x) if x.max() > 0 else x)
+    monkeypatch.setattr(patterns, "split", ().index)
+    with pytest.raises(ValueError, match="not in tuple"):
+        static(Tensor([-1.0]))  # though this call does not get to the inner branch
