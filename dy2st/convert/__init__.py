@@ -59,7 +59,9 @@ from .unpacking import unpacked_rest as unpacked_rest
 
 def ld(x: Any, name: str) -> Any:
     """The value of the variable `name`; UndefinedError if it has none, at run time where only that can tell."""
-    if isinstance(x, Undefined):
-        x.fail()
     tracer = _current_tracer()
-    return x if tracer is None else tracer.defined(x, name)
+    if tracer is not None:
+        return tracer.defined(x, name)
+    if isinstance(x, Undefined):
+        raise x.error()
+    return x

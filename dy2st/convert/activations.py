@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..errors import Location, RecursionLimitError
+from ..errors import Location, RecursionLimitError, UndefinedError
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
 from .cells import Cell, EntryCell
@@ -46,6 +46,18 @@ def require_end(recursive: Collection[Kind], found: Kind) -> None:
 
 class NoResult(BaseException):
     """A call of a function of which it is not known yet what it returns: the path that it is on tells nothing of that."""
+
+
+class NotYet(NoResult):
+    """A variable of a loop is read which has no value before it, and nothing is known yet of the one that an iteration leaves to the next.
+
+    Args:
+        error: what it is if no path of the iteration comes to its end without it.
+    """
+
+    def __init__(self, error: UndefinedError):
+        super().__init__(error)
+        self.error = error
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ..tensor.kinds import as_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.logic import equal
 from ..tensor.promotion import NUMBERS
+from .activations import NoResult
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .generators import generator
@@ -87,10 +88,10 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
     block = tracer.sub_block()
     try:
         outcome = tracer.run_in(block, lambda: tracer.tries.tried(others))
-    except Exception as error:
-        if not isinstance(error, MayRaise) and tracer.tries.place(error) is None:
+    except (Exception, NoResult) as error:
+        if not isinstance(error, (MayRaise, NoResult)) and tracer.tries.place(error) is None:
             raise
-        # the run raises it where it comes there
+        # the run raises it where it comes there, or this trace tells nothing of it
         sides = (lambda: (value,), lambda: (others(),))
         (result,) = stage_cond(tracer, decided, *(sides if stop_on else sides[::-1]), ("the value of the expression",))
         return result

@@ -10,10 +10,10 @@ import numpy as np
 from dy2st_runtime.ir import Block, Variable
 from dy2st_runtime.ir.growth import GROWN, relation
 
-from ..errors import StructureError
+from ..errors import StructureError, UndefinedError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
-from .activations import UNROLLED, NoResult
+from .activations import UNROLLED, NoResult, NotYet
 from .aliases import Carried, who
 from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .growing import current, grown, promote, substituted
@@ -98,6 +98,7 @@ class Loop:
         self.tracer, self.test_fn, self.body = tracer, test_fn, body
         self.get_state, self.set_state, self.names = get_state, quiet(set_state), names
         self.location = user_location()
+        self.early: UndefinedError | None = None  # what a path of an iteration was left out for, as nothing was known of a variable yet
         self.ended = False  # by what the run may raise, which its body hands on
         self.fitter = Fitter(
             tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
@@ -129,9 +130,9 @@ class Loop:
                 raise
             end_by_raising(self, found)
             return
-        except NoResult:
+        except NoResult as nothing:
             self.leave()
-            if any(f.skips_loops and f.results is None for f in self.tracer.staged):
+            if isinstance(nothing, NotYet) or any(f.skips_loops and f.results is None for f in self.tracer.staged):
                 return  # what an iteration yields is not known yet; that there may be none is
             raise
         except BaseException as error:
@@ -275,15 +276,22 @@ class Loop:
             modified, widened = self.tracer.aliases.mutations, self.tracer.entries.widened
             before = self._enter(self.body_block)
             self.starts = self._leaves(before)
-            self.begun, self.around = list(before), frame.containers
+            self.begun, self.around, self.early = list(before), frame.containers, None
+            self.tracer.loops.append(self)
             try:
                 values = self._iterate()
+            except NotYet as early:
+                if early.error is self.early:
+                    raise early.error from None
+                raise
             except Exception as error:
                 self.raised = error
                 raise
             except BaseException as error:
                 require_exception(error)
                 raise
+            finally:
+                self.tracer.loops.pop()
             after = [*values, *(c.read() for c in self.cells.values())]
             self.outcome = self.tracer.outcome(after, frame)
             self.last = [after]
@@ -292,7 +300,7 @@ class Loop:
             if isinstance(cell, OrderCell) and cell.read() == value:
                 del self.outcome.changes[key]
         if guess:
-            self.least = self._is_least(before, after)
+            self.least = self.early is None and self._is_least(before, after)
             if not self.least:
                 return False
         for items, later in self.outcome.grown:
@@ -318,7 +326,16 @@ class Loop:
                 self._promote(slot.initial, new)
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(self.starts, self._leaves(after), self.body_block)
+        if settled and self.early is not None:
+            raise self.early
         return settled and not self.tracer.alternatives.finds(self._objects(after), self.outside)
+
+    def waits_for(self, nothing: Undefined, error: UndefinedError) -> bool:
+        """Whether a variable holds this of which it is not known yet what an iteration leaves in it; `error`: what it is to read that."""
+        found = any(isinstance(slot.pattern, Const) and slot.pattern.value is nothing for slot in self.slots)
+        if found:
+            self.early = error
+        return found
 
     def _objects(self, after: Sequence[Any]) -> list[tuple[Any, Any]]:
         """The objects that an iteration begins with, where they vary, each with the one that it leaves to the next."""

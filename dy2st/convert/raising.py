@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import re
+from collections.abc import Iterator
 from types import TracebackType
 
 from dy2st_runtime.errors import Location
@@ -22,7 +23,7 @@ from .running import is_statement
 from .tracer import Tracer, need_tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
-_OF_FUNCTIONS = (AssertionError, IndexError, ValueError, ZeroDivisionError, OverflowError)
+_OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError)
 # what Python says there of a value that can never do what is asked of it
 _OF_VALUES = re.compile(
     r"'\w+' object is not (iterable|an iterator|reversible|callable|subscriptable)|object of type '\w+' has no len\(\)"
@@ -156,17 +157,27 @@ def raised_at(error: Exception) -> Location | None:
         return None
     location = place = None
     stands = False
-    of_function = type(error) in _OF_FUNCTIONS or (type(error) is TypeError and _OF_VALUES.match(str(error)))
-    tb = error.__traceback__
-    while tb is not None:
+    frames = list(_frames(error.__traceback__))
+    if frames and _fails(frames[-1]):
+        return None
+    of_function = (
+        type(error) in _OF_FUNCTIONS
+        or (type(error) is TypeError and _OF_VALUES.match(str(error)))
+        or (type(error) is AttributeError and frames[-1].tb_frame.f_code.co_name == "__getattr__")  # of a layer
+    )
+    for tb in frames:
         at, stands = locate(tb), is_statement(tb.tb_frame.f_code)
         place = at or place
         if at is not None or not of_function:
             location = at
-        if tb.tb_next is None and _fails(tb):
-            return None
-        tb = tb.tb_next
     return place or user_location(2) if stands else location
+
+
+def _frames(tb: TracebackType | None) -> Iterator[TracebackType]:
+    """The frames of a traceback, from the outside in."""
+    while tb is not None:
+        yield tb
+        tb = tb.tb_next
 
 
 # what keeps the books of a trace: it does nothing in the user's stead, so what fails in it, and is not raised there, is a mistake of ours

@@ -26,7 +26,7 @@ from dy2st_runtime.ops.registry import TensorType
 from ..errors import Location, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
-from .activations import UNROLLED, Activation, Arguments, NoResult, Reentered, admits, under_conditions
+from .activations import UNROLLED, Activation, Arguments, NoResult, NotYet, Reentered, admits, under_conditions
 from .aliases import outside, shared, who
 from .alternatives import contents_of
 from .containers import containers_of
@@ -191,6 +191,8 @@ class StagedFunction:
                 self.outer.enter(state_of(self.params), self.state)
                 result = self.f(*self.values[0], **self.values[1])
                 outcome = tracer.outcome((result, self.outer.values()), frame)
+        except NotYet:
+            raise
         except NoResult:
             if any(other.results is None for other in tracer.staged[:-1]):
                 raise  # what those return tells more
@@ -317,8 +319,8 @@ class StagedFunction:
             if changed := {id(cell.target) for cell in self.entered.changed()}:
                 if not changed <= _containers(arguments):
                     raise self._unstaged("an argument")
-                leaves = iter(self.param_leaves)
-                values, state = instantiate(self.params, lambda _: next(leaves))  # as they were when the body began
+                begun = iter(self.param_leaves)
+                values, state = instantiate(self.params, lambda _: next(begun))  # as they were when the body began
             first = self.fitter.fit(first_of(self.params), values, arguments, "arguments")
             params = pair(first, self.outer.fit(state_of(self.params), state, held))
             if params != self.params:

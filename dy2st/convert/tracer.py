@@ -12,7 +12,7 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, UndefinedError, of_tracing
+from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, of_tracing
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
@@ -21,7 +21,7 @@ from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import asked_by_debugger, user_code, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
-from .activations import Activation
+from .activations import Activation, NotYet
 from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases, is_inside
 from .cells import Cell, EntryCell, OrderCell, TensorCell
@@ -42,6 +42,7 @@ from .watching import Watcher
 
 if TYPE_CHECKING:
     from .exceptions import Again
+    from .loops import Loop
     from .recursion import StagedFunction
     from .settled import Settled
 
@@ -142,6 +143,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.recursive = frozenset(recursive)
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []
+        self.loops: list[Loop] = []
         self._open = open_captures or {}
         self._count = 0
 
@@ -312,10 +314,9 @@ class Tracer(Watcher, ProgramRecorder):
     def defined(self, value: Any, name: str) -> Any:
         """The value of a variable that may have none: checked at run time where only that can tell."""
         if isinstance(value, Undefined):
-            raise UndefinedError(
-                f"local variable {name!r} is read where it has no value", location=user_location(2),
-                hint=f"give {name!r} a value on every path that leads here",
-            )  # fmt: skip
+            error = value.error()
+            waiting = [loop for loop in self.loops if loop.waits_for(value, error)]
+            raise NotYet(error) if waiting else error
         if isinstance(value, MaybeObject):
             self.defined(value.token, name)
             return value.value

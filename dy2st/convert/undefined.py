@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from ..errors import UndefinedError
 from ..tensor.location import user_location
@@ -18,10 +18,11 @@ class Undefined:
     def __init__(self, name: str):
         self.name = name
 
-    def fail(self, depth: int = 2) -> NoReturn:
-        raise UndefinedError(
-            f"local variable {self.name!r} is read where it has no value",
-            location=user_location(depth), hint=f"give {self.name!r} a value on every path that leads here",
+    def error(self) -> UndefinedError:
+        """What it is to read the variable."""
+        return UndefinedError(
+            f"local variable {self.name!r} is read where it has no value", location=user_location(2),
+            hint=f"give {self.name!r} a value on every path that leads here",
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -398,7 +398,7 @@ class Trace:
                 raise StructureError("a variable holds an object on some paths only, as only the run knows", hint=_DECIDE)
             return self._recipe(value.value)
         if isinstance(value, Undefined):
-            value.fail()
+            raise value.error()
         if isinstance(value, str) and isinstance(text(value), StagedText):
             raise StagedValueError(
                 "a text with the values of tensors in it is only known when the program runs",

@@ -205,6 +205,14 @@ def list_undefined_at_run_time(x):
     return y  # error: local variable 'y' is read where it has no value
 
 
+def set_only_where_it_is_read(x, n=4):
+    for i in range(paddle.to_tensor(n)):
+        if i > 2:
+            x = x + a  # noqa: F821 # error: local variable 'a' is read where it has no value
+            a = x  # noqa: F841
+    return x
+
+
 def never_defined(x):
     if x is None:
         y = x

@@ -129,7 +129,20 @@ def conditions_of_several_kinds(x, n):
     return [v for v in x if found if v > 0], sum(v for v in x if v > 0 if found)
 
 
+def grown_in_many_steps(x, n):
+    # there are 2**40 ways through the branches
+    found, h = [], x
+    for _ in range(40):
+        h = h * 0.9
+        if h.sum() > n:
+            found.append(h)
+        elif h.sum() < -n:
+            found.append(h * 2)
+    return found
+
+
 CASES = [
+    (grown_in_many_steps, [([1.0, 2.0, 3.0], 1), ([-1.0, -2.0, -3.5], 1), ([1.0, 2.0, 3.0], 50)], 1),
     *((f, [([1.0, 2.0], 2), ([-1.0, -0.5], 6), ([0.5, 1.0], 9)], 1)
       for f in (break_beside_a_list_as_the_test, conditions_of_several_kinds)),
     (raises, [(P,), (N,)], 1),
