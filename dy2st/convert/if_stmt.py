@@ -235,7 +235,7 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
     if results[0] is not None and results[1] is not None:
         results = list(left.pairs(results[0], results[1]))
     fitter = Fitter(tracer, f"the branch{place(location)} sets it on one side only",
-                    ("the path where the condition is true", "the path where it is false"))  # fmt: skip
+                    ("the path where the condition is true", "the path where it is false"), outside)  # fmt: skip
     labels = [*names, *(c.name for c in cells.values())]
     if results[0] is not None and results[1] is not None:
         for cell, a, b in zip(cells.values(), results[0][len(names) :], results[1][len(names) :], strict=True):

@@ -100,13 +100,13 @@ class Loop:
         self.location = user_location()
         self.early: UndefinedError | None = None  # what a path of an iteration was left out for, as nothing was known of a variable yet
         self.ended = False  # by what the run may raise, which its body hands on
-        self.fitter = Fitter(
-            tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration")
-        )
         values = get_state()
         tracer.watch(*values)
         tracer.watch_locals()
         self.outside = set(tracer.watched)
+        self.fitter = Fitter(
+            tracer, f"the loop{place(self.location)} may not run", ("entering the loop", "the next iteration"), self.outside
+        )
         self._begin(values)
 
     def _begin(self, values: Sequence[Any]) -> None:

@@ -6,7 +6,7 @@ value and what the body makes of it, until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor
 from ..tensor.kinds import is_number
 from ..tensor.location import user_location
+from .alternatives import contents_of
 from .codes import MaybeNumbers, known
 from .containers import is_container
 from .dicts import StagedDict
@@ -43,11 +44,13 @@ class Fitter:
     Args:
         why: says why a variable may have no value ("the loop at ... may not run").
         sides: what the two paths are called in errors.
+        outside: the ids of the containers that are there before the paths part.
     """
 
     tracer: Tracer
     why: str
     sides: tuple[str, str] = ("one path", "the other")
+    outside: Collection[int] = ()
 
     def fit(self, p: Pattern, before: Any, new: Any, name: str) -> Pattern:
         """The pattern, widened to admit `new`; `before` is the value that the pattern stands for now.
@@ -147,17 +150,20 @@ class Fitter:
 
     def _partly(self, value: Any, nothing: Undefined) -> Pattern:
         """The pattern of a value that is there on one path only: a tensor says so itself, anything else has a flag beside it."""
-        p = self._there(value.value if isinstance(value, MaybeObject) else value)
+        p = self._there(value.value if isinstance(value, MaybeObject) else value, self.outside)
         if isinstance(nothing, Unread) or isinstance(p, Var) or (isinstance(p, Node) and p.kind in (MaybeNone, MaybeNumber, MaybeNumbers)):
             return p
         return Node(MaybeObject, (), (p, Var(FLAG, self.why)))
 
-    def _there(self, value: Any) -> Pattern:
+    def _there(self, value: Any, kept: Collection[int] = ()) -> Pattern:
+        """The pattern of what is there on one path only; `kept`: the ids of containers that stay themselves, whatever becomes of them."""
+        if id(contents_of(value)) in kept:
+            return Const(value)
         t = type_of(value)
         if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             return _with_codes(Var(t, self.why), value)
         keys, children = split(value)
-        return Const(value) if children is None else Node(node_type(value), keys, tuple(map(self._there, children)))
+        return Const(value) if children is None else Node(node_type(value), keys, tuple([self._there(x, kept) for x in children]))
 
     def _number_or_tensor(self, a: LeafType, b: LeafType, old: Any, new: Any, name: str) -> Var | Node:
         """The pattern of two leaves, with a flag where one is a Python number and the other is a tensor."""

@@ -207,7 +207,7 @@ def list_undefined_at_run_time(x):
 
 def set_only_where_it_is_read(x, n=4):
     for i in range(paddle.to_tensor(n)):
-        if i > 2:
+        if i > 0:
             x = x + a  # noqa: F821 # error: local variable 'a' is read where it has no value
             a = x  # noqa: F841
     return x
@@ -972,15 +972,6 @@ def swapped_and_changed(x, n):
         a, b = b, a
     a[0] = a[0] + 1
     return first[0]
-
-
-def set_on_one_path_and_changed(x):
-    d = {"a": x}
-    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
-        e = d
-    if x.sum() > 0:
-        e["a"] = x * 2
-    return d["a"]
 
 
 def sorted_and_changed(x):

@@ -129,6 +129,79 @@ def conditions_of_several_kinds(x, n):
     return [v for v in x if found if v > 0], sum(v for v in x if v > 0 if found)
 
 
+def list_returned_in_the_loop_that_fills_it(x, n):
+    found = []
+    for v in x:
+        if v > n:
+            return found
+        found.append(v)
+    return found
+
+
+def list_with_a_flag(x, n):
+    found = []
+    while True:
+        found.append(x)
+        if x.sum() < n or len(found) > 5:
+            return found, x.sum() > 0
+        x = x - 1
+
+
+def dict_returned_in_the_loop_that_changes_it(x, n):
+    counts = {"n": 0, "of": [x[0]]}
+    for v in x:
+        if v > n:
+            return counts
+        counts["n"] += 2
+        counts["of"][0] = v
+    return counts
+
+
+class Counter:
+    n = 0
+
+
+def object_returned_in_the_loop_that_changes_it(x, n):
+    counter = Counter()
+    for v in x:
+        if v > n:
+            return counter
+        counter.n += 1
+    return counter
+
+
+def what_the_object_counted(x, n):
+    return object_returned_in_the_loop_that_changes_it(x, n).n * x
+
+
+def tensor_returned_in_the_loop_that_writes_to_it(x, n):
+    total = x * 0
+    for v in x:
+        if v > n:
+            return total
+        total[0] = total[0] + v
+    return total
+
+
+def returned_from_two_loops(x, n):
+    found = []
+    for v in x:
+        for w in x:
+            if v + w > n:
+                return found, v
+            found.append(v * w)
+    return found, x[0]
+
+
+def set_on_one_path_and_changed(x, n):
+    d = {"a": x}
+    if x.sum() > n:
+        e = d
+    if x.sum() > 2:
+        e["a"] = x * 2
+    return d["a"]
+
+
 def grown_in_many_steps(x, n):
     # there are 2**40 ways through the branches
     found, h = [], x
@@ -142,6 +215,13 @@ def grown_in_many_steps(x, n):
 
 
 CASES = [
+    (list_returned_in_the_loop_that_fills_it, [(P, 0), (P, 1), (P, 2), (P, 3)], 1),
+    (list_with_a_flag, [(P, 0), (P, 2), ([-1.0, -2.0], 3)], 1),
+    (dict_returned_in_the_loop_that_changes_it, [(P, 0), (P, 1), (P, 2), (P, 3)], 1),
+    (what_the_object_counted, [(P, 0), (P, 1), (P, 2), (P, 3)], 1),
+    (tensor_returned_in_the_loop_that_writes_to_it, [(P, 0), (P, 1), (P, 2), (P, 3)], 1),
+    (returned_from_two_loops, [(P, 0), (P, 3), (P, 4), (P, 9)], 1),
+    (set_on_one_path_and_changed, [(P, 3), (P, 4), ([-1.0, 2.0], 3)], 1),
     (grown_in_many_steps, [([1.0, 2.0, 3.0], 1), ([-1.0, -2.0, -3.5], 1), ([1.0, 2.0, 3.0], 50)], 1),
     *((f, [([1.0, 2.0], 2), ([-1.0, -0.5], 6), ([0.5, 1.0], 9)], 1)
       for f in (break_beside_a_list_as_the_test, conditions_of_several_kinds)),

@@ -32,6 +32,7 @@ class EarlyReturn(Pass):
     def f(xs):
         do_return_ = False
         for x in xs:
+            retval_ = _dy.Unread('retval_')
             if x > 0:
                 retval_ = x
                 do_return_ = True
@@ -65,7 +66,7 @@ class EarlyReturn(Pass):
             return statements("value = result", at=statement, value=value, result=result)
 
         def loop(statement: gast.For | gast.While) -> list:
-            return _InLoop(lowering, assign).leave(statement)
+            return _InLoop(lowering, assign, value).leave(statement)
 
         lowering = ExitLowering(self.context, gast.Return, flag, assign, loop)
         docstring, rest = nodes.split_docstring(node.body)
@@ -88,18 +89,26 @@ def _returns_early(body: list) -> bool:
 
 
 class _InLoop:
-    """Inside a loop a `return` sets value and flag and breaks, and so do the loops around it."""
+    """Inside a loop a `return` sets value and flag and breaks, and so do the loops around it.
 
-    def __init__(self, lowering: ExitLowering, assign: Any):
-        self.lowering, self.assign = lowering, assign
+    At the begin of an iteration the variable of the value is emptied: had an iteration before set it, there would be none. So what the loop
+    changes is never what is returned.
+    """
+
+    def __init__(self, lowering: ExitLowering, assign: Any, value: str | None):
+        self.lowering, self.assign, self.value = lowering, assign, value
 
     def leave(self, loop: gast.For | gast.While) -> list:
         """The loop with its returns replaced."""
-        loop.body = self._block(loop.body)
+        loop.body = self._iteration(loop)
         # The else of a loop is no part of the loop.
         loop.orelse = self.lowering.lower(loop.orelse, last=False)
         # A return in the body is a break of this loop, which skips the else; the flag then guards what follows.
         return [loop]
+
+    def _iteration(self, loop: gast.For | gast.While) -> list:
+        empty = [] if self.value is None else statements("x = _dy.Unread(text)", at=loop, x=self.value, text=nodes.constant(self.value))
+        return [*empty, *self._block(loop.body)]
 
     def _block(self, block: list) -> list:
         result: list = []
@@ -117,8 +126,12 @@ class _InLoop:
                 statement.finalbody, gast.Return, into_loops=True
             ):
                 reject_in_finally(self.lowering.context, statement, gast.Return)
-            for inner in nodes.blocks(statement):
-                inner[:] = self._block(inner)
+            if isinstance(statement, (gast.For, gast.While)):
+                statement.body = self._iteration(statement)
+                statement.orelse = self._block(statement.orelse)
+            else:
+                for inner in nodes.blocks(statement):
+                    inner[:] = self._block(inner)
             if isinstance(statement, (gast.For, gast.While)):
                 self.lowering.guards += 1
                 result += statements("if flag: break", at=statement, flag=self.lowering.flag)

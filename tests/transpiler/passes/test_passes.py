@@ -53,7 +53,9 @@ CASES = {
         """
         do_return_ = False
         for i in a:
+            retval_ = _dy.Unread('retval_')
             while b:
+                retval_ = _dy.Unread('retval_')
                 retval_ = i
                 do_return_ = True
                 break
