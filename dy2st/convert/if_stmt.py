@@ -101,7 +101,8 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         def traced() -> tuple:
             set_state(current(tracer, before))
             run()
-            return tuple(Unread(n) if n in dead else value for n, value in zip(names, get_state(), strict=True))
+            certain = tracer.facts.certain
+            return tuple(Unread(n) if n in dead else certain(value) for n, value in zip(names, get_state(), strict=True))
 
         return traced
 
@@ -159,16 +160,17 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
     What the branches changed of the outside (tensors modified in place, attributes, lists) becomes the op's results too, and
     is written back. `own` are the variables that the results are for.
     """
-    location = user_location()
+    location, predicate = user_location(), tracer.lift(test)
     while True:
         tracer.watch_locals()
         outside = set(tracer.watched)
         blocks = tracer.sub_block(), tracer.sub_block()
         sides: list[Side] = []
         errors: list[BaseException] = []
-        for block, run in zip(blocks, (true, false), strict=True):
+        for block, run, holds in zip(blocks, (true, false), (True, False), strict=True):
             try:
-                sides.append(_side(tracer, block, run))
+                with tracer.facts.assuming(predicate, holds):
+                    sides.append(_side(tracer, block, run))
             except NoResult as nothing:
                 sides.append(Side(None, []))
                 errors.append(nothing)

@@ -321,9 +321,11 @@ def is_none(x: Any) -> Any:
     """`x is None`."""
     if isinstance(x, OneOf):
         return choose(x, is_none)
-    if isinstance(x, MaybeValue):
-        return python_bool(x._dy_is_none)
-    return python_bool(x.is_none) if isinstance(x, MaybeNone) else x is None
+    if not isinstance(x, (MaybeNone, MaybeValue)):
+        return x is None
+    flag = x.is_none if isinstance(x, MaybeNone) else x._dy_is_none
+    known = need_tracer("a value that may be None").facts.of(flag)
+    return python_bool(flag) if known is None else known
 
 
 def in_(a: Any, b: Any) -> Any:

@@ -278,8 +278,10 @@ class Loop:
             self.starts = self._leaves(before)
             self.begun, self.around, self.early = list(before), frame.containers, None
             self.tracer.loops.append(self)
+            names = dict(zip(self.test_block.params, self.body_block.params, strict=True))
             try:
-                values = self._iterate()
+                with self.tracer.facts.assuming(self.test_block.var(self.test_block.results[0]), True, names):
+                    values = self._iterate()
             except NotYet as early:
                 if early.error is self.early:
                     raise early.error from None

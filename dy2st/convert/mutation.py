@@ -25,12 +25,18 @@ def _list(a: Any) -> Any:
     return current(current_tracer(), a)
 
 
+def _certain(x: Any) -> Any:
+    """What a list gets: where it is known here whether a value is None, it is that."""
+    tracer = current_tracer()
+    return x if tracer is None else tracer.facts.certain(x)
+
+
 @chooses
 def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
     a = _list(a)
     if isinstance(a, (list, DynamicList)):
-        a.append(x)
+        a.append(_certain(x))
     else:
         call(a.append)(x)
     return a

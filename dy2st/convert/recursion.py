@@ -187,7 +187,7 @@ class StagedFunction:
         self.inner = []
         tracer.staged.append(self)
         try:
-            with tracer.whole_frame(block) as frame, computed_apart(tracer.program):
+            with tracer.whole_frame(block) as frame, computed_apart(tracer.program), tracer.facts.elsewhere():
                 self.outer.enter(state_of(self.params), self.state)
                 result = self.f(*self.values[0], **self.values[1])
                 outcome = tracer.outcome((result, self.outer.values()), frame)

@@ -28,6 +28,7 @@ from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .facts import Facts
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
 from .optional import MaybeNone
@@ -133,6 +134,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.entries = Entries(self)
         self.sharing = Sharing(self)
         self.gradients = Gradients(self)
+        self.facts = Facts(self)
         self.placeholders: Sequence[Tensor] = ()
         self.values: dict[str, Any] = {}
         self.objects = Options(())
@@ -304,7 +306,8 @@ class Tracer(Watcher, ProgramRecorder):
 
     def require_not_none(self, is_none: Tensor, text: str, exception: type[Exception] = TypeError) -> None:
         """Raises at run time, as eager would, if a value is None."""
-        raise_if(is_none, exception, text)
+        if self.facts.of(is_none) is not False:
+            raise_if(is_none, exception, text)
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""

@@ -1,0 +1,116 @@
+"""What a condition says about others: where `best is None or v > best` is false, `best` is not None."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from dy2st_runtime.ir import Block, Operator, Variable
+
+from .maybe_value import MaybeValue
+from .optional import MaybeNone
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+
+class Facts:
+    """The bools that the run knows, and that are known on the path which is traced.
+
+    Args:
+        tracer: whose path it is.
+    """
+
+    def __init__(self, tracer: Tracer):
+        self._tracer = tracer
+        self._known: dict[str, bool] = {}
+
+    @contextlib.contextmanager
+    def assuming(self, test: Variable, truth: bool, names: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
+        """Until the end of the block the path is one on which `test` has this truth; `names`: what variables of `test` are called there."""
+        before = self._known
+        self._known = before | {names.get(name, name): value for name, value in implied(test, truth).items()}
+        try:
+            yield
+        finally:
+            self._known = before
+
+    @contextlib.contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Until the end of the block nothing is known: what is traced there runs on other paths too."""
+        before, self._known = self._known, {}
+        try:
+            yield
+        finally:
+            self._known = before
+
+    def of(self, flag: Any) -> bool | None:
+        """The value of a bool tensor, if it is known on this path."""
+        return self._known.get(getattr(getattr(flag, "_value", None), "name", ""))
+
+    def certain(self, x: Any) -> Any:
+        """A value that may be None as the one of both that it is known to be; all else as it is."""
+        if not self._known:
+            return x
+        if isinstance(x, MaybeNone) and (none := self.of(x.is_none)) is not None:
+            return None if none else x.bare()
+        if isinstance(x, MaybeValue) and (none := self.of(x._dy_is_none)) is not None:
+            return None if none else x._dy_value
+        if type(x) is tuple:
+            parts = [self.certain(v) for v in x]
+            return tuple(parts) if any(new is not old for new, old in zip(parts, x, strict=True)) else x
+        return x
+
+
+def implied(test: Variable, truth: bool) -> dict[str, bool]:
+    """The bools whose values follow from that of one, by name.
+
+    >>> from dy2st_runtime.ir import IRBuilder, Program
+    >>> block = Program().global_block()
+    >>> a, b = (block.create_var(name, "bool", [], is_data=True) for name in "ab")
+    >>> either = IRBuilder(block).logical_or(a, IRBuilder(block).logical_not(b))
+    >>> found = implied(either, False)
+    >>> found["a"], found["b"]
+    (False, True)
+    """
+    found: dict[str, bool] = {}
+    left = [(test, truth)]
+    while left:
+        v, value = left.pop()
+        if v.name in found or v.dtype != "bool":
+            continue
+        found[v.name] = value
+        op = _maker(v)
+        if op is not None:
+            left += [(v.block.var(name), x) for name, x in _operands(op, v.name, value)]
+    return found
+
+
+def _maker(v: Variable) -> Operator | None:
+    return next((op for op in reversed(v.block.ops) if v.name in op.output_names), None)
+
+
+def _operands(op: Operator, name: str, value: bool) -> list[tuple[str, bool]]:
+    """What the inputs of an op are for sure, given the value of an output."""
+    if op.type == "logical_not":
+        return [(op.input("X")[0], not value)]
+    if op.type in ("assign", "as_condition", "ensure_defined"):
+        return [(op.input("X")[0], value)]
+    if (op.type, value) in (("logical_and", True), ("logical_or", False)):
+        return [(op.input("X")[0], value), (op.input("Y")[0], value)]
+    if op.type == "cond":
+        # of a side that gives a constant it is known that it was not taken
+        i = op.output("Out").index(name)
+        for block, taken in ((op.attrs["true_block"], True), (op.attrs["false_block"], False)):
+            given = _constant(block, block.results[i])
+            if given is not None and given is not value:
+                return [(op.input("Cond")[0], not taken)]
+    return []
+
+
+def _constant(block: Block, name: str) -> bool | None:
+    op = next((op for op in reversed(block.ops) if name in op.output_names), None)
+    return bool(op.attrs["value"]) if op is not None and op.type == "fill_constant" else None
+
