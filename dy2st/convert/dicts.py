@@ -57,8 +57,14 @@ class StagedDict:
     # ---- reading ----
     def contains(self, key: Any) -> Any:
         """`key in d`."""
+        known = self._known(key)
+        return True if known is not False and self.turns.get(key) is self.has[key] else known
+
+    def _known(self, key: Any) -> Any:
+        """Whether it has a key, on the path that is traced."""
         known = self.has.get(key, False)
-        return True if known is not False and self.turns.get(key) is known else known
+        found = _tracer().facts.of(known)
+        return known if found is None else found
 
     def __getitem__(self, key: Any) -> Any:
         from .options import OneOf, choose
@@ -107,7 +113,7 @@ class StagedDict:
         from .generators import generator
 
         self.require_order()
-        return generator(self._in_turn(), item, self.has.get)
+        return generator(self._in_turn(), item, self._known)
 
     def _in_turn(self) -> Iterator[Any]:
         """All keys. A loop may give other values to them, but no key may come or go."""

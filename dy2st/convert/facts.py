@@ -101,16 +101,20 @@ def _operands(op: Operator, name: str, value: bool) -> list[tuple[str, bool]]:
     if (op.type, value) in (("logical_and", True), ("logical_or", False)):
         return [(op.input("X")[0], value), (op.input("Y")[0], value)]
     if op.type == "cond":
-        # of a side that gives a constant it is known that it was not taken
-        i = op.output("Out").index(name)
-        for block, taken in ((op.attrs["true_block"], True), (op.attrs["false_block"], False)):
-            given = _constant(block, block.results[i])
-            if given is not None and given is not value:
-                return [(op.input("Cond")[0], not taken)]
+        # a side that gives the other constant was not taken; so what the taken one gives is known too
+        outs = op.output("Out")
+        sides = op.attrs["true_block"], op.attrs["false_block"]
+        for i, block in enumerate(sides):
+            if _constant(block, block.results[outs.index(name)]) is (not value):
+                taken = sides[1 - i]
+                given = [(out, _constant(taken, result)) for out, result in zip(outs, taken.results, strict=True)]
+                return [(op.input("Cond")[0], i == 1), *((out, x) for out, x in given if x is not None)]
     return []
 
 
 def _constant(block: Block, name: str) -> bool | None:
     op = next((op for op in reversed(block.ops) if name in op.output_names), None)
-    return bool(op.attrs["value"]) if op is not None and op.type == "fill_constant" else None
+    if op is None or op.type != "fill_constant" or op.attrs["dtype"] != "bool":
+        return None
+    return bool(op.attrs["value"])
 

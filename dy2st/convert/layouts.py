@@ -303,14 +303,14 @@ def _inner_type(lists: Sequence[Any], what: str) -> LeafType | None:
 def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
     """A value at a leaf as an entry of a column of entries of this dtype and shape."""
     if isinstance(x, (list, StagedList)):
-        return _stacked(tracer, x, dtype, shape[1:])
+        return stacked(tracer, x, dtype, shape[1:])
     if isinstance(x, OneOf):
         table = np.array([_place(tracer, v) for v in values_of(x)], np.int64)
         return Tensor.wrap(getitem(dispatch.constant(table), x._dy_index)._value, True)
     return x if is_dense(x) else dispatch.constant(np.asarray(_place(tracer, x), np.int64))
 
 
-def _stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:
+def stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:
     """A list of tensors or numbers as one tensor, with the entries along its first axis."""
     from .if_stmt import if_expr
 

@@ -251,6 +251,12 @@ class StagedList(DynamicList):
         """A vector of the entries, which have one element each."""
         return ops.op("reshape2", X=self.stack(), shape=[-1])
 
+    def as_index(self) -> Tensor:
+        """Its entries as one tensor, also where there are none."""
+        from .layouts import stacked
+
+        return stacked(list_tracer(), self, self.dtype, self.element_shape)  # type: ignore[arg-type]
+
     def stack(self, axis: int = 0) -> Tensor:
         self.of_numbers()
         return ops.op("tensor_array_to_tensor", X=self.array(), axis=axis, use_stack=True)

@@ -76,7 +76,21 @@ def tuple_on_one_path(x, n):
     return total
 
 
+def cached(x, cache=None):
+    return x * 1.5 if cache is None else x + cache
+
+
+def keyword_set_behind_a_break(x, n, **more):
+    for _ in range(3):
+        y = cached(x, **more)
+        if y.sum() > n:
+            break
+        more["cache"] = y
+    return y
+
+
 CASES = [
+    (keyword_set_behind_a_break, [(P, 1), (P, 10), (P, 20), (N, 0)], 1),
     (best_so_far, [(P,), (N,), ([2.0],)], 1),
     (pairs_of_neighbours, [(P,), (N,), ([2.0],)], 1),
     (differences, [(P,), (N,), ([2.0],)], 1),
