@@ -84,7 +84,7 @@ class ConcreteProgram:
 
     Attributes:
         program: the forward program; `main_program` is another name of it.
-        inputs: its data variables; `shapes` are what they were traced with.
+        inputs: its data variables; `shapes` are what they were traced with, `names` what they were to be called.
         captured: the tensors of the outside that it reads.
         fetches: names of the variables that a call computes.
         recipe: what the function's result is made of.
@@ -114,6 +114,7 @@ class ConcreteProgram:
         self.compared: list[Place] = []
         self.compares = self.compares_arguments = False
         self.shapes = [v.shape for v in inputs]
+        self.names: list[str] = []
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
         self.fixed: Dy2stError | None = None

@@ -72,7 +72,7 @@ def concrete_of(layer: Any, input_spec: Sequence[Any] | None) -> ConcreteProgram
             hint="call it, or give an input_spec: [InputSpec([None, 784], 'float32')], say",
         )
     with autograd.enable_grad():
-        return function.current()
+        return function.to_save()
 
 
 def for_inference(

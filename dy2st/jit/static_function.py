@@ -55,12 +55,15 @@ def is_enabled() -> bool:
     return _enabled
 
 
-_last: deque[ConcreteProgram] = deque(maxlen=1)
+_last: deque[tuple[StaticFunction, ConcreteProgram]] = deque(maxlen=1)
 
 
 def last_called() -> ConcreteProgram | None:
-    """The trace that the last successful call of a static function used."""
-    return _last[0] if _last else None
+    """The trace that the last successful call of a static function used, as a file can hold it."""
+    if not _last:
+        return None
+    function, concrete = _last[0]
+    return function.to_save(concrete)
 
 
 class _Traces:
@@ -70,6 +73,8 @@ class _Traces:
         self.lock = threading.RLock()
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
+        # those that were only made to be saved: one for each kind of arguments
+        self.saved: dict[Key, ConcreteProgram] = {}
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
         self.numbers = Numbers()
         self.causes = Counter()
@@ -218,7 +223,7 @@ class StaticFunction:
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments."""
         result = static_call.run(concrete, arguments)
-        _last.append(concrete)
+        _last.append((self, concrete))
         return result
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
@@ -384,16 +389,13 @@ class StaticFunction:
 
         with self._traces.lock:
             arguments, shapes, names = arguments_from_specs(self.signature, specs)
-            for concrete in self._traces.by_key.get(arguments.key, ()):
-                if [tuple(s) for s in concrete.shapes] == [tuple(s) for s in shapes] and self._changed(concrete) is None:
-                    return concrete
-            concrete = self._run_trace(arguments, Sizes(shapes), names)
-            return self._keep(concrete, arguments.key, Reason("asked for by input_spec"))
+            return self._to_save(arguments, Sizes(shapes), names, Reason("asked for by input_spec"))
 
-    def current(self) -> ConcreteProgram:
-        """The last trace; a new one for the same arguments if what it has read outside has changed since, or is an input."""
+    def to_save(self, last: ConcreteProgram | None = None) -> ConcreteProgram:
+        """A trace, by default the last one, as a file can hold it: a new one for the same arguments if what it has read outside has changed
+        since, or is an input."""
         with self._traces.lock:
-            last = self.concrete_program
+            last = self.concrete_program if last is None else last
             reason = Reason("with its numbers as they are") if last.numbers else self._changed(last)
             if reason is None:
                 return last
@@ -401,9 +403,27 @@ class StaticFunction:
             leaves = [None if isinstance(k, TensorKey) else k.value for k in last.key.leaves]
             arguments = types.SimpleNamespace(key=last.key, leaves=leaves)
             sizes = Sizes([tuple(s) for s in last.shapes], outside=last.fixed is None)
-            concrete = self._run_trace(arguments, sizes, [v.name for v in last.inputs])
+            concrete = self._to_save(arguments, sizes, last.names, reason)
             concrete.fixed = last.fixed
-            return self._keep(concrete, last.key, reason)
+            return concrete
+
+    def _to_save(self, arguments: Any, sizes: Sizes, names: Sequence[str], reason: Reason) -> ConcreteProgram:
+        """A trace for these arguments, sizes and names of inputs, with the numbers outside as they are now.
+
+        One that is made for it is none of those for calls, but for the first one: an attribute that differs whenever the model is saved would
+        leave a trace each time, at all of which calls would have to look.
+        """
+        key, traces = arguments.key, self._traces
+        for concrete in (*traces.by_key.get(key, ()), *([traces.saved[key]] if key in traces.saved else [])):
+            fits = [tuple(s) for s in concrete.shapes] == [tuple(s) for s in sizes.shapes] and concrete.names == list(names)
+            if fits and not concrete.numbers and self._changed(concrete) is None:
+                return concrete
+        concrete = self._run_trace(arguments, sizes, names)
+        if not traces.order:
+            return self._keep(concrete, key, reason)
+        concrete.reason = str(reason)
+        traces.saved[key] = concrete
+        return concrete
 
     def _keep(self, concrete: ConcreteProgram, key: Key, reason: Reason) -> ConcreteProgram:
         concrete.reason = str(reason)

@@ -110,7 +110,7 @@ class Trace:
         self.tracer = Tracer(self.program, open_captures, recursive)
         self.inputs: list[Variable] = []
         self.placeholders: list[Tensor] = []
-        self.opened = opened
+        self.names, self.opened = list(names), opened
         self._fetches: dict[str, int] = {}
         self._several = Several(self.tracer, self.placeholders, self.inputs, self._fetches, self._fetch)
         self._tied: list[list[Twin]] = []
@@ -229,6 +229,7 @@ class Trace:
         leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
                                guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins(), self._tied)  # fmt: skip
+        made.names = self.names
         made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
         return made
 
