@@ -8,10 +8,10 @@ from .api import set_verbosity as set_verbosity
 from .api import to_static as to_static
 from .concrete import ConcreteProgram as ConcreteProgram
 from .recompute import recompute as recompute
-from .save_load import TranslatedLayer as TranslatedLayer
-from .save_load import load as load
-from .save_load import save as save
+from .saving import save as save
 from .signature import InputSpec as InputSpec
 from .static_function import StaticFunction as StaticFunction
 from .static_function import enable_to_static as enable_to_static
+from .translated_layer import TranslatedLayer as TranslatedLayer
+from .translated_layer import load as load
 from .translator import ProgramTranslator as ProgramTranslator

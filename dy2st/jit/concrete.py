@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -132,27 +133,35 @@ class ConcreteProgram:
         """The captured tensors."""
         return [c.tensor for c in self.captured]
 
+    @functools.cached_property
+    def results(self) -> list[tuple[tuple, Fetched | Argument]]:
+        """The tensors of the function's result, in order, with the ways to them; one that is returned twice is there twice."""
+        found: list[tuple[tuple, Fetched | Argument]] = []
+
+        def walk(r: Recipe, path: tuple) -> None:
+            if isinstance(r, (Fetched, Argument)):
+                found.append((path, r))
+            elif isinstance(r, Rebuilt):
+                for i, child in enumerate(r.children):
+                    walk(child, (*path, r.keys[i] if len(r.keys) == len(r.children) else i))
+            elif isinstance(r, (Given, Held, Found)):
+                walk(r.contents, path)
+            elif isinstance(r, Identified):
+                walk(r.value, path)
+
+        walk(self.recipe, ())
+        return found
+
     @property
     def outputs(self) -> list[Variable]:
-        """The variables of the function's result, in order; one that is returned twice is there twice."""
+        """The variables of these tensors."""
         block = self.program.global_block()
-        found: list[Variable] = []
+        return [block.var(self.fetches[r.position]) if isinstance(r, Fetched) else self.inputs[r.position] for _, r in self.results]
 
-        def walk(r: Recipe) -> None:
-            if isinstance(r, Fetched):
-                found.append(block.var(self.fetches[r.position]))
-            elif isinstance(r, Argument):
-                found.append(self.inputs[r.position])
-            elif isinstance(r, Rebuilt):
-                for child in r.children:
-                    walk(child)
-            elif isinstance(r, (Given, Held, Found)):
-                walk(r.contents)
-            elif isinstance(r, Identified):
-                walk(r.value)
-
-        walk(self.recipe)
-        return found
+    @functools.cached_property
+    def mark(self) -> weakref.ref[ConcreteProgram]:
+        """What its results have of it."""
+        return weakref.ref(self)
 
     @functools.cached_property
     def label(self) -> str:

@@ -71,6 +71,9 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     for at, name in concrete.written:
         captured[at]._value = state[name]
     results: list[Any] = [_tensors(v) for v in values]
+    for i, t in enumerate(results):
+        if t.__class__ is Tensor:
+            t._result_of = concrete.mark, i
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
     elif effects.trains and dispatch.is_grad_enabled():

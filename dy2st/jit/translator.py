@@ -18,7 +18,7 @@ from ..errors import FetchError
 from ..tensor import dispatch
 from . import static_function
 from .concrete import ConcreteProgram
-from .save_load import for_inference
+from .saving import for_inference
 from .signature import Arguments
 from .static_function import StaticFunction
 

@@ -96,4 +96,4 @@ def state(self: Tensor) -> dict[str, Any]:
             "only leaf tensors can be pickled: the graph behind this one would be lost", location=user_location(2),
             hint="pickle tensor.detach()",
         )  # fmt: skip
-    return {k: v for k, v in self.__dict__.items() if k not in ("_node", "_index", "_grad")}
+    return {k: v for k, v in self.__dict__.items() if k not in ("_node", "_index", "_grad", "_result_of")}

@@ -1,10 +1,15 @@
 """What `jit.save` writes of a model that is in use: numbers that have changed, names, some of the outputs, other methods."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from dy2st_runtime import Predictor
 
+import dy2st
 from dy2st import jit, nn
+from dy2st.errors import AttributeValueError, DTypeError, FeedError, FetchError
 from dy2st.jit import InputSpec, ProgramTranslator
 from dy2st.tensor import Tensor
 
@@ -73,3 +78,179 @@ def test_inputs_have_the_names_that_are_given_when_saving(tmp_path):
         assert [i.name for i in Predictor(tmp_path / "net").inputs] == [name]
     jit.save(net, tmp_path / "net", [InputSpec([None, 3])])
     assert [i.name for i in Predictor(tmp_path / "net").inputs] == ["input"]
+
+
+class WithLoss(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 2), nn.Linear(2, 1)
+
+    def forward(self, inputs, label):
+        hidden = self.body(inputs)
+        loss = (self.head(hidden) - label).square().mean()
+        return loss, hidden, {"double": hidden * 2}
+
+
+LABEL = np.array([[1.0], [0.0]], np.float32)
+BOTH = [InputSpec([None, 3], name="x"), InputSpec([None, 1], name="y")]
+
+
+def shown(path):
+    """The names of the inputs and the values of the outputs of a saved model."""
+    predictor = Predictor(path)
+    names = [i.name for i in predictor.inputs]
+    return names, predictor.run({n: X if n in ("x", "inputs") else LABEL for n in names})
+
+
+@pytest.mark.parametrize("spec", [BOTH, None, "of to_static"])
+def test_only_the_outputs_of_output_spec_are_saved(tmp_path, spec):
+    net = jit.to_static(WithLoss(), input_spec=BOTH if spec == "of to_static" else None)
+    spec, names = (None, ["x", "y"]) if spec == "of to_static" else (spec, ["x", "y"] if spec else ["inputs", "label"])
+    older = net(Tensor(X), Tensor(LABEL))
+    with dy2st.no_grad():
+        loss, hidden, rest = net(Tensor(X), Tensor(LABEL))
+    for given, expected in [([hidden], [hidden]), ([older[1]], [hidden]), ([rest["double"], loss], [rest["double"], loss]), ([1], [hidden]),
+                            ([-1, hidden], [rest["double"], hidden]), ([rest["double"], loss, hidden], [loss, hidden, rest["double"]])]:  # fmt: skip
+        jit.save(net, tmp_path / "net", spec, output_spec=given)
+        found, values = shown(tmp_path / "net")
+        assert found == names
+        for a, b in zip(values, expected, strict=True):
+            np.testing.assert_allclose(a, b.numpy(), rtol=1e-6)
+    outputs = net.forward.concrete_program.outputs
+    jit.save(net, tmp_path / "net", spec, output_spec=outputs[1:2])
+    np.testing.assert_allclose(shown(tmp_path / "net")[1][0], hidden.numpy(), rtol=1e-6)
+
+
+def test_only_the_inputs_of_input_names_after_prune_are_saved(tmp_path):
+    net = jit.to_static(WithLoss())
+    x, label = Tensor(X), Tensor(LABEL)
+    _, hidden, _ = net(x, label)
+    for spec, names, expected in [(BOTH, ["x"], ["x"]), ([x, label], [x.name], ["inputs"]), (None, ["inputs"], ["inputs"])]:
+        jit.save(net, tmp_path / "net", spec, output_spec=[hidden], input_names_after_prune=names)
+        found, values = shown(tmp_path / "net")
+        assert found == expected
+        np.testing.assert_allclose(values[0], hidden.numpy(), rtol=1e-6)
+
+
+def test_what_does_not_fit_the_model_is_an_error(tmp_path):
+    net = jit.to_static(WithLoss())
+    results = net(Tensor(X), Tensor(LABEL))
+    other = jit.to_static(WithLoss())(Tensor(X), Tensor(LABEL))
+    for given, error, message in [
+        ({"output_spec": results[1]}, DTypeError, "output_spec must be a list"),
+        ({"output_spec": []}, FetchError, "output_spec is empty"),
+        ({"output_spec": [results[2]]}, DTypeError, r"output_spec\[0\] is a dict"),
+        ({"output_spec": [results[0], Tensor(X)]}, FetchError, r"output_spec\[1\] is no result of a static call of 'WithLoss.forward'"),
+        ({"output_spec": [other[1]]}, FetchError, "is no result of a static call"),
+        ({"output_spec": [3]}, FetchError, r"output_spec\[0\] = 3: 'WithLoss.forward' has 3 outputs"),
+        ({"input_names_after_prune": "x"}, DTypeError, "must be a list of names"),
+        ({"input_names_after_prune": ["z"]}, FeedError, "has 'z'; the inputs of 'WithLoss.forward' are 'x', 'y'"),
+        ({"input_names_after_prune": ["x"]}, FetchError, "the fetches need 'y'"),
+        ({"combine_params": True}, AttributeValueError, "'combine_params' is not supported"),
+    ]:
+        with pytest.raises(error, match=message):
+            jit.save(net, tmp_path / "net", BOTH, **given)
+        assert not list(tmp_path.iterdir())
+
+
+def test_results_that_the_saved_mode_does_not_give(tmp_path):
+    def forward(x, both):
+        return {"a": x, "b": x * 2, "c": x * 3} if both else {"a": x, "c": x * 3}
+
+    static = jit.to_static(forward)
+    found = static(Tensor(X), True)
+    jit.save(static, tmp_path / "net", [SPEC[0], False], output_spec=[found["c"]])
+    np.testing.assert_array_equal(Predictor(tmp_path / "net").run([X])[0], X * 3)
+    with pytest.raises(FetchError, match="does not give as it is saved now"):
+        jit.save(static, tmp_path / "net", [SPEC[0], False], output_spec=[found["b"]])
+
+
+def test_results_can_be_copied_and_pickled():
+    result = jit.to_static(lambda x: x * 2)(Tensor(X))
+    for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), copy.copy(result)):
+        np.testing.assert_array_equal(other.numpy(), result.numpy())
+
+
+class WithMethods(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 2)
+
+    @jit.to_static(input_spec=SPEC)
+    def forward(self, x):
+        return self.body(x)
+
+    @jit.to_static(input_spec=[InputSpec([None, 3], name="image")])
+    def infer(self, image):
+        return self.body(image).argmax(-1)
+
+    @jit.to_static
+    def distance(self, x, y):
+        return (self.body(x) - self.body(y)).norm()
+
+
+def test_other_static_methods_are_saved_beside_forward(tmp_path):
+    net = WithMethods()
+    distance = net.distance(Tensor(X), Tensor(X * 2))
+    jit.save(net, tmp_path / "net")
+    assert {p.name for p in tmp_path.iterdir()} == {
+        f"net{method}.{kind}" for method in ("", ".distance", ".infer") for kind in ("pdiparams", "pdmodel")
+    }
+    loaded = jit.load(tmp_path / "net")
+    np.testing.assert_allclose(loaded(Tensor(X)).numpy(), net(Tensor(X)).numpy(), rtol=1e-6)
+    np.testing.assert_array_equal(loaded.infer(Tensor(X)).numpy(), net.infer(Tensor(X)).numpy())
+    np.testing.assert_allclose(loaded.distance(Tensor(X), Tensor(X * 2)).numpy(), distance.numpy(), rtol=1e-6)
+    np.testing.assert_array_equal(Predictor(tmp_path / "net.infer").run({"image": X})[0], net.infer(Tensor(X)).numpy())
+    # the parameters are one for all methods
+    assert len(loaded.parameters()) == len(net.parameters())
+    loaded.distance(Tensor(X), Tensor(X * 2)).backward()
+    step = dy2st.optimizer.SGD(0.1, parameters=loaded.parameters())
+    step.step()
+    assert not np.allclose(loaded(Tensor(X)).numpy(), net(Tensor(X)).numpy())
+    outer = jit.to_static(lambda x: loaded.infer(x) * 2)
+    np.testing.assert_array_equal(outer(Tensor(X)).numpy(), loaded.infer(Tensor(X)).numpy() * 2)
+
+
+def test_static_methods_that_cannot_be_saved_are_left_out_with_a_warning(tmp_path):
+    net = WithMethods()
+    with pytest.warns(UserWarning, match=r"WithMethods\.distance is not saved, as it was not called yet"):
+        jit.save(net, tmp_path / "net")
+    assert not (tmp_path / "net.distance.pdmodel").exists()
+
+    class Trained(WithMethods):
+        @jit.to_static(input_spec=SPEC)
+        def train_step(self, x):
+            loss = self.body(x).sum()
+            loss.backward()
+            return loss
+
+    net = Trained()
+    net.distance(Tensor(X), Tensor(X))
+    with pytest.warns(UserWarning, match=r"Trained\.train_step is not saved, as it is a training step"):
+        jit.save(net, tmp_path / "net", SPEC)
+
+
+def test_models_beside_that_are_no_methods(tmp_path):
+    net = nn.Linear(3, 2)
+    jit.save(net, tmp_path / "net", SPEC)
+    for name in ("net.v-2", "net2", "net.eval"):
+        jit.save(nn.Linear(3, 2), tmp_path / name, SPEC)
+    with pytest.warns(UserWarning, match=r"net\.eval has a name that layers have, so it is no method") as found:
+        loaded = jit.load(tmp_path / "net")
+    assert len(found) == 1
+    np.testing.assert_allclose(loaded(Tensor(X)).numpy(), net(Tensor(X)).numpy(), rtol=1e-6)
+    assert len(loaded.parameters()) == 2
+
+
+def test_a_method_that_was_saved_with_other_values_is_left_out(tmp_path):
+    net = WithMethods()
+    net.distance(Tensor(X), Tensor(X))
+    jit.save(net, tmp_path / "net")
+    for p in net.parameters():
+        p.set_value(p.numpy() + 1)
+    jit.save(net.forward, tmp_path / "net")
+    with pytest.warns(UserWarning, match="so it is no method of the model") as found:
+        loaded = jit.load(tmp_path / "net")
+    assert len(found) == 2
+    assert not hasattr(loaded, "infer")
+    np.testing.assert_allclose(loaded(Tensor(X)).numpy(), net(Tensor(X)).numpy(), rtol=1e-6)

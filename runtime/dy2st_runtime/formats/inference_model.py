@@ -146,6 +146,18 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
     return InferenceModel(loaded.program, loaded.feed_names, loaded.fetch_names, params)
 
 
+def methods_beside(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The models of other methods, which PaddlePaddle's `jit.save` writes beside that of `forward` as `path.METHOD.pdmodel`: by the names of
+    the methods, their paths without suffix."""
+    prefix = os.fspath(path).removesuffix(PROGRAM_SUFFIX)
+    if os.path.isdir(path) or not os.path.exists(prefix + PROGRAM_SUFFIX):
+        return {}
+    folder, base = os.path.split(prefix)
+    files = [name.removesuffix(PROGRAM_SUFFIX) for name in sorted(os.listdir(folder or ".")) if name.endswith(PROGRAM_SUFFIX)]
+    names = [name[len(base) + 1 :] for name in files if name.startswith(base + ".")]
+    return {name: f"{prefix}.{name}" for name in names if name.isidentifier()}
+
+
 def _locate(path: str, model_filename: str | None, params_filename: str | None) -> tuple[str, str | None]:
     """The program's file and the combined parameter file, if there is to be one."""
     if os.path.isdir(path):

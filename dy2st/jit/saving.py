@@ -1,0 +1,149 @@
+"""`save`: static functions as inference models on disk."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dy2st_runtime.formats import save_inference_model
+from dy2st_runtime.ir import IRBuilder, Program, clone_program
+
+from ..errors import AttributeValueError, DTypeError, FetchError, StagedValueError
+from ..nn import Layer
+from ..tensor import autograd
+from ..tensor.location import warn
+from .concrete import ConcreteProgram
+from .pruning import inputs_to_save, outputs_to_save
+from .recipes import python_values
+from .static_function import StaticFunction
+
+
+def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, *, output_spec: Sequence[Any] | None = None,
+         input_names_after_prune: Sequence[str] | None = None, **configs: Any) -> None:  # fmt: skip
+    """Writes `path.pdmodel` and `path.pdiparams`, which `load` and `dy2st_runtime.Predictor` read.
+
+    A saved model gives tensors, in their order in the result; a UserWarning names Python values that are left out. Numbers outside of the
+    function, such as attributes, are what they are now.
+
+    Of a layer whose class has other static methods, these are written beside it, as `path.METHOD.pdmodel` and `path.METHOD.pdiparams`, for
+    their own `input_spec` or the inputs of their last call; `load` gives a layer that has them too.
+
+    Args:
+        layer: a Layer, a static function, or a function.
+        path: path without suffix; its folder is created.
+        input_spec: for each argument an InputSpec; default: that of `to_static`, else the inputs of the last call.
+        output_spec: only these results are saved: tensors that a static call has returned, or positions of tensors in the result. If all
+            are listed, they are saved in the order of the result.
+        input_names_after_prune: only inputs with these names remain; the others must not be needed for the results that are saved.
+        configs: `clip_extra` and `skip_prune_program` of PaddlePaddle's signature are accepted, without effect.
+
+    Raises:
+        DTypeError: it is none of these, or an argument is of another type than said.
+        FetchError: neither an input_spec is known nor was the function called; a result that is listed is none; or it needs an input that
+            is left out.
+        FeedError: there is no input of a name in `input_names_after_prune`.
+        FormatError: the program cannot be expressed in PaddlePaddle's format.
+
+    >>> import dy2st, tempfile
+    >>> from dy2st.jit import InputSpec
+    >>> net = dy2st.nn.Linear(2, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(net, f"{folder}/net", [InputSpec([None, 2])])
+    ...     dy2st.jit.load(f"{folder}/net")(dy2st.ones([3, 2])).shape
+    [3, 1]
+    """
+    unknown = next((name for name in configs if name not in ("clip_extra", "skip_prune_program")), None)
+    if unknown is not None:
+        raise AttributeValueError(f"jit.save: {unknown!r} is not supported", hint="leave it out")
+    function = static_function_of(layer)
+    concrete = concrete_of(function, input_spec)
+    fetch = outputs_to_save(concrete, function.concrete_programs, output_spec)
+    feed = inputs_to_save(concrete, input_names_after_prune, input_spec if input_spec is not None else function.input_spec)
+    models = {"": for_inference(concrete, feed, fetch)}
+    if output_spec is None:
+        _warn_of_python_values(concrete)
+    for name, method in _other_methods(layer):
+        models[f".{name}"] = for_inference(method)
+        _warn_of_python_values(method)
+    for suffix, model in models.items():
+        save_inference_model(f"{os.fspath(path)}{suffix}", *model)
+
+
+def _warn_of_python_values(concrete: ConcreteProgram) -> None:
+    if left_out := python_values(concrete.recipe):
+        warn(f"jit.save: a saved model gives its tensors in order; these values of {concrete.name!r} are not in it: {'; '.join(left_out)}")
+
+
+def _other_methods(layer: Any) -> Iterator[tuple[str, ConcreteProgram]]:
+    """The static methods of a layer besides its forward, with the traces to save."""
+    if not isinstance(layer, Layer):
+        return
+    for name in sorted(set(dir(type(layer))) - {"forward"}):
+        function = vars(layer).get(name, inspect.getattr_static(type(layer), name, None))
+        if not isinstance(function, StaticFunction):
+            continue
+        function = getattr(layer, name)
+        if function.input_spec is None and not function.concrete_programs:
+            warn(f"jit.save: the static method {function.__qualname__} is not saved, as it was not called yet and has no input_spec")
+        elif (concrete := concrete_of(function, None)).effects.trains:
+            warn(f"jit.save: the static method {function.__qualname__} is not saved, as it is a training step")
+        else:
+            yield name, concrete
+
+
+def static_function_of(layer: Any) -> StaticFunction:
+    """What is saved of a layer or a function."""
+    function = layer.forward if isinstance(layer, Layer) else layer
+    if not isinstance(function, StaticFunction):
+        if not isinstance(function, (types.FunctionType, types.MethodType)):
+            raise DTypeError(f"jit.save takes a Layer, a static function or a function, got {type(layer).__name__}")
+        function = StaticFunction(function)
+    return function
+
+
+def concrete_of(function: StaticFunction, input_spec: Sequence[Any] | None) -> ConcreteProgram:
+    """The trace to save."""
+    spec = input_spec if input_spec is not None else function.input_spec
+    if spec is None and not function.concrete_programs:
+        raise FetchError(
+            f"{function.__qualname__!r} was not called yet, so its inputs are not known",
+            hint="call it, or give an input_spec: [InputSpec([None, 784], 'float32')], say",
+        )
+    with autograd.enable_grad():  # so that it is saved through which values gradients flow
+        return function.to_save() if spec is None else function.trace(*spec)
+
+
+def for_inference(
+    concrete: ConcreteProgram, feed: Sequence[int] | None = None, fetch: Sequence[int] | None = None
+) -> tuple[Program, list[str], list[str], dict[str, Any]]:
+    """Program, feeds, fetches and parameters of a trace, as model files hold them.
+
+    Args:
+        feed, fetch: positions of the inputs and outputs to keep; default: all.
+    """
+    if concrete.effects.trains:
+        raise StagedValueError(
+            f"{concrete.name!r} is a training step (it calls backward()), which no model file can hold",
+            hint="save the model that it trains",
+        )
+    program = clone_program(concrete.program)
+    block = program.global_block()
+    outputs = [v.name for v in concrete.outputs]
+    if not outputs:
+        raise FetchError(f"{concrete.name!r} returns no tensors: there is nothing to save")
+    for position in fetch or ():
+        if not -len(outputs) <= position < len(outputs):
+            raise FetchError(f"fetch={position}: the function has {len(outputs)} outputs")
+    fetches: list[str] = []
+    for name in outputs if fetch is None else [outputs[i] for i in fetch]:
+        v = block.var(name)
+        if name in fetches or v.is_data or v.persistable:  # each output is a variable of its own
+            name = IRBuilder(block).op("assign", X=v).name
+        fetches.append(name)
+    inputs = [v.name for v in concrete.inputs]
+    feeds = inputs if feed is None else [inputs[i] for i in feed]
+    params = {c.variable.name: c.now()._value for c in concrete.captured}
+    return program, feeds, fetches, params

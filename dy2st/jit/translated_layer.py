@@ -1,0 +1,154 @@
+"""`load`: inference models from disk, as layers."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.formats import InferenceModel, load_inference_model
+from dy2st_runtime.formats.inference_model import methods_beside
+from dy2st_runtime.ir import Program, Variable, clone_ops
+
+from ..convert.tracer import current_tracer
+from ..errors import FeedError, GradientError, ModeError
+from ..nn import Layer
+from ..tensor import Parameter, Tensor, dispatch
+from ..tensor.location import user_location, warn
+from ..tensor.random import STATE_NAME, state
+from . import static_call
+from .captures import Captured
+from .concrete import ConcreteProgram, Effects
+from .guards import Guards
+from .recipes import Fetched, Rebuilt
+from .signature import Arguments, Parameters
+
+
+class LoadedFunction:
+    """A saved program that can be called, with the tensors of a layer as its parameters.
+
+    Args:
+        name: what errors call it.
+        tensors: its parameters, by their names in the program.
+    """
+
+    def __init__(self, name: str, model: InferenceModel, tensors: Mapping[str, Tensor]):
+        self.name, self.program, self.feeds, self.fetches = name, model.program, list(model.feed_names), list(model.fetch_names)
+        block = self.program.global_block()
+        captured = []
+        for parameter in model.params:
+            v, t = block.var(parameter), tensors[parameter]
+            v.stop_gradient = t.stop_gradient
+            captured.append(Captured(t, v))
+        inputs = [block.var(name) for name in self.feeds]
+        effects, computed = Effects(), list(self.fetches)
+        if (random_state := block.vars.get(STATE_NAME)) is not None:
+            # a model that was saved for training draws from the generator, as the layer did
+            captured.append(Captured(state, random_state))
+            effects.captures.append((state, len(computed)))
+            computed.append(STATE_NAME)
+        parts = tuple(Fetched(i) for i in range(len(self.fetches)))
+        recipe = parts[0] if len(parts) == 1 else Rebuilt(tuple, (), parts)
+        self._takes = Parameters(
+            inspect.Signature([inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(inputs))])
+        )
+        self._concrete = ConcreteProgram(name, None, self.program, inputs, captured, computed, recipe, effects, Guards(()), [])
+
+    def __call__(self, *inputs: Any) -> Any:
+        self._require_no_gradient(inputs)
+        if dispatch.in_dynamic_mode():
+            if len(inputs) != len(self.feeds):
+                takes = ", ".join(map(repr, self.feeds)) or "nothing"
+                raise FeedError(f"{self.name} takes {takes}; got {len(inputs)} arguments", hint="pass a tensor for each")
+            return static_call.run(self._concrete, Arguments(self._takes, inputs, {}, "forward"))
+        return self._inline(inputs)
+
+    def _require_no_gradient(self, inputs: Sequence[Any]) -> None:
+        """GradientError for an input that wants a gradient where the file does not say through which values it flows."""
+        for t, v in zip(inputs, self._concrete.inputs, strict=False):
+            if (
+                isinstance(t, Tensor)
+                and dispatch.is_grad_enabled()
+                and not t.stop_gradient
+                and v.stop_gradient
+                and v.dtype.startswith("float")
+            ):
+                raise GradientError(
+                    f"input {v.name!r} of {self.name} wants a gradient, but the model was saved without gradients of its inputs",
+                    location=user_location(2),
+                    hint="save it with InputSpec(..., stop_gradient=False), or pass x.detach()",
+                )
+
+    def _inline(self, inputs: Sequence[Tensor]) -> Any:
+        """Copies the program into the one that is being traced."""
+        tracer = current_tracer()
+        if tracer is None:
+            raise ModeError("a loaded model cannot be called while a program is built by hand")
+        block = self.program.global_block()
+        names = {name: tracer.lift(t).name for name, t in zip(self.feeds, inputs, strict=True)}
+        names |= {c.variable.name: tracer.lift(c.tensor).name for c in self._concrete.captured}
+        names = clone_ops(block.ops, block, tracer.block, names, fresh=True)
+        outs: list[Variable] = [tracer.block.var(names[name]) for name in self.fetches]
+        results = tuple(Tensor.wrap(v, v.stop_gradient) for v in outs)
+        return results[0] if len(results) == 1 else results
+
+
+class TranslatedLayer(Layer):
+    """A loaded model: its parameters can be trained on, its forward is the saved program, and so are the other methods that were saved.
+
+    Args:
+        models: by the names of methods; parameters of one name are one tensor.
+    """
+
+    def __init__(self, models: Mapping[str, InferenceModel]):
+        super().__init__("translated_layer")
+        tensors: dict[str, Tensor] = {}
+        for model in models.values():
+            block = model.program.global_block()
+            known = any(block.var(name).is_parameter for name in model.params)  # older files do not say which are parameters
+            for name, value in model.params.items():
+                v = block.var(name)
+                if name not in tensors:
+                    t = Parameter(value, name=name, trainable=v.dtype.startswith("float") and (v.is_parameter or not known))
+                    self.add_parameter(name.replace(".", "_"), t)
+                    tensors[name] = t
+        self._functions = {
+            method: LoadedFunction("the loaded model" if method == "forward" else f"{method!r} of the loaded model", model, tensors)
+            for method, model in models.items()
+        }
+        for method, function in self._functions.items():
+            if method != "forward":
+                object.__setattr__(self, method, function)
+
+    def forward(self, *inputs: Any) -> Any:
+        return self._functions["forward"](*inputs)
+
+    def program(self, method_name: str = "forward") -> Program:
+        """The saved program of a method."""
+        return self._functions[method_name].program
+
+
+def load(path: str | os.PathLike[str], **configs: Any) -> TranslatedLayer:
+    """The model that `save` (or PaddlePaddle) wrote, as a layer; with the methods that were saved beside its forward, in
+    `path.METHOD.pdmodel`.
+
+    Args:
+        path: path without suffix, or a folder.
+
+    Raises:
+        FormatError: the files are damaged or no model.
+    """
+    models = {"forward": load_inference_model(path)}
+    params = dict(models["forward"].params)
+    for method, file in methods_beside(path).items():
+        model = load_inference_model(file)
+        other = [name for name, value in model.params.items() if name in params and not np.array_equal(params[name], value, equal_nan=True)]
+        reason = f"another value of {other[0]!r}" if other else "a name that layers have" if hasattr(TranslatedLayer, method) else None
+        if reason is not None:
+            warn(f"jit.load: {file} has {reason}, so it is no method of the model {os.fspath(path)} and is left out")
+            continue
+        params.update(model.params)
+        models[method] = model
+    return TranslatedLayer(models)
