@@ -12,7 +12,7 @@ from ..errors import DTypeError, FeedError, FetchError
 from ..static.input_spec import InputSpec
 from ..tensor import Tensor
 from .concrete import ConcreteProgram
-from .recipes import Argument, Fetched
+from .recipes import Fetched
 
 
 def outputs_to_save(concrete: ConcreteProgram, traces: Sequence[ConcreteProgram], output_spec: Any) -> list[int] | None:

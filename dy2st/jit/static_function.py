@@ -410,8 +410,8 @@ class StaticFunction:
     def _to_save(self, arguments: Any, sizes: Sizes, names: Sequence[str], reason: Reason) -> ConcreteProgram:
         """A trace for these arguments, sizes and names of inputs, with the numbers outside as they are now.
 
-        One that is made for it is none of those for calls, but for the first one: an attribute that differs whenever the model is saved would
-        leave a trace each time, at all of which calls would have to look.
+        One that is made for it is none of those for calls, but for the first one: an attribute that differs whenever the model is saved
+        would leave a trace each time, at all of which calls would have to look.
         """
         key, traces = arguments.key, self._traces
         for concrete in (*traces.by_key.get(key, ()), *([traces.saved[key]] if key in traces.saved else [])):

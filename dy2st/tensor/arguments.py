@@ -58,6 +58,43 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[s
     return attr, {slot: tensors}
 
 
+def numbers(values: Any, what: str, count: int, kind: type = int) -> list[Any]:
+    """One number for each of some axes.
+
+    Args:
+        values: a number for all of them, a list of numbers and one-element tensors, or a tensor.
+        kind: int or float, of which the numbers are made.
+
+    Returns:
+        numbers, and tensors without dims for those that only the run knows.
+
+    Raises:
+        AttributeValueError: there are not `count` of them.
+    """
+    if isinstance(values, Tensor):
+        several = values.ndim > 0
+        entries = list(values.numpy().reshape(-1)) if not staged(values) else _entries(values, what) if several else [values]
+    else:
+        several = isinstance(values, (list, tuple, np.ndarray))
+        entries = list(values) if several else [values]
+    entries = entries if several else entries * count
+    if len(entries) != count:
+        raise AttributeValueError(f"{what}: expected {count} numbers, got {values!r}")
+    return [_one(v) if staged(v) else kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
+
+
+def _entries(t: Tensor, what: str) -> list[Tensor]:
+    count = t._value.shape[0]
+    if t.ndim != 1 or count == -1:
+        raise AttributeValueError(f"{what}: a tensor of sizes must have one dim, and a known number of elements")
+    return [t[i] for i in range(count)]
+
+
+def _one(t: Tensor) -> Tensor:
+    """A tensor of one element as one without dims; the run fails if it has several."""
+    return t if t.ndim == 0 else dispatch.ops.op("reshape2", X=t, shape=[])
+
+
 def integer(v: Any, what: str) -> int:
     """An int given as an int, a NumPy integer or an eager one-element integer tensor."""
     if type(v) is int:

@@ -32,7 +32,22 @@ def dynamic_size(x: Tensor, axis: int) -> Tensor:
     """The size of an axis that is only known at run time, as a weak 0-d int64 tensor."""
     all_sizes = ops.op("shape", Input=x)
     one = ops.op("slice", Input=all_sizes, axes=[0], starts=[axis], ends=[axis + 1], decrease_axis=[0])
-    return as_number(cast(one, "int64"))
+    found = as_number(cast(one, "int64"))
+    found._size_of = x._value, axis
+    return found
+
+
+def size_of(x: Tensor, axis: int) -> Any:
+    """The size of an axis: an int, or a tensor that the run gives a value, also where `shape` says -1."""
+    d = x._value.shape[axis]
+    return dynamic_size(x, axis) if d == -1 else d
+
+
+def is_size(n: Any, x: Tensor, axis: int) -> bool:
+    """Whether a number is known to be the size of an axis."""
+    if not isinstance(n, Tensor):
+        return bool(x._value.shape[axis] == n)
+    return n._size_of is not None and n._size_of[0] is x._value and n._size_of[1] == axis
 
 
 def count(x: Tensor) -> Any:

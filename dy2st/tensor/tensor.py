@@ -59,6 +59,8 @@ class Tensor(TensorMethods):
     _who: Any = None
     # groups of tensors (`twins`) of which this may be another one
     _ties: tuple[Any, ...] = ()
+    # of the size of an axis: the variable that has it, and the axis
+    _size_of: tuple[Any, int] | None = None
     # the trace that has computed it, and its position among the fetches
     _result_of: tuple[Any, int] | None = None
     persistable = False

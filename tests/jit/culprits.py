@@ -1557,3 +1557,15 @@ def stop_gradient_of_an_argument(x):
     x.stop_gradient = not x.stop_gradient
     x.stop_gradient = not x.stop_gradient  # error: stop_gradient of an argument is set, which the caller's tensor would not know
     return x * 2
+
+
+def pooled_to_a_size_of_the_run(x, n):
+    return paddle.nn.functional.adaptive_avg_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: output_size has a number that is only
+
+
+def window_of_the_run(x, n):
+    return paddle.nn.functional.max_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: kernel_size has a number that is only known
+
+
+def reflected_by_a_tensor(x, n):
+    return paddle.nn.functional.pad(x.reshape([1, 1, 2]), [int(n), 0], mode="reflect")  # error: pad: only the run knows how much

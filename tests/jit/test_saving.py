@@ -109,8 +109,15 @@ def test_only_the_outputs_of_output_spec_are_saved(tmp_path, spec):
     older = net(Tensor(X), Tensor(LABEL))
     with dy2st.no_grad():
         loss, hidden, rest = net(Tensor(X), Tensor(LABEL))
-    for given, expected in [([hidden], [hidden]), ([older[1]], [hidden]), ([rest["double"], loss], [rest["double"], loss]), ([1], [hidden]),
-                            ([-1, hidden], [rest["double"], hidden]), ([rest["double"], loss, hidden], [loss, hidden, rest["double"]])]:  # fmt: skip
+    double = rest["double"]
+    for given, expected in [
+        ([hidden], [hidden]),
+        ([older[1]], [hidden]),
+        ([double, loss], [double, loss]),
+        ([1], [hidden]),
+        ([-1, hidden], [double, hidden]),
+        ([double, loss, hidden], [loss, hidden, double]),
+    ]:
         jit.save(net, tmp_path / "net", spec, output_spec=given)
         found, values = shown(tmp_path / "net")
         assert found == names

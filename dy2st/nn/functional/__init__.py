@@ -47,7 +47,6 @@ from .common import dropout as dropout
 from .common import dropout2d as dropout2d
 from .common import dropout3d as dropout3d
 from .common import embedding as embedding
-from .common import interpolate as interpolate
 from .common import label_smooth as label_smooth
 from .common import linear as linear
 from .common import normalize as normalize
@@ -57,7 +56,6 @@ from .common import pairwise_distance as pairwise_distance
 from .common import pixel_shuffle as pixel_shuffle
 from .common import sequence_mask as sequence_mask
 from .common import square_error_cost as square_error_cost
-from .common import upsample as upsample
 from .common import zeropad2d as zeropad2d
 from .conv import conv1d as conv1d
 from .conv import conv1d_transpose as conv1d_transpose
@@ -98,6 +96,8 @@ from .pooling import avg_pool1d as avg_pool1d
 from .pooling import avg_pool2d as avg_pool2d
 from .pooling import max_pool1d as max_pool1d
 from .pooling import max_pool2d as max_pool2d
+from .resizing import interpolate as interpolate
+from .resizing import upsample as upsample
 from .vision import affine_grid as affine_grid
 from .vision import channel_shuffle as channel_shuffle
 from .vision import fold as fold

@@ -1,4 +1,4 @@
-"""Linear maps, dropout, embedding, padding, resizing, similarities."""
+"""Linear maps, dropout, embedding, padding, similarities."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from dy2st_runtime import dims
 
-from ...errors import AttributeValueError, ShapeError
-from ...tensor import Tensor, dispatch, linalg, logic, manipulation, math, random, reduction, search
+from ...errors import AttributeValueError, ShapeError, StagedValueError
+from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, search
+from ...tensor.arguments import numbers, staged
+from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
+from ...tensor.location import user_location
 from ...tensor.promotion import as_tensor, cast
 
 
@@ -181,7 +184,7 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     Args:
         x: Tensor.
         pad: two ints for each axis, first axis first; or, fewer, for the spatial axes, last axis first: [left, right,
-            top, bottom].
+            top, bottom]; a list of ints and one-element tensors, or a tensor.
         mode: "constant", "reflect", "replicate" or "circular".
         value: for "constant".
         data_format: which axes are spatial: "NCL", "NCHW", "NCDHW" (default), "NLC", "NHWC", "NDHWC".
@@ -193,8 +196,13 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     array([[0., 1., 2.]], dtype=float32)
     """
     x = as_tensor(x)
-    amounts = [int(p) for p in (pad.tolist() if isinstance(pad, Tensor) else pad)]
+    amounts = numbers(pad, "pad", len(pad))
     per_axis = _per_axis(amounts, x.ndim, data_format)
+    if any(map(staged, amounts)):
+        if mode != "constant":
+            raise StagedValueError(f"pad: only the run knows how much; with mode {mode!r} it must be known while it is traced",
+                                   location=user_location(), hint="give numbers, or pad with mode='constant'")  # fmt: skip
+        return _padded_in_the_run(x, per_axis, value)
     if mode == "constant":
         flat = [n for pair in per_axis for n in pair]
         return ops.op("pad", X=x, paddings=flat, pad_value=float(value))
@@ -213,7 +221,18 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     return x
 
 
-def _per_axis(amounts: list[int], rank: int, data_format: str | None) -> list[tuple[int, int]]:
+def _padded_in_the_run(x: Tensor, per_axis: list[tuple[Any, Any]], value: float) -> Tensor:
+    for axis, amounts in enumerate(per_axis):
+        sides = []
+        for n in amounts:
+            shape = [n if a == axis else size_of(x, a) for a in range(x.ndim)]
+            sides.append(None if type(n) is int and n == 0 else creation.full(shape, value, x.dtype))
+        parts = [part for part in (sides[0], x, sides[1]) if part is not None]
+        x = manipulation.concat(parts, axis) if len(parts) > 1 else x
+    return x
+
+
+def _per_axis(amounts: list[Any], rank: int, data_format: str | None) -> list[tuple[Any, Any]]:
     pairs = list(zip(amounts[::2], amounts[1::2], strict=False))
     if len(amounts) == 2 * rank:
         return pairs
@@ -242,103 +261,11 @@ def known_size(x: Tensor, axis: int, what: str) -> int:
     return size
 
 
-def interpolate(x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool = False,
-                align_mode: int = 0, data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
-    """Images in another size.
-
-    Args:
-        x: Tensor [N, C, H, W] (or as `data_format` says: "NHWC", "NCL" / "NCW", "NCDHW"), its spatial sizes known.
-        size: the new spatial sizes: an int or a list.
-        scale_factor: factors on the sizes, instead of `size`.
-        mode: "nearest", "linear", "bilinear", "trilinear" or "area".
-        align_corners: corner pixels of input and output coincide.
-        align_mode: 1: pixel i is at i, not at i + 0.5 (without align_corners).
-
-    Raises:
-        AttributeValueError: the mode is unknown, or not exactly one of size and scale_factor is given.
-        ShapeError: a spatial size is not known when the program is built.
-
-    >>> interpolate(Tensor([[[[1.0, 2.0]]]]), size=[1, 4]).numpy()
-    array([[[[1., 1., 2., 2.]]]], dtype=float32)
-    """
-    x = as_tensor(x)
-    last = data_format.upper().endswith("C")
-    axes = list(range(1, x.ndim - 1)) if last else list(range(2, x.ndim))
-    if (size is None) == (scale_factor is None):
-        raise AttributeValueError("interpolate takes either size or scale_factor")
-    old = [known_size(x, a, "interpolate") for a in axes]
-    if size is not None:
-        new = _numbers(size, len(axes))
-    else:
-        new = [int(n * float(s)) for n, s in zip(old, _numbers(scale_factor, len(axes), float), strict=True)]
-    if min(new, default=1) < 1:
-        raise AttributeValueError(f"interpolate: the sizes must be positive, got {new}", hint="change size or scale_factor")
-    mode = mode.lower()
-    if mode == "area":
-        from .pooling import adaptive_avg_pool2d
-
-        return adaptive_avg_pool2d(x, new, data_format)
-    if mode not in ("nearest", "linear", "bilinear", "trilinear"):
-        raise AttributeValueError(f"interpolate: the mode {mode!r} is not supported",
-                                  hint="use nearest, linear, bilinear, trilinear or area")  # fmt: skip
-    for axis, n, m in zip(axes, old, new, strict=True):
-        if mode == "nearest":
-            x = ops.op("gather", X=x, Index=dispatch.constant(_nearest(n, m, align_corners)), axis=axis)
-        elif n != m or align_corners:
-            x = _along(x, _linear_weights(n, m, align_corners, align_mode).astype(x.dtype), axis)
-    return x
-
-
-upsample = interpolate
-
-
-def _numbers(value: Any, count: int, kind: Any = int) -> list:
-    entries = value.tolist() if isinstance(value, Tensor) else value
-    entries = entries if isinstance(entries, (list, tuple)) else [entries] * count
-    if len(entries) != count:
-        raise AttributeValueError(f"expected {count} numbers, got {value!r}")
-    return [kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
-
-
-def _nearest(n: int, m: int, align_corners: bool) -> np.ndarray:
-    """The source pixel of each of m target pixels."""
-    if align_corners:
-        ratio = (n - 1) / (m - 1) if m > 1 else 0.0
-        return np.minimum((ratio * np.arange(m) + 0.5).astype(np.int64), n - 1)
-    return np.minimum((np.arange(m) * (n / m)).astype(np.int64), n - 1)
-
-
-def _linear_weights(n: int, m: int, align_corners: bool, align_mode: int) -> np.ndarray:
-    """A matrix [n, m] with the weights of the source pixels in each target pixel."""
-    if align_corners:
-        at = np.arange(m) * ((n - 1) / (m - 1) if m > 1 else 0.0)
-    elif align_mode == 1:
-        at = np.arange(m) * (n / m)
-    else:
-        at = np.maximum((np.arange(m) + 0.5) * (n / m) - 0.5, 0)
-    low = np.minimum(at.astype(np.int64), n - 1)
-    high = np.minimum(low + 1, n - 1)
-    weights = np.zeros((n, m))
-    np.add.at(weights, (low, np.arange(m)), 1 - (at - low))
-    np.add.at(weights, (high, np.arange(m)), at - low)
-    return weights
-
-
-def _along(x: Tensor, matrix: np.ndarray, axis: int) -> Tensor:
-    """The product with a matrix along one axis."""
-    m = dispatch.constant(matrix)
-    if axis == x.ndim - 1:
-        return linalg.matmul(x, m)
-    return manipulation.swapaxes(linalg.matmul(manipulation.swapaxes(x, axis, -1), m), axis, -1)
-
-
 def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
     """1 where a position is less than the length that x gives, else 0: [...] → [..., maxlen]."""
-    from ...tensor.creation import arange
-
     x = as_tensor(x)
     limit = reduction.max(x) if maxlen is None else maxlen
-    positions = arange(0, limit, 1, x.dtype)
+    positions = creation.arange(0, limit, 1, x.dtype)
     return manipulation.cast(logic.less_than(positions, manipulation.unsqueeze(x, -1)), dtype)
 
 
@@ -367,7 +294,5 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         x.ndim,
     ):
         raise AttributeValueError("diag_embed: only the main diagonal of the last two axes is supported")
-    from ...tensor.creation import eye
-
     size = known_size(x, x.ndim - 1, "diag_embed")
-    return math.multiply(manipulation.unsqueeze(x, -1), eye(size, dtype=x.dtype))
+    return math.multiply(manipulation.unsqueeze(x, -1), creation.eye(size, dtype=x.dtype))

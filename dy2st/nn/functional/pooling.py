@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import AttributeValueError, ShapeError
-from ...tensor import Tensor, manipulation
+from ...tensor import Tensor, manipulation, reduction
+from ...tensor.arguments import staged
+from ...tensor.attribute import is_size
 from ...tensor.dispatch import ops
 from ...tensor.promotion import as_tensor
 from .conv import paddings, pair, sides
@@ -13,10 +15,19 @@ from .conv import paddings, pair, sides
 
 def _pool(x: Any, kind: str, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, exclusive: bool,
           data_format: str) -> Tensor:  # fmt: skip
-    pads, algorithm = paddings(padding, data_format)
-    size = pair(kernel_size, "kernel_size")
-    return ops.op("pool2d", X=as_tensor(x), pooling_type=kind, ksize=size,
-                  strides=size if stride is None else pair(stride, "stride"), paddings=pads,
+    x, (pads, algorithm) = as_tensor(x), paddings(padding, data_format)
+    stride = kernel_size if stride is None else stride
+    size, step = ([*v] if isinstance(v, (list, tuple)) else [v] * 2 for v in (kernel_size, stride))
+    if any(map(staged, size)) and not any(pads) and algorithm != "SAME":
+        # a window as high and as wide as the image is all of it, whatever the run says that this is
+        first = 1 if data_format == "NHWC" else 2
+        whole = [i for i, n in enumerate(size) if is_size(n, x, first + i)]
+        if len(whole) == 2:
+            return ops.op("pool2d", X=x, pooling_type=kind, global_pooling=True, data_format=data_format)
+        if whole and kind == "avg":  # the gradient of a maximum goes to the first in the window: not so of a maximum of maxima
+            x = reduction.mean(x, [first + i for i in whole], keepdim=True)
+            size, step = ([1 if i in whole else n for i, n in enumerate(given)] for given in (size, step))
+    return ops.op("pool2d", X=x, pooling_type=kind, ksize=pair(size, "kernel_size"), strides=pair(step, "stride"), paddings=pads,
                   padding_algorithm=algorithm, ceil_mode=ceil_mode, exclusive=exclusive,
                   data_format=data_format)  # fmt: skip
 
@@ -27,7 +38,8 @@ def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, r
 
     Args:
         x: Tensor [N, C, H, W] (or [N, H, W, C] with data_format "NHWC").
-        kernel_size, stride: an int or two; the stride is the kernel size by default.
+        kernel_size, stride: an int or two; the stride is the kernel size by default. Sizes that only the run knows can be
+            `x.shape[2:]`: all of the image.
         padding: as in `conv2d`; padded elements never win.
         ceil_mode: output sizes are rounded up.
 
@@ -50,11 +62,12 @@ def avg_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, c
     Args:
         exclusive: of the elements inside the image only, not of the padded ones.
         divisor_override: what the sum of a window is divided by, instead of their number.
+        kernel_size: also the height or the width of x and another number.
 
     The rest is as in `max_pool2d`.
     """
     if divisor_override is not None:
-        size = pair(kernel_size, "kernel_size")
+        size = kernel_size if isinstance(kernel_size, (list, tuple)) else [kernel_size] * 2
         out = _pool(x, "avg", kernel_size, stride, padding, ceil_mode, False, data_format)
         return out * (size[0] * size[1] / divisor_override)
     return _pool(x, "avg", kernel_size, stride, padding, ceil_mode, exclusive, data_format)
@@ -64,11 +77,9 @@ def _adaptive(x: Any, kind: str, output_size: Any, data_format: str) -> Tensor:
     x = as_tensor(x)
     size = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * 2
     spatial = x.shape[1:3] if data_format == "NHWC" else x.shape[2:]
-    for i, n in enumerate(size):
-        if n is None:
-            if not isinstance(spatial[i], int) or spatial[i] == -1:
-                raise ShapeError("adaptive pooling to None needs a size that is known when the program is built")
-            size[i] = spatial[i]
+    size = [spatial[i] if n is None else n for i, n in enumerate(size)]
+    if -1 in [n for n in size if not isinstance(n, Tensor)]:
+        raise ShapeError("adaptive pooling to None needs a size that is known when the program is built")
     return ops.op("pool2d", X=x, pooling_type=kind, ksize=pair(size, "output_size"), adaptive=True,
                   data_format=data_format)  # fmt: skip
 

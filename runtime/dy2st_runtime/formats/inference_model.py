@@ -147,8 +147,8 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
 
 
 def methods_beside(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The models of other methods, which PaddlePaddle's `jit.save` writes beside that of `forward` as `path.METHOD.pdmodel`: by the names of
-    the methods, their paths without suffix."""
+    """The models of other methods, which PaddlePaddle's `jit.save` writes beside that of `forward` as `path.METHOD.pdmodel`: by the names
+    of the methods, their paths without suffix."""
     prefix = os.fspath(path).removesuffix(PROGRAM_SUFFIX)
     if os.path.isdir(path) or not os.path.exists(prefix + PROGRAM_SUFFIX):
         return {}
