@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
+from ..tensor.attribute import count
 from ..tensor.dispatch import ops
 from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
@@ -84,8 +85,14 @@ class StagedRange(Staged):
     def _bound(b: Any) -> Any:
         if not isinstance(b, Tensor):
             return b.__index__()
-        if not b.dtype.startswith(("int", "uint")):
-            raise DTypeError(f"range() takes integers, got a tensor of {b.dtype}", location=user_location(3))
+        number = count(b)
+        error = DTypeError(f"only an integer tensor with one element can be an index, got {b.dtype}{b.shape}", location=user_location(3))
+        if not b.dtype.startswith(("int", "uint", "bool")) or (isinstance(number, int) and number != 1):
+            raise error
+        if isinstance(number, Tensor):
+            from .raising import raise_where
+
+            raise_where(as_tensor(number != 1), error)
         return _index(b)
 
 

@@ -93,7 +93,25 @@ def _stacked(data: Any, dtype: str) -> Tensor:
     return stack([_stacked(d, dtype) for d in data], 0)
 
 
-to_variable = to_tensor
+def to_variable(value: Any, name: str | None = None, zero_copy: Any = None, dtype: Any = None) -> Tensor:
+    """A tensor of the data; a tensor is given back as it is.
+
+    Args:
+        value: a number, a (nested) list, an array or a Tensor.
+        name: of a new tensor.
+        zero_copy: of PaddlePaddle's signature, without effect.
+        dtype: of a new tensor.
+
+    >>> x = Tensor([1.0]); to_variable(x) is x
+    True
+    """
+    if isinstance(value, Tensor) and value._kinds is not None:
+        raise value._kinds.fail("a tensor would be given back, and of a number one be made")
+    if isinstance(value, Tensor) and not value._weak:
+        return value
+    t = to_tensor(value, dtype)
+    t._name = name
+    return t
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:

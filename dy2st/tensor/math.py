@@ -10,7 +10,7 @@ from dy2st_runtime import dtype as _dtype
 
 from ..errors import DTypeError
 from . import dispatch
-from .arguments import number
+from .arguments import number, tensors
 from .dispatch import ops
 from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
@@ -246,8 +246,7 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     >>> add_n([Tensor([1.0]), Tensor([2.0]), Tensor([3.0])]).numpy()
     array([6.], dtype=float32)
     """
-    xs = [inputs] if isinstance(inputs, Tensor) else [as_tensor(x) for x in inputs]
-    return ops.op("sum", X=xs)
+    return ops.op("sum", X=tensors([inputs] if isinstance(inputs, Tensor) else inputs, "add_n"))
 
 
 # ---- one operand ----

@@ -210,3 +210,20 @@ def test_the_first_data_switches_static_mode_on(monkeypatch):
         assert not fluid.in_dygraph_mode()
     finally:
         dispatch.set_default_recorder(before)
+
+
+def test_to_variable_gives_a_tensor_back():
+    x = dy2st.to_tensor([1.0, 2.0], stop_gradient=False)
+
+    def tripled(x):
+        y = fluid.dygraph.to_variable(x)
+        return y * fluid.dygraph.to_variable(3.0), y is x
+
+    for f in (tripled, dy2st.jit.to_static(tripled)):
+        x.clear_grad()
+        y, same = f(x)
+        assert same
+        y.sum().backward()
+        np.testing.assert_array_equal(x.grad.numpy(), [3.0, 3.0])
+    named = fluid.dygraph.to_variable(np.ones([2], "float32"), "ones", dtype="float64")
+    assert (named.name, named.dtype, named.stop_gradient) == ("ones", "float64", True)

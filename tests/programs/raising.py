@@ -1,5 +1,7 @@
 """Exceptions that the function raises itself, or that Python's functions raise while they are traced."""
 
+import dy2st as paddle
+
 
 def after_a_check(x):
     if x.sum() < 0:
@@ -158,9 +160,44 @@ def sizes_of_what_nobody_uses(x, y):
     return x * 2
 
 
+def range_of_a_vector(x, limits):
+    for _ in range(limits.astype("int64")):
+        x = x + 1
+    return x
+
+
+def range_of_a_bool_and_a_caught_vector(x, n):
+    for _ in range(x.sum() > 0):
+        x = x * 2
+    try:
+        for _ in range(x[x > n].astype("int32")):
+            x = x + 1
+    except TypeError:
+        x = -x
+    return x
+
+
+def nothing_to_concatenate(x, n):
+    rows = []
+    for i in range(n):
+        rows.append(x * i)
+    return paddle.concat(rows)
+
+
+def nothing_to_stack(x, n):
+    rows = []
+    for i in range(n):
+        rows.append(x * i)
+    return paddle.stack(rows)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
+    (range_of_a_vector, [(P, [3.0]), (P, [1.0, 2.0]), (P, [])], 2),
+    (range_of_a_bool_and_a_caught_vector, [(P, 5), (N, 5), (P, 3)], 1),
+    (nothing_to_concatenate, [(P, 2), (P, 0)], 1),
+    (nothing_to_stack, [(P, 2), (P, 0)], 1),
     (sizes_of_what_nobody_uses, [(P, [1.0, 2.0]), (P, P), (N, [-1.0]), (N, [1.0, -2.0]), ([-1.0, 2.0], [3.0])], 1),
     (after_a_check, [(P,), (N,)], 1),
     (assertion_on_one_path, [(P,), (N,)], 1),

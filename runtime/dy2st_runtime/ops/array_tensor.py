@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dims
-from ..errors import ShapeError
+from ..errors import AttributeValueError, ShapeError
 from ..loopir import nodes as n
 from . import nests
 from .array import array_of, entry_type
@@ -20,7 +20,8 @@ class ArrayToTensor(OpDef):
     `OutIndex` is not made.
 
     Raises:
-        ShapeError: X is empty, or the sizes of its entries differ.
+        AttributeValueError: X is empty.
+        ShapeError: the sizes of its entries differ.
     """
 
     type = "tensor_array_to_tensor"
@@ -41,7 +42,7 @@ class ArrayToTensor(OpDef):
     @staticmethod
     def reference(array: list, *, axis: int, use_stack: bool) -> tuple:
         if not array:
-            raise ShapeError(f"an empty list cannot be {'stacked' if use_stack else 'concatenated'}")
+            raise AttributeValueError(f"{'stack' if use_stack else 'concat'} needs at least one tensor")
         skip = -1 if use_stack else dims.normalize_axis(axis, array[0].ndim)
         for x in array[1:]:
             if any(p != q for a, (p, q) in enumerate(zip(array[0].shape, x.shape, strict=True)) if a != skip):
