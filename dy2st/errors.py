@@ -35,6 +35,10 @@ class StagedValueError(Dy2stError, TypeError):
     code = "D2S101"
 
 
+class PythonGradientError(StagedValueError):
+    """A gradient is computed by Python code of the user's, which cannot become a part of a program."""
+
+
 class InplaceError(Dy2stError, RuntimeError):
     """A tensor is modified in place where that would lose its gradient."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from dy2st_runtime.formats import save_inference_model
 from dy2st_runtime.ir import IRBuilder, Program, clone_program
 
-from ..errors import AttributeValueError, DTypeError, FetchError, StagedValueError
+from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
 from ..nn import Layer
 from ..tensor import autograd
 from ..tensor.location import warn
@@ -112,8 +112,17 @@ def concrete_of(function: StaticFunction, input_spec: Sequence[Any] | None) -> C
             f"{function.__qualname__!r} was not called yet, so its inputs are not known",
             hint="call it, or give an input_spec: [InputSpec([None, 784], 'float32')], say",
         )
-    with autograd.enable_grad():  # so that it is saved through which values gradients flow
+
+    def traced() -> ConcreteProgram:
         return function.to_save() if spec is None else function.trace(*spec)
+
+    try:
+        with autograd.enable_grad():  # so that it is saved through which values gradients flow
+            return traced()
+    except PythonGradientError as error:
+        warn(f"jit.save: {function.__qualname__} is saved without gradients: {error.message}")
+        with autograd.no_grad():
+            return traced()
 
 
 def for_inference(

@@ -1569,3 +1569,20 @@ def window_of_the_run(x, n):
 
 def reflected_by_a_tensor(x, n):
     return paddle.nn.functional.pad(x.reshape([1, 1, 2]), [int(n), 0], mode="reflect")  # error: pad: only the run knows how much
+
+
+class Doubled(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * 2
+
+
+FACTOR = Parameter([1.0, 3.0])
+
+
+def gradient_by_python_code(x):
+    return Doubled.apply(x * FACTOR)  # error: Doubled.backward is Python code

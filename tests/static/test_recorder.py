@@ -272,5 +272,5 @@ class TestWhatPythonWouldDoLater:
         w = Tensor([1.0], stop_gradient=False)
         with Building() as b:
             assert Double.apply(b.x).shape == [-1, 3]
-            with pytest.raises(ModeError, match=r"Double\.backward is Python code"):
+            with pytest.raises(StagedValueError, match=r"Double\.backward is Python code"):
                 Double.apply(w)

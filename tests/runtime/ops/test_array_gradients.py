@@ -177,7 +177,7 @@ def test_an_empty_list_has_no_last_entry_and_no_stack(op: str) -> None:
     b = IRBuilder(program.global_block())
     outs = b.op(op, **{"Array" if op == "array_pop" else "X": listed(b)})
     out = outs[0] if isinstance(outs, tuple) else outs
-    with pytest.raises(ValueError if op == "tensor_array_to_tensor" else IndexError, match="empty list"):
+    with pytest.raises(ValueError if op == "tensor_array_to_tensor" else IndexError, match="empty list|stack needs at least one tensor|concat needs at least one tensor"):
         reference.run_program(program, {}, {})
-    with pytest.raises(ValueError if op == "tensor_array_to_tensor" else IndexError, match="empty list"):
+    with pytest.raises(ValueError if op == "tensor_array_to_tensor" else IndexError, match="empty list|stack needs at least one tensor|concat needs at least one tensor"):
         Executable(program, [], [out.name]).run([])
