@@ -282,14 +282,17 @@ if _TYPE_CHECKING:
     from . import metric as metric
     from . import profiler as profiler
     from . import static as static
+    from . import utils as utils
     from . import vision as vision
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
-_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "profiler", "static", "vision")
+_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "profiler", "static", "utils", "vision")
+_OTHER_NAMES = {"base": "fluid"}  # what PaddlePaddle calls it since 2.6
 _LAZY_NAMES = {"enable_static": "static", "disable_static": "static"}
 
 
 def __getattr__(name: str) -> _Any:
+    name = _OTHER_NAMES.get(name, name)
     if name in _LAZY_MODULES:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY_NAMES:
@@ -298,4 +301,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})
+    return sorted({*globals(), *_LAZY_MODULES, *_OTHER_NAMES, *_LAZY_NAMES})

@@ -33,7 +33,10 @@ class _AliasFinder(importlib.abc.MetaPathFinder):
                   ) -> importlib.machinery.ModuleSpec | None:  # fmt: skip
         if fullname != _ALIAS and not fullname.startswith(_ALIAS + "."):
             return None
-        real = _REAL + fullname[len(_ALIAS) :]
+        inside = fullname.removeprefix(_ALIAS)
+        if inside == ".base" or inside.startswith(".base."):  # what PaddlePaddle calls `fluid` since 2.6
+            inside = ".fluid" + inside.removeprefix(".base")
+        real = _REAL + inside
         found = importlib.util.find_spec(real)
         if found is None:
             return None

@@ -60,6 +60,7 @@ FRONT = {
     "profiler": {"errors"},
     "autograd": {"errors", "tensor"},
     "device": {"framework"},
+    "utils": {"errors", "unique_name"},
     "nn": {"errors", "framework", "regularizer", "tensor", "unique_name"},
     "vision": {"errors", "nn", "tensor"},
     "optimizer": {"errors", "nn", "regularizer", "static", "tensor", "unique_name"},

@@ -38,9 +38,9 @@ from .tracer import Tracer, current_tracer, is_staged
 from .undefined import Undefined
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
-_CONVERTED = {"dy2st.autograd", "dy2st.library.iteration",
+_CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
               *(f"dy2st.nn.{name}" for name in ("layer", "container", "rnn", "rnn_cells", "attention", "transformer", "ctc",
-                                                "functional.ctc")),
+                                                "functional.ctc", "functional.decoding")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
 # with the code that was converted: a reloaded function gets another one

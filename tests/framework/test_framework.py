@@ -1,3 +1,4 @@
+import collections
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import pytest
 
 import dy2st as paddle
 from dy2st import unique_name
-from dy2st.errors import DeviceError
+from dy2st.errors import AttributeValueError, DeviceError
 
 
 class TestPlaces:
@@ -122,6 +123,10 @@ import paddle.nn.functional as F
 from paddle.nn import Linear
 from paddle.optimizer.lr import StepDecay
 assert paddle is dy2st and F is dy2st.nn.functional and Linear is dy2st.nn.Linear
+import paddle.base as base
+from paddle.base.dygraph import to_variable
+from paddle.utils import map_structure, unique_name
+assert base is paddle.base is dy2st.fluid and base.__spec__.name == "dy2st.fluid" and to_variable is dy2st.fluid.dygraph.to_variable
 assert F.__spec__.name == "dy2st.nn.functional" and F.__name__ == "dy2st.nn.functional"
 try:
     import paddle.missing
@@ -162,3 +167,18 @@ def test_accuracy():
     metric.reset()
     assert metric.accumulate() == [0, 0]
     assert metric.name() == ["acc_top1", "acc_top2"]
+
+
+def test_nested_structures():
+    from dy2st.utils import flatten, map_structure, pack_sequence_as
+
+    Pair = collections.namedtuple("Pair", "b a")
+    nest = {"b": [1, Pair(2, (3,))], "a": "text"}
+    assert flatten(nest) == ["text", 1, 2, 3]
+    assert flatten(5) == [5]
+    packed = pack_sequence_as(nest, [4, 5, 6, 7])
+    assert packed == {"b": [5, Pair(6, (7,))], "a": 4}
+    assert list(packed) == ["b", "a"]
+    assert map_structure(lambda x, y: (x, y), [1, (2,)], [3, (4,)]) == [(1, 3), ((2, 4),)]
+    with pytest.raises(AttributeValueError, match="4 entries cannot be made of 2"):
+        pack_sequence_as(nest, [1, 2])

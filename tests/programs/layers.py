@@ -81,6 +81,24 @@ def decoded_with_a_cache(memory, n):
     return word, len(words), cache[0][0].k
 
 
+def beams_traced_back(x, n):
+    ids, parents = [], []
+    for i in range(n):
+        ids.append(x[:, :, 0].argsort(-1) + i * 10)
+        parents.append((x[:, :, 1] * (i - 1)).argsort(-1))
+    return nn.functional.gather_tree(paddle.stack(ids), paddle.stack(parents)), x.sum()
+
+
+def mapped_structures(x, n):
+    def halved(v):
+        while v.abs().sum() > n:
+            v = v / 2
+        return v
+
+    found = paddle.utils.map_structure(halved, {"b": [x, x[0]], "a": (x * 3,)})
+    return found, paddle.utils.flatten(found)[0]
+
+
 X = [[[1.0, 2.0], [0.5, -1.0], [0.3, 0.2]], [[-1.0, 0.5], [2.0, 1.0], [0.1, -0.7]]]
 MINUS = [[[-1.0, -2.0], [0.5, -1.0], [0.3, 0.2]]]
 
@@ -92,4 +110,6 @@ CASES = [
     (cell_with_a_loop, [(X,), (MINUS,)], 1),
     (cells_without_a_state_before, [(X, 3), (X, 0)], 1),
     (decoded_with_a_cache, [(X, 3), (X, 1)], 1),
+    (beams_traced_back, [(X, 3), (X, 1)], 1),
+    (mapped_structures, [(X, 3), (MINUS, 1)], 1),
 ]

@@ -62,6 +62,7 @@ from .conv import conv1d_transpose as conv1d_transpose
 from .conv import conv2d as conv2d
 from .conv import conv2d_transpose as conv2d_transpose
 from .ctc import ctc_loss as ctc_loss
+from .decoding import gather_tree as gather_tree
 from .loss import binary_cross_entropy as binary_cross_entropy
 from .loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from .loss import cross_entropy as cross_entropy
