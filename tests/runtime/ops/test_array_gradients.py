@@ -171,8 +171,10 @@ def test_the_gradient_of_an_empty_tensor_taken_apart_has_its_shape() -> None:
     assert Executable(program, ["x"], [out.name]).run([empty])[0].shape == (0, 3)
 
 
-@pytest.mark.parametrize(("op", "error", "message"), [("array_pop", IndexError, "empty list"),
-                                                      ("tensor_array_to_tensor", ValueError, "concat needs at least one tensor")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("op", "error", "message"),
+    [("array_pop", IndexError, "empty list"), ("tensor_array_to_tensor", ValueError, "concat needs at least one tensor")],
+)
 def test_an_empty_list_has_no_last_entry_and_no_stack(op: str, error: type[Exception], message: str) -> None:
     program = Program()
     b = IRBuilder(program.global_block())
