@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from dy2st_runtime.formats import save_inference_model
 from dy2st_runtime.ir import IRBuilder, Program, clone_program
+from dy2st_runtime.ops import registry
+from dy2st_runtime.ops.fill import assign_value_attrs
 
 from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
 from ..nn import Layer
@@ -18,6 +22,7 @@ from ..tensor.location import warn
 from .concrete import ConcreteProgram
 from .pruning import inputs_to_save, outputs_to_save
 from .recipes import python_values
+from .signature import InputSpec
 from .static_function import StaticFunction
 
 
@@ -26,7 +31,7 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
     """Writes `path.pdmodel` and `path.pdiparams`, which `load` and `dy2st_runtime.Predictor` read.
 
     A saved model gives tensors, in their order in the result; a UserWarning names Python values that are left out. Numbers outside of the
-    function, such as attributes, are what they are now.
+    function, such as attributes, are what they are now; the hooks of a layer are a part of the model.
 
     Of a layer whose class has other static methods, these are written beside it, as `path.METHOD.pdmodel` and `path.METHOD.pdiparams`, for
     their own `input_spec` or the inputs of their last call; `load` gives a layer that has them too.
@@ -59,9 +64,13 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
     if unknown is not None:
         raise AttributeValueError(f"jit.save: {unknown!r} is not supported", hint="leave it out")
     function = static_function_of(layer)
+    if input_spec is None:
+        input_spec = function.input_spec
+    if isinstance(layer, Layer) and (layer._forward_pre_hooks or layer._forward_post_hooks):
+        function, input_spec = _with_hooks(layer, function, input_spec)
     concrete = concrete_of(function, input_spec)
     fetch = outputs_to_save(concrete, function.concrete_programs, output_spec)
-    feed = inputs_to_save(concrete, input_names_after_prune, input_spec if input_spec is not None else function.input_spec)
+    feed = inputs_to_save(concrete, input_names_after_prune, input_spec)
     models = {"": for_inference(concrete, feed, fetch)}
     if output_spec is None:
         _warn_of_python_values(concrete)
@@ -70,6 +79,21 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
         _warn_of_python_values(method)
     for suffix, model in models.items():
         save_inference_model(f"{os.fspath(path)}{suffix}", *model)
+
+
+def _with_hooks(layer: Layer, forward: StaticFunction, input_spec: Sequence[Any] | None) -> tuple[StaticFunction, list[Any]]:
+    """The call of a layer with the hooks around its forward, and the `input_spec` for it.
+
+    Raises:
+        FetchError: no input_spec is known: calls with hooks have no trace.
+    """
+    if input_spec is None:
+        raise FetchError(f"the inputs of a {type(layer).__name__} with hooks are not known", hint="give an input_spec")
+    named = [
+        InputSpec(s.shape, s.dtype, s.name or name, s.stop_gradient) if isinstance(s, InputSpec) else s
+        for s, name in itertools.zip_longest(input_spec, [*forward.signature.parameters][: len(input_spec)])
+    ]
+    return StaticFunction(types.MethodType(type(layer).__call__, layer)), named
 
 
 def _warn_of_python_values(concrete: ConcreteProgram) -> None:
@@ -140,6 +164,12 @@ def for_inference(
         )
     program = clone_program(concrete.program)
     block = program.global_block()
+    for number in concrete.numbers:  # what a call would feed
+        v = block.var(number.variable.name)
+        v.is_data = False
+        builder, record = IRBuilder(block, index=0), registry.get("assign_value")
+        now = np.asarray(number.holder[number.entry], v.dtype)
+        builder.apply(record, (), record.complete_attrs(assign_value_attrs(now)), {"Out": [v.name]})
     outputs = [v.name for v in concrete.outputs]
     if not outputs:
         raise FetchError(f"{concrete.name!r} returns no tensors: there is nothing to save")

@@ -55,15 +55,12 @@ def is_enabled() -> bool:
     return _enabled
 
 
-_last: deque[tuple[StaticFunction, ConcreteProgram]] = deque(maxlen=1)
+_last: deque[ConcreteProgram] = deque(maxlen=1)
 
 
 def last_called() -> ConcreteProgram | None:
-    """The trace that the last successful call of a static function used, as a file can hold it."""
-    if not _last:
-        return None
-    function, concrete = _last[0]
-    return function.to_save(concrete)
+    """The trace that the last successful call of a static function used."""
+    return _last[0] if _last else None
 
 
 class _Traces:
@@ -223,7 +220,7 @@ class StaticFunction:
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments."""
         result = static_call.run(concrete, arguments)
-        _last.append((self, concrete))
+        _last.append(concrete)
         return result
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
@@ -391,11 +388,11 @@ class StaticFunction:
             arguments, shapes, names = arguments_from_specs(self.signature, specs)
             return self._to_save(arguments, Sizes(shapes), names, Reason("asked for by input_spec"))
 
-    def to_save(self, last: ConcreteProgram | None = None) -> ConcreteProgram:
-        """A trace, by default the last one, as a file can hold it: a new one for the same arguments if what it has read outside has changed
-        since, or is an input."""
+    def to_save(self) -> ConcreteProgram:
+        """The last trace, as a file can hold it: a new one for the same arguments if what it has read outside has changed since, or is an
+        input."""
         with self._traces.lock:
-            last = self.concrete_program if last is None else last
+            last = self.concrete_program
             reason = Reason("with its numbers as they are") if last.numbers else self._changed(last)
             if reason is None:
                 return last

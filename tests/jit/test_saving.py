@@ -261,3 +261,15 @@ def test_a_method_that_was_saved_with_other_values_is_left_out(tmp_path):
     assert len(found) == 2
     assert not hasattr(loaded, "infer")
     np.testing.assert_allclose(loaded(Tensor(X)).numpy(), net(Tensor(X)).numpy(), rtol=1e-6)
+
+
+def test_hooks_of_the_layer_are_saved(tmp_path):
+    net = nn.Linear(3, 2)
+    net.register_forward_pre_hook(lambda layer, inputs: (inputs[0] * 2,))
+    net.register_forward_post_hook(lambda layer, inputs, output: output + inputs[0].sum())
+    with pytest.raises(FetchError, match="the inputs of a Linear with hooks are not known"):
+        jit.save(net, tmp_path / "net")
+    jit.save(net, tmp_path / "net", [InputSpec([None, 3])])
+    predictor = Predictor(tmp_path / "net")
+    assert [i.name for i in predictor.inputs] == ["input"]
+    np.testing.assert_allclose(predictor.run([X])[0], net(Tensor(X)).numpy(), rtol=1e-6)
