@@ -72,6 +72,17 @@ def padded_by_a_tensor(x, n):
     return F.pad(image, paddle.stack([n, n * 0, n + 1, n]), value=-1.0)
 
 
+def sampled_on_a_grid(x, y, n):
+    image = image_of(x)
+    turn = paddle.to_tensor([[[0.8, -0.3, 0.1], [0.2, 0.9, 0.0]]])
+    wide = [1, 1, y.shape[0] * n, y.shape[1]]
+    return (
+        F.grid_sample(image, F.affine_grid(turn, image.shape)),
+        F.grid_sample(image, F.affine_grid(turn, paddle.shape(image), align_corners=False), align_corners=False),
+        F.grid_sample(image, F.affine_grid(turn, wide), mode="nearest", padding_mode="border"),
+    )
+
+
 SMALL = [[1.0, 2.0, -1.0], [0.5, 4.0, 3.0]]
 WIDE = [[1.0, -2.0, 0.25, 5.0, 2.0], [3.0, 1.0, 0.5, -4.0, 1.5], [0.1, 0.2, 0.3, 0.4, 0.5]]
 
@@ -82,6 +93,7 @@ CASES = [
     (resized_until_it_is_small, [(WIDE, 2), (SMALL, 1), (SMALL, 5)], 2),
     (resized_in_other_layouts, [(SMALL, 2), (WIDE, 4)], 2),
     (pooled_as_a_whole, [(SMALL, 2), (WIDE, 1)], 2),
+    (sampled_on_a_grid, [(SMALL, WIDE, 1), (WIDE, SMALL, 2), (SMALL, [[1.0]], 1)], 2),
     (padded_to_a_multiple, [(SMALL, 4), (WIDE, 2), (WIDE, 1)], 2),
     (padded_by_a_tensor, [(SMALL, 2), (WIDE, 0)], 2),
 ]

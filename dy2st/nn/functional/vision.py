@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, creation, linalg, logic, manipulation, math
+from ...tensor.arguments import numbers, staged
 from ...tensor.dispatch import ops
 from ...tensor.promotion import as_tensor, cast
 from .common import known_size, pad
@@ -133,11 +134,11 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: st
 
     Args:
         theta: the maps.
-        out_shape: [N, C, H, W].
+        out_shape: [N, C, H, W]: a list of ints and one-element tensors, or a tensor.
         align_corners: -1 and 1 are the centres of the corner pixels, else the edges of the image.
     """
     theta = as_tensor(theta)
-    _, _, h, w = out_shape.tolist() if isinstance(out_shape, Tensor) else out_shape
+    _, _, h, w = numbers(out_shape, "affine_grid: out_shape", 4)
     y, x = (_centres(size, align_corners, theta.dtype) for size in (h, w))
     x = manipulation.expand(manipulation.unsqueeze(x, 0), [h, w])
     y = manipulation.expand(manipulation.unsqueeze(y, 1), [h, w])
@@ -147,6 +148,8 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: st
 
 def _centres(size: Any, align_corners: bool, dtype: str) -> Tensor:
     at = creation.arange(0, size, 1, dtype)
+    if align_corners and staged(size):
+        return logic.where(size > 1, at * (2.0 / math.maximum(size - 1, 1)) - 1.0, 0.0)
     if align_corners:
         return at * (2.0 / (size - 1)) - 1.0 if size > 1 else at * 0.0
     return (at * 2.0 + 1.0) / size - 1.0
