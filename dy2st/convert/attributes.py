@@ -10,6 +10,7 @@ it in an object that has it, or in one that has not: in the class, by `__getattr
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import types
@@ -26,6 +27,8 @@ from .undefined import Undefined, Unread, moving
 MISSING = object()
 # where layers keep what is not in their attributes
 _STORES = ("_parameters", "_buffers", "_sub_layers")
+# whose attributes nobody assigns; they lead to what may change
+_READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
 
 
@@ -53,7 +56,7 @@ class Stored:
         if isinstance(owner, Undefined):
             return
         if not _keeps(owner, name):
-            if _place(owner, name) is None:
+            if _place(owner, name) is None and not isinstance(owner, _READ_ONLY):
                 setattr(owner, name, value)
         elif not isinstance(value, Undefined):
             put(owner, name, value)

@@ -192,7 +192,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)
-    if isinstance(owner, DynamicList) and tracer is not None:
+    if isinstance(owner, DynamicList) and tracer is not None and getattr(type(owner), f.__name__, None) is function:
         return _container_method(owner, f.__name__)
     if tracer is not None and isinstance(function, functools._lru_cache_wrapper):
         return functools.partial(cached, tracer, function, owner)

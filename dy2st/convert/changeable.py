@@ -55,7 +55,7 @@ class Changeable:
         """Those of a module, a tensor or a class: it may get others while functions are traced."""
         reach = self._reach
         if isinstance(x, types.ModuleType):
-            lists = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) is list}
+            lists = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) in (list, dict)}
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | lists]
         if isinstance(x, Tensor):
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) - OF_TENSORS]
@@ -69,5 +69,5 @@ class Changeable:
         if self._reach.items:
             for base in cls.__mro__[:-1]:
                 for name, value in vars(base).items():
-                    if type(value) is list and name in self._reach.names:
+                    if type(value) in (list, dict) and name in self._reach.names:
                         yield AttributeVariable(name, base)

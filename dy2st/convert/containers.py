@@ -22,6 +22,7 @@ import numpy as np
 from ..tensor import Parameter, Tensor
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .holders import is_of_a_call, parts_of
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .structure import MaybeObject
@@ -33,9 +34,11 @@ _KINDS = (list, dict, deque, set, bytearray, array, np.ndarray, *_FILES)
 # of these the guards compare all contents at once
 COMPARED_AS_A_WHOLE = (set, bytearray, array, np.ndarray, *_FILES)
 # of exactly these classes is what most variables and attributes hold: there are no containers in it, and no attributes that count
-LEAVES = frozenset({Tensor, Parameter, bool, int, float, complex, str, bytes, type(None), type, types.FunctionType, types.MethodType})
+LEAVES = frozenset({Tensor, Parameter, bool, int, float, complex, str, bytes, type(None)})
 # classes of Python's that keep what they hold in attributes, as users' classes do
-OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
+OF_THE_LIBRARY = (
+    UserDict, UserList, ChainMap, ExitStack, types.SimpleNamespace, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet
+)  # fmt: skip
 
 
 def is_container(x: Any) -> bool:
@@ -121,16 +124,18 @@ def is_plain_object(x: Any) -> bool:
     return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, OF_THE_LIBRARY) or not is_ignored(type(x)))
 
 
-def containers_of(*values: Any, attributes: dict[int, Any] | None = None) -> Iterable[Any]:
+def containers_of(*values: Any, attributes: dict[int, Any] | None = None, holders: dict[int, Any] | None = None) -> Iterable[Any]:
     """The containers in values: lists and dicts, nested; the attributes of the values, and of layers and users' objects in them.
 
     Args:
         attributes: gets the objects of which the containers are the attributes, by the ids of these.
+        holders: gets what else holds others (see `holders`), by id.
     """
     seen: dict[int, Any] = {}
+    met: dict[int, Any] = {} if holders is None else holders
     for value in values:
         if type(value) not in LEAVES:
-            _collect(value, seen, attributes)
+            _collect(value, seen, attributes, met)
     return seen.values()
 
 
@@ -140,37 +145,35 @@ def lists_in(value: Any) -> Iterable[DynamicList]:
         return [value]
     if isinstance(value, (MaybeObject, MaybeAttribute, MaybeValue)):
         return lists_in(value._dy_value if isinstance(value, MaybeValue) else value.value)
-    return [x for v in value for x in lists_in(v)] if type(value) is tuple else []
+    return [x for v in value for x in lists_in(v)] if isinstance(value, tuple) else []
 
 
-def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None) -> None:
+def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None, met: dict[int, Any]) -> None:
     from .calls import is_ignored
 
     stack = [value]
     while stack:
-        x = stack.pop()
+        x, parts = stack.pop(), None
         if type(x) in LEAVES:
-            continue
-        if type(x) is tuple:
-            stack += x
-            continue
-        if isinstance(x, (MaybeObject, MaybeAttribute, MaybeValue)):
-            stack.append(x._dy_value if isinstance(x, MaybeValue) else x.value)
-            continue
-        if isinstance(x, StagedDict):
-            stack += x.parts
             continue
         if is_container(x):
             if id(x) in seen:
                 continue
             seen[id(x)] = x
             stack += held_by(x)
-        elif isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.FunctionType, types.MethodType)) or (
+        elif (parts := parts_of(x)) is not None:
+            if id(x) in met:
+                continue
+            met[id(x)] = x
+            stack += parts
+        elif isinstance(x, (Tensor, DynamicList, types.ModuleType)) or (
             x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, OF_THE_LIBRARY) and is_ignored(type(x))
         ):
             continue
+        if is_of_a_call(type(x)):
+            stack.append(type(x))
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
-        if isinstance(own, dict) and id(own) not in seen:
+        if isinstance(own, dict) and id(own) not in seen and (own or parts is None):
             seen[id(own)] = own
             stack += own.values()
             if attributes is not None:

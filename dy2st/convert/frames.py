@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,8 @@ class Frame:
     Attributes:
         promoted: the lists that have become lists of dynamic length in it.
         renamed: the variables that got the new lists, with the old ones.
-        iterators: those that variables hold at its begin, by id.
+        given: what puts the old ones back into other values that hold them: closures, say.
+        iterators: those that are held at its begin, by id.
     """
 
     block: Block
@@ -67,6 +68,7 @@ class Frame:
     containers: Snapshot = field(default_factory=Snapshot)
     promoted: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
+    given: list[Callable[[], None]] = field(default_factory=list)
     iterators: dict[int, Any] = field(default_factory=dict)
 
 

@@ -3,22 +3,24 @@ names, and in all that holds them."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Sequence
+import types
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
+from ..transpiler import is_generated
 from .cells import Cell, EntryCell, OrderCell, OuterVariable, read_outside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Growth
-from .maybe_attribute import MaybeAttribute
-from .maybe_value import MaybeValue
+from .holders import globals_in, is_made_anew, mapped, places_in
+from .holders import parts_of as held_in
 from .places import AttributeVariable
 from .records import dynamic_list, parts_of
 from .running import assign, frames, named_variables, variables
-from .structure import MaybeObject
 from .undefined import Undefined
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
@@ -74,7 +76,8 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         items.declare(later)
         return items
     name = what or next(iter(repr(k) for _, k, v in named_variables() if v is items), "a list")
-    if any(v is items for f in tracer.functions.values() for v in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
+    outside = [f for f in tracer.functions.values() if not is_generated(f.__code__.co_filename)]
+    if any(v is items for f in outside for v in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
         raise StructureError(
             f"{name}, which is a default argument, changes its length or its keys in a loop or branch that depends on a tensor",
             location=user_location(2), hint="keep it in a variable or an attribute, and pass it",
@@ -107,41 +110,63 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
 
 
 def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> None:
-    """Gives a list's place in variables and containers to one of dynamic length, until the block that is traced ends.
+    """Gives a list's place in all that holds it to one of dynamic length, until the block that is traced ends.
 
     Raises:
-        StructureError: one of them holds a view of a dict, which would go on showing the old one.
+        StructureError: something cannot be given it, and would go on showing the old one.
     """
-    frame = tracer.frames[-1] if tracer.frames else None
+    frame, holders = tracer.frames[-1] if tracer.frames else None, tracer.watch_holders()
+
+    def now(value: Any) -> Any:
+        return mapped(value, lambda x: staged if x is items else x, tracer.methods)
+
     for container in list(tracer.containers):
-        if isinstance(container, list):
+        if isinstance(container, (list, deque)):
             for i, value in enumerate(container):
-                container[i] = substituted(value, items, staged)
+                container[i] = now(value)
         elif isinstance(container, (dict, OuterVariable)):
             for entry, value in list(container.items()):
-                new = substituted(value, items, staged)
+                new = now(value)
                 if new is not value:
                     container[entry] = new
     for owner, variable, value in list(variables()):
-        new = substituted(value, items, staged)
+        new = now(value)
         if new is not value:
             if frame is not None:
                 frame.renamed.append((owner, variable, value))
             assign(owner, variable, new)
+    for holder in holders:
+        given = frame.given if frame is not None else tracer.given_outside
+        for places, is_kept in ((places_in(holder), frame is not None or tracer.was_before(holder)), (globals_in(holder), True)):
+            for value, put in places:
+                new = now(value)
+                if new is not value:
+                    put(new)
+                    given += [partial(put, value)] if is_kept else []
+        if not is_made_anew(holder):
+            _require_apart(holder, items, staged)
+
+
+def _require_apart(holder: Any, items: Any, staged: DynamicList | StagedDict) -> None:
+    """StructureError if what cannot be given another object holds this one."""
+    if all(substituted(part, items, staged) is part for part in held_in(holder) or ()):
+        return
+    if isinstance(holder, _VIEWS):
+        raise StructureError(
+            f"a dict gets or loses keys in some runs only, while something holds a view of it ({type(holder).__name__[5:]}())",
+            location=user_location(), hint="ask the dict for them again behind that, or take a list of them before",
+        )  # fmt: skip
+    what = "a dict gets or loses keys" if isinstance(staged, StagedDict) else "a list changes its length"
+    name = f"the generator {holder.__name__!r}" if isinstance(holder, types.GeneratorType) else f"a {type(holder).__name__}"
+    raise StructureError(
+        f"{what} in a loop or branch that depends on a tensor, while {name} holds it, which goes on showing the old one",
+        location=user_location(), hint="make it again behind that; or give it what holds the list: a dict, or an object with an attribute",
+    )  # fmt: skip
 
 
 def substituted(value: Any, old: Any, new: Any) -> Any:
     """The value with one object in the place of another, also in tuples."""
-
-    def to(x: Any) -> Any:
-        if type(x) in _VIEWS and any(held is old for held in gc.get_referents(x)):
-            raise StructureError(
-                f"a dict gets or loses keys in some runs only, while something holds a view of it ({type(x).__name__[5:]}())",
-                location=user_location(), hint="ask the dict for them again behind that, or take a list of them before",
-            )  # fmt: skip
-        return new if x is old else x
-
-    return _mapped(value, to)
+    return mapped(value, lambda x: new if x is old else x)
 
 
 def current(tracer: Tracer | None, value: Any) -> Any:
@@ -149,51 +174,41 @@ def current(tracer: Tracer | None, value: Any) -> Any:
     if tracer is None or not tracer.replaced:
         return value
     replaced = tracer.replaced
-    return _mapped(value, lambda x: replaced.get(id(x), (None, x))[1] if isinstance(x, (list, dict)) else x)
-
-
-def _mapped(value: Any, to: Callable[[Any], Any]) -> Any:
-    """What a value becomes, or a tuple by what becomes of its items; the same tuple if nothing does."""
-    new = to(value)
-    if isinstance(new, MaybeAttribute):
-        inner = _mapped(new.value, to)
-        return new if inner is new.value else MaybeAttribute(inner, new.has)
-    if isinstance(new, MaybeObject):
-        inner = _mapped(new.value, to)
-        return new if inner is new.value else MaybeObject(inner, new.token)
-    if isinstance(new, MaybeValue):
-        inner = _mapped(new._dy_value, to)
-        return new if inner is new._dy_value else MaybeValue(inner, new._dy_is_none)
-    if new is not value or type(value) is not tuple:
-        return new
-    parts = tuple(_mapped(v, to) for v in value)
-    return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+    return mapped(value, lambda x: replaced.get(id(x), (None, x))[1] if isinstance(x, (list, dict)) else x)
 
 
 def take_back(frame: Frame) -> None:
-    """Gives the variables their old lists at the end of a branch or loop body."""
+    """Gives the variables, and all else but containers, their old lists at the end of a branch or loop body."""
     alive = {id(f) for f in frames()}
     for owner, variable, value in reversed(frame.renamed):
         if id(owner) in alive:
             assign(owner, variable, value)
+    for put in reversed(frame.given):
+        put()
 
 
 def put_back(tracer: Tracer) -> None:
     """Gives the containers, and the variables outside of the functions, their lists of Python again, at the end of the trace: these
     are the objects that get the new contents."""
+    while tracer.given_outside:
+        tracer.given_outside.pop()()
     if not tracer.replaced:
         return
     outside = [OuterVariable(*v) for f in tracer.functions.values() for v in read_outside(f)]
-    holders = [c for c in (*tracer.containers, *outside) if isinstance(c, (list, dict, OuterVariable))]
+    holders = [c for c in (*tracer.containers, *outside) if isinstance(c, (list, deque, dict, OuterVariable))]
     for items, staged in tracer.replaced.values():
         # those of classes come first: they say whether an attribute of an object hides them
         for container in sorted(holders, key=lambda c: not isinstance(c, OuterVariable)):
-            for entry, value in list(enumerate(container) if isinstance(container, list) else container.items()):
-                new = substituted(value, staged, items)
+            for entry, value in list(enumerate(container) if isinstance(container, (list, deque)) else container.items()):
+                new = mapped(value, partial(_as_before, tracer, items, staged))
                 if new is items and isinstance(container, dict) and _of_class(tracer, container, entry, items):
                     del container[entry]
                 elif new is not value:
                     container[entry] = new
+
+
+def _as_before(tracer: Tracer, items: Any, staged: Any, x: Any) -> Any:
+    return items if x is staged else tracer.methods.get(id(x), (None, x))[1]
 
 
 def _of_class(tracer: Tracer, attributes: dict, name: str, items: list) -> bool:

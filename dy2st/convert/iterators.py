@@ -31,9 +31,10 @@ def is_iterator(x: Any) -> bool:
     return isinstance(x, (types.GeneratorType, Lazy)) or (hasattr(kind, "__next__") and kind.__module__ in _MODULES)
 
 
-def iterators_around() -> dict[int, Any]:
-    """The iterators that variables of the traced functions hold now, by id."""
-    return {id(value): value for _, _, value in variables() if type(value) not in LEAVES and is_iterator(value)}
+def iterators_around(tracer: Tracer) -> dict[int, Any]:
+    """The iterators that variables of the traced functions, and what is watched, hold now, by id."""
+    own = {id(value): value for _, _, value in variables() if type(value) not in LEAVES and is_iterator(value)}
+    return own | {key: x for key, x in tracer.iterators.items() if is_iterator(x)}
 
 
 def fresh(iterable: Any) -> Any:
@@ -54,6 +55,8 @@ def fresh(iterable: Any) -> Any:
         iterable = own()
     if is_iterator(iterable):
         _require_fresh(tracer, iterable)
+    if isinstance(iterable, types.GeneratorType):
+        tracer.suspended.add(iterable)
     if isinstance(iterable, Staged) and iterable.once:
         tracer.left[id(iterable)] = iterable
         return Staged(iterable.length, iterable.item, iterable.what, lists=iterable.lists, live=iterable.live)

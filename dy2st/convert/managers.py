@@ -37,6 +37,8 @@ def manager(x: Any) -> Any:
     tracer = current_tracer()
     if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
         return x
+    if isinstance(x, contextlib._GeneratorContextManager):
+        tracer.suspended.add(x.gen)
     takes = _takes(x)
     return x if takes is None else _Watched(tracer, x, takes)
 

@@ -501,7 +501,7 @@ class Tracer(Watcher, ProgramRecorder):
         from .iterators import iterators_around
 
         found, held = len(self.alternatives), len(self.entries)
-        frame = Frame(block, containers=self.snapshot(), iterators=iterators_around())
+        frame = Frame(block, containers=self.snapshot(), iterators=iterators_around(self))
         self.frames.append(frame)
         try:
             with self.inside(block):

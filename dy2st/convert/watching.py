@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable
+import weakref
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
 from itertools import islice
 from typing import Any
@@ -14,17 +15,12 @@ from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
 from .dicts import StagedDict
 from .frames import Frame
-from .maybe_attribute import MaybeAttribute
-from .maybe_value import MaybeValue
+from .holders import is_holder, parts_of
 from .places import slots_of
 from .reach import Reach
 from .running import variables
 from .snapshot import Snapshot
 from .special import SpecialMethods
-from .structure import MaybeObject
-
-# what is no container itself, but may hold some
-_HOLDERS = (tuple, MaybeObject, MaybeAttribute, MaybeValue, StagedDict)
 
 
 @functools.cache
@@ -47,6 +43,10 @@ class Watcher:
         attributes: the objects whose attributes a dict is, by its id.
         uncertain_attributes: the objects that have an attribute in some runs only, by id and name.
         outer_variables: the variables outside of the functions, by place.
+        given_outside: what puts the old lists back into values of the outside that were given lists of dynamic length.
+        methods: the bound methods of lists of dynamic length in the place of others, by id, each with the other one.
+        iterators: those that values which were watched hold, by id.
+        suspended: the generators that loops and `with` statements have begun.
         partial: the dicts that have some of their keys only in some runs, by the ids of what they consist of.
         inner_variables: those of the functions that a function inside one of them assigns, by place.
     """
@@ -63,6 +63,10 @@ class Watcher:
         self.uncertain_attributes: dict[tuple[int, str], Any] = {}
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.inner_variables: dict[tuple, OuterVariable] = {}
+        self.given_outside: list[Callable[[], None]] = []
+        self.methods: dict[int, tuple[Any, Any]] = {}
+        self.iterators: dict[int, Any] = {}
+        self.suspended: weakref.WeakSet[Any] = weakref.WeakSet()
         self.partial: dict[int, StagedDict] = {}
         self.reach = Reach()
         self._changeable = Changeable(self.reach)
@@ -73,19 +77,30 @@ class Watcher:
 
     def watch(self, *values: Any) -> None:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
-        for container in containers_of(*values, attributes=self.attributes):
+        holders: dict[int, Any] = {}
+        for container in containers_of(*values, attributes=self.attributes, holders=holders):
             self._containers.setdefault(id(container), container)
+        self.iterators.update((key, x) for key, x in holders.items() if hasattr(type(x), "__next__"))
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
         values = (v for _, _, v in variables() if type(v) not in LEAVES)
-        self.watch(*(v for v in values if is_container(v) or type(v) in _HOLDERS or is_plain_object(v)))
+        self.watch(*(v for v in values if is_container(v) or is_holder(v) or is_plain_object(v)))
         # a list or an object that has been made since, and put into an attribute of a layer or a variable outside
         watched = [c for c in self._containers.values() if type(c) not in BUILT_IN or c]
         contents = (c.copy() if type(c) not in BUILT_IN and isinstance(c, OuterVariable) else c for c in watched)
         held = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
-        new = [v for v in held if is_container(v) or type(v) in _HOLDERS or is_dataclass(type(v)) or id(v) in self.made]
+        new = [v for v in held if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
+
+    def watch_holders(self) -> Collection[Any]:
+        """What holds others now and is no container: closures, say. What these hold is watched from now on."""
+        found: dict[int, Any] = {}
+        contents = (v for c in self.containers for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
+        functions = (*self.reach.functions.values(), *self.functions.values())
+        containers = containers_of(*(v for _, _, v in variables()), *contents, *functions, *self.suspended, holders=found)
+        self._add_inside([c for c in containers if id(c) not in self._containers])
+        return found.values()
 
     def reachable(self) -> list[Any]:
         """What variables of the traced functions, and of those around them, hold now."""
@@ -93,6 +108,8 @@ class Watcher:
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""
+        if isinstance(owner, tuple) and not self.was_before(owner):
+            owner = type(owner)  # it has no state itself; what is read of its class counts
         if id(owner) in self.owners:
             return
         if id(owner) in self.made:
@@ -154,11 +171,11 @@ class Watcher:
         """`_add` for those that are not watched. One of the outside that was watched before is state from now on too."""
         found = list(containers)
         for c in found:
-            if id(c) in self._containers and c not in self.root and self._was_before(c):
+            if id(c) in self._containers and c not in self.root and self.was_before(c):
                 self.root.add([c], [self._at_begin(c)])
         self._add([c for c in found if id(c) not in self._containers])
 
-    def _was_before(self, container: Any) -> bool:
+    def was_before(self, container: Any) -> bool:
         """Whether a container was there before the function ran."""
         if not self._found_before:
             self._found_before = True
@@ -176,8 +193,8 @@ class Watcher:
             found[id(x)] = x
             if is_container(x):
                 left += held_by(self._at_begin(x))
-            elif type(x) is tuple:
-                left += x
+            else:
+                left += parts_of(x) or ()
             own = getattr(x, "__dict__", None)
             if isinstance(own, dict) and (is_container(x) or is_plain_object(x) or hasattr(type(x), "sublayers")):
                 left.append(own)

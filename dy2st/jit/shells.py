@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gc
 import types
 from array import array
 from collections import OrderedDict, UserDict, UserList, defaultdict
@@ -16,6 +15,7 @@ import numpy as np
 from ..convert.calls import is_ignored
 from ..convert.containers import LEAVES, OF_THE_LIBRARY, held_by, is_container
 from ..convert.dynamic import DynamicList
+from ..convert.holders import parts_of
 from ..convert.maybe_attribute import NoAttribute
 from ..tensor import Tensor
 
@@ -99,30 +99,16 @@ def kept_by(value: Any, outside: Container[Any]) -> Iterator[Any]:
 
 def _parts(x: Any, is_root: bool, outside: Container[Any]) -> list[Any] | None:
     """What an object holds; None for a leaf."""
-    if isinstance(x, types.FunctionType):
-        cells = [c.cell_contents for c in x.__closure__ or () if _has_contents(c)]
-        return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    if isinstance(x, types.MethodType):
-        return [x.__self__]
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.CodeType, int)):
         return None
     parts: list[Any] = []
     if is_container(x):
         parts += held_by(x) if x not in outside else ()
-    elif isinstance(x, BaseException):
-        parts += x.args
-    elif type(x).__module__ in ("builtins", "itertools", "functools"):
-        parts += gc.get_referents(x)
+    elif (held := parts_of(x)) is not None:
+        parts += held
     elif not is_root and is_ignored(type(x)) and not isinstance(x, OF_THE_LIBRARY):
         return []
     own = getattr(x, "__dict__", None)
     if isinstance(own, dict) and own not in outside:
         parts += own.values()
     return [*parts, *_slots(x).values()]
-
-
-def _has_contents(cell: types.CellType) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False

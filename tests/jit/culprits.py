@@ -14,6 +14,7 @@ import queue
 import statistics
 import sys
 import time
+import types
 import uuid
 
 import numpy as np
@@ -724,6 +725,57 @@ def view_of_a_dict_that_grows(x):
     if x.sum() > 0:  # error: a dict gets or loses keys in some runs only, while something holds a view of it (keys())
         d["b"] = x * 2
     return x * len(keys)
+
+
+def iterator_of_a_list_that_grows(x):
+    items = [1]
+    pairs = zip(items, [x], strict=True)
+    if x.sum() > 0:  # error: a list changes its length in a loop or branch that depends on a tensor, while a list_iterator holds it
+        items.append(2)
+    return x * len(list(pairs))
+
+
+class Given:
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        yield from self.items
+
+
+def generator_over_a_list_that_grows(x):
+    items = [1, 2]
+    for v in Given(items):
+        if x.sum() > v:  # error: a list changes its length in a loop or branch that depends on a tensor, while a list_iterator holds it
+            items.append(v)
+    return x * len(items)
+
+
+def view_by_a_proxy_of_a_dict_that_grows(x):
+    d = {"a": x}
+    proxy = types.MappingProxyType(d)
+    if x.sum() > 0:  # error: a dict gets or loses keys in a loop or branch that depends on a tensor, while a mappingproxy holds it
+        d["b"] = x * 2
+    return x * len(proxy)
+
+
+def iterator_of_a_closure_on_one_path(x):
+    y = [0]
+    step = (lambda it: lambda: next(it))(iter([y]))  # error: a list_iterator is advanced in a branch or a loop that depends on a tensor
+    if x.sum() > 0:
+        step().append(1)
+    return x * len(y)
+
+
+KEPT_FUNCTIONS = []
+
+
+def closure_kept_with_a_list_that_grows(x):
+    items = []
+    KEPT_FUNCTIONS.append((lambda held: lambda: len(held))(items))
+    if x.sum() > 0:
+        items.append(1)
+    return x * len(items)  # error: a function with tensors in it cannot be the result of a static function, or be kept by it
 
 
 def random_number_of_numpy(x):
@@ -1504,15 +1556,17 @@ def callback_on_one_path(x):
         return x * 2
 
 
-def default_argument_that_grows_on_one_path(x):
-    def noted(v, seen=[]):  # noqa: B006
+class Noted:
+    @staticmethod
+    def by_default(v, seen=[]):  # noqa: B006
         seen.append(v)
         return len(seen)
 
-    noted(1)
+
+def default_argument_that_grows_on_one_path(x):
     if x.sum() > 0:  # error: a list, which is a default argument, changes its length or its keys in a loop or branch
-        noted(2)
-    return x * noted(3)
+        Noted.by_default(2)
+    return x * Noted.by_default(3)
 
 
 def ranks_that_differ_in_a_try(x):
