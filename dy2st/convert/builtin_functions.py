@@ -50,6 +50,7 @@ from .options import OneOf, choose
 from .printing import LOGGING, print_
 from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
+from .running import frames
 from .special import bound
 from .tracer import current_tracer, is_staged
 
@@ -254,7 +255,10 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         return choose(x, type_)
     if type(x) is Deque:
         return deque
-    return type(x, *args, **kwargs)
+    new = type(x, *args, **kwargs)
+    if args and "__module__" not in args[-1]:
+        new.__module__ = next((f.f_globals["__name__"] for f in frames()), new.__module__)  # that of the function that calls it
+    return new
 
 
 def divmod_(a: Any, b: Any) -> Any:

@@ -16,6 +16,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..tensor import Tensor
 from .containers import held_by, put
 from .growing import current, substitute
+from .holders import parts_of
 from .lists import StagedList
 from .maybe_value import MaybeValue
 from .running import named_variables
@@ -129,6 +130,7 @@ def _given(tracer: Tracer, choice: Chosen, contents: Any) -> Any:
 
 
 def _is_held(tracer: Tracer, x: Any) -> bool:
-    """Whether a variable of the user's, or a container, holds a value."""
+    """Whether a variable of the user's, a container or anything else (see `holders`) holds a value."""
     named = any(value is x for _, _, value in named_variables())
-    return named or any(c is not x and any(v is x for v in held_by(c)) for c in tracer.containers)
+    in_container = named or any(c is not x and any(v is x for v in held_by(c)) for c in tracer.containers)
+    return in_container or any(v is x for holder in tracer.watch_holders() for v in parts_of(holder) or ())

@@ -36,9 +36,9 @@ COMPARED_AS_A_WHOLE = (set, bytearray, array, np.ndarray, *_FILES)
 # of exactly these classes is what most variables and attributes hold: there are no containers in it, and no attributes that count
 LEAVES = frozenset({Tensor, Parameter, bool, int, float, complex, str, bytes, type(None)})
 # classes of Python's that keep what they hold in attributes, as users' classes do
-OF_THE_LIBRARY = (
-    UserDict, UserList, ChainMap, ExitStack, types.SimpleNamespace, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet
-)  # fmt: skip
+OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
+# and those whose attributes users name
+WITH_ATTRIBUTES = (*OF_THE_LIBRARY, types.SimpleNamespace)
 
 
 def is_container(x: Any) -> bool:
@@ -121,7 +121,7 @@ def is_plain_object(x: Any) -> bool:
 
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
-    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, OF_THE_LIBRARY) or not is_ignored(type(x)))
+    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, WITH_ATTRIBUTES) or not is_ignored(type(x)))
 
 
 def containers_of(*values: Any, attributes: dict[int, Any] | None = None, holders: dict[int, Any] | None = None) -> Iterable[Any]:
@@ -167,7 +167,7 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
             met[id(x)] = x
             stack += parts
         elif isinstance(x, (Tensor, DynamicList, types.ModuleType)) or (
-            x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, OF_THE_LIBRARY) and is_ignored(type(x))
+            x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, WITH_ATTRIBUTES) and is_ignored(type(x))
         ):
             continue
         if is_of_a_call(type(x)):

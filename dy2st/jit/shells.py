@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..convert.calls import is_ignored
-from ..convert.containers import LEAVES, OF_THE_LIBRARY, held_by, is_container
+from ..convert.containers import LEAVES, WITH_ATTRIBUTES, held_by, is_container
 from ..convert.dynamic import DynamicList
 from ..convert.holders import parts_of
 from ..convert.maybe_attribute import NoAttribute
@@ -106,7 +106,7 @@ def _parts(x: Any, is_root: bool, outside: Container[Any]) -> list[Any] | None:
         parts += held_by(x) if x not in outside else ()
     elif (held := parts_of(x)) is not None:
         parts += held
-    elif not is_root and is_ignored(type(x)) and not isinstance(x, OF_THE_LIBRARY):
+    elif not is_root and is_ignored(type(x)) and not isinstance(x, WITH_ATTRIBUTES):
         return []
     own = getattr(x, "__dict__", None)
     if isinstance(own, dict) and own not in outside:

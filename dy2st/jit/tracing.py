@@ -513,7 +513,7 @@ class Trace:
         """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
         held = list(shells.kept_by(value, self.tracer.root))
         lasting = id(value) in self.tracer.before or (isinstance(value, _LASTING) and id(value) not in self.tracer.made)
-        if self.exact and not lasting:
+        if self.exact and not (lasting and not self._holds_new(value)):
             raise StructureError(
                 f"a {type(value).__name__} that is made while tracing would be the same object at each call",
                 hint="make it outside of the static function",
@@ -525,6 +525,15 @@ class Trace:
                 f"a {type(value).__name__} with tensors in it cannot be the result of a static function, or be kept by it",
                 hint="return the tensors themselves, in a tuple, list, dict or dataclass",
             )
+
+    def _holds_new(self, value: Any) -> bool:
+        """Whether a function, method or class is made by the call, and holds what may change and is another one at each call."""
+        if id(value) in self.tracer.before or not isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinMethodType, type)):
+            return False
+        others: dict[int, Any] = {}
+        containers = list(containers_of(value, holders=others))
+        changing = [*containers, *(x for x in others.values() if hasattr(type(x), "__next__"))]
+        return any(id(x) in self.paths or not (x in self.tracer.root or id(x) in self.tracer.before) for x in changing)
 
     def _was_there(self, container: Any) -> bool:
         """Whether a container is one of the caller's, or of the outside."""

@@ -746,7 +746,7 @@ class Given:
 def generator_over_a_list_that_grows(x):
     items = [1, 2]
     for v in Given(items):
-        if x.sum() > v:  # error: a list changes its length in a loop or branch that depends on a tensor, while a list_iterator holds it
+        if x.sum() > v and len(items) < 4:  # error: a list changes its length in a loop or branch that depends on a tensor, while a
             items.append(v)
     return x * len(items)
 
@@ -760,11 +760,25 @@ def view_by_a_proxy_of_a_dict_that_grows(x):
 
 
 def iterator_of_a_closure_on_one_path(x):
+    def steps(it):
+        def step():
+            return next(it)  # error: a list_iterator is advanced in a branch or a loop that depends on a tensor
+
+        return step
+
     y = [0]
-    step = (lambda it: lambda: next(it))(iter([y]))  # error: a list_iterator is advanced in a branch or a loop that depends on a tensor
+    step = steps(iter([y]))
     if x.sum() > 0:
         step().append(1)
     return x * len(y)
+
+
+def list_of_a_closure_that_is_one_of_two(x):
+    a, b = [0], [1]
+    get = (lambda held: lambda: held)(a if x.sum() > 0 else b)  # error: a list, dict or object is changed in place after this, which is one
+    get()[0] = 5
+    a[0] = 7
+    return x * get()[0]
 
 
 KEPT_FUNCTIONS = []
@@ -1560,10 +1574,11 @@ class Noted:
     @staticmethod
     def by_default(v, seen=[]):  # noqa: B006
         seen.append(v)
-        return len(seen)
+        return len(seen[-2:])
 
 
 def default_argument_that_grows_on_one_path(x):
+    Noted.by_default(1)
     if x.sum() > 0:  # error: a list, which is a default argument, changes its length or its keys in a loop or branch
         Noted.by_default(2)
     return x * Noted.by_default(3)

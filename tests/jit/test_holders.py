@@ -153,3 +153,19 @@ def of_bound_methods(x):
         KEPT.keep("a", 1)
         KEPT.items["b"] = 2
     return ("a" in KEPT.items) + ("b" in KEPT.items)
+
+
+def of_methods_of_lists(x):
+    items, by_key = [], {}
+    add, keep = items.append, by_key.__setitem__
+    if x[0] > 0:
+        add(x[0])
+        keep("k", x)
+    add(x[1])
+    return len(items) + 10 * ("k" in by_key)
+
+
+def test_methods_of_a_list_are_those_of_what_it_has_become():
+    static = jit.to_static(of_methods_of_lists)
+    for values in ([3.0, 1.0], [-3.0, 1.0]):
+        assert int(static(Tensor(values))) == of_methods_of_lists(Tensor(values))

@@ -176,13 +176,11 @@ def keywords_of_a_partial(x):
 
 
 def bound_methods(x):
-    items, held = [], []
-    size, add, first = Box(items).size, held.append, types.MethodType(lambda self: len(self), items)
+    items = []
+    size, first = Box(items).size, types.MethodType(lambda self: len(self), items)
     if x[0] > 0:
         items.append(x)
-        add(x)
-    add(x * 2)
-    return size(), first(), len(held), held[-1]
+    return size(), first(), x * 2
 
 
 def attributes_of_functions(x):
@@ -222,11 +220,12 @@ def classes(x):
         def count(cls):
             return len(cls.entries)
 
-    registry = Registry()
+    registry, other = Registry(), type("Other", (), {"entries": [0]})
     if x[0] > 0:
         registry.entries.append(x)
         Registry.names["k"] = x
-    return registry.count(), "k" in registry.names, x * 2
+        other().entries[0] = 1
+    return registry.count(), "k" in registry.names, other.entries, other.__module__ == __name__, x * 2
 
 
 # ---- generators that go on later ----
