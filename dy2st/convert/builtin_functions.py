@@ -291,7 +291,7 @@ def tensor_(*args: Any, **kwargs: Any) -> Tensor:
     """`Tensor(...)`: while tracing a constant of the program, so that each call begins with a new one."""
     new = Tensor(*args, **kwargs)
     if not new.is_symbolic and not dispatch.in_dynamic_mode():
-        stop = new.stop_gradient
+        stop = new._stops
         new = dispatch.constant(new._value)
         new.set_stop(stop)
     return new

@@ -78,7 +78,7 @@ class Again:
         if is_staged(x):
             require_one_kind(x, "what the exception holds depends on that")
             self.tensors.append(x)
-            return _Value(len(self.tensors) - 1, x._weak, x.stop_gradient)
+            return _Value(len(self.tensors) - 1, x._weak, x._stops)
         if isinstance(x, str) and MARK.search(x):
             parts, specs, tensors = texts([x])
             self.tensors += tensors

@@ -55,13 +55,13 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Te
             hint="call it before or after, or let the condition (the range of the loop) be of Python's numbers",
         )  # fmt: skip
     for t in outputs:
-        if t.stop_gradient:
+        if t._stops:
             raise no_gradient(t, "the tensor to differentiate")
     targets = [tracer.lift(t) for t in outputs]
     wrt = [tracer.lift(t) for t in inputs]
     seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]
     blocked = [tracer.lift(t).name for t in no_grad_vars]
-    reached = [i for i, t in enumerate(inputs) if not t.stop_gradient]
+    reached = [i for i, t in enumerate(inputs) if not t._stops]
     # the functions that recursion has made are complete here; their gradients can flow to what they are given, not to values of the
     # block in which they were written
     drop_unused_functions(tracer.program)

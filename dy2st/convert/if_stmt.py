@@ -29,6 +29,7 @@ from .growing import current, gained_key, promote, reordered
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
 from .left import Left
 from .maybe_value import MaybeValue
+from .needs import Need
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .patterns import Fitter, place
@@ -261,20 +262,21 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
             values += e.given(i)
     shapes = [*patterns, *(p for e in exceptions for p in e.patterns)]
     leaves = [v for p in shapes for v in variables(p)]
-    coerced: list[list[Variable]] = []
+    needs: list[list[Need | None]] = []
     sources: list[list[Source]] = [[] for _ in leaves]
     for block, values, outcome in zip(blocks, given, outcomes, strict=True):
         with tracer.inside(block), outcome.in_force() if outcome else contextlib.nullcontext():
             wanted = [x for p, value in zip(shapes, values, strict=True) for x in extract(p, value)]
-            coerced.append([coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)])
+            coerced = [coerce(tracer, x, v, "a result") for x, v in zip(wanted, leaves, strict=True)]
+            needs.append([tracer.needs.of(x) for x in wanted])
         for found, x in zip(sources, wanted, strict=True):
             found.append((block, x))
-        block.results = [v.name for v in coerced[-1]]
+        block.results = [v.name for v in coerced]
     outs: list[Variable] = []
     if leaves or any(block.ops for block in blocks):
         outs = tracer.builder().op("cond", Cond=predicate, true_block=blocks[0], false_block=blocks[1])
-    for out, a, b in zip(outs, *coerced, strict=True):
-        out.stop_gradient = a.stop_gradient and b.stop_gradient
+    for out, *pair in zip(outs, *needs, strict=True):
+        tracer.needs.give(out, tracer.needs.joined(out.kind, *pair))
     made: dict[tuple, tuple[Any, list[Source]]] = {}
     rest = iter(zip(outs, sources, strict=True))
 

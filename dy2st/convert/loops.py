@@ -20,6 +20,7 @@ from .growing import current, grown, promote, substituted
 from .if_stmt import State, if_stmt, truth
 from .leaves import Const, Pattern, Var, coerce, extract, has_structure, replaced, variables, wrap
 from .lists import StagedList
+from .needs import Need
 from .outer_cells import new_cells
 from .patterns import Fitter, place
 from .raised import MayRaise
@@ -162,7 +163,7 @@ class Loop:
         if not self._rotated and not self.promotes:
             before = kinds_of(slot.initial for slot in self.slots[: len(self.names)])
             patterns = [slot.pattern for slot in self.slots]
-            self.tracer.settled[self.location, self.names] = Settled(before, patterns, dict(self.cells), dict(self.named))
+            self.tracer.settled[self.location, self.names] = Settled(before, patterns, dict(self.cells), dict(self.named), self.needs)
 
     def _unsettled(self) -> StructureError:
         return StructureError("the types of the loop's variables do not settle", location=self.location)
@@ -179,6 +180,7 @@ class Loop:
         for slot, pattern in zip(self.slots, known.patterns, strict=True):
             if not isinstance(pattern, Const):
                 slot.pattern = pattern
+        self.needs = self._either(known.needs, self._needs_before())
         try:
             holds = self._trial(guess=True)
         except (Exception, NoResult, Raises):
@@ -214,13 +216,13 @@ class Loop:
         def make(leaf: Var) -> Any:
             t = leaf.type
             v = block.create_var(None, t.dtype, t.shape, stem="loop", kind=t.kind)
-            # also in `no_grad()`: where the loop does not run, the variable is what it was
-            v.stop_gradient = not t.dtype.startswith("float")
+            self.tracer.needs.give(v, next(needs))
             block.params.append(v.name)
             return wrap(self.tracer, leaf, v)
 
         assert block.parent is not None
         initial, patterns = [slot.initial for slot in self.slots], [slot.pattern for slot in self.slots]
+        needs = iter(self.needs)
         values = self.tracer.alternatives.merged(patterns, [initial, *self._last()], make)
         self.tracer.sharing.merged(patterns, values, [(block.parent, initial)], how=FIRST)
         self.carried.enter(self._leaves(values), self._leaves(initial), block)
@@ -242,6 +244,22 @@ class Loop:
         """What values of the slots have at the varying leaves."""
         return [x for slot, value in zip(self.slots, values, strict=True) for x in extract(slot.pattern, value)]
 
+    def _needs_of(self, values: Sequence[Any]) -> list[Need | None]:
+        """What values of the slots need at the varying leaves."""
+        return list(map(self.tracer.needs.of, self._leaves(values)))
+
+    def _needs_before(self) -> list[Need | None]:
+        """The same, of what they are before the loop."""
+        return self._needs_of([slot.initial for slot in self.slots])
+
+    def _needs_after(self, values: Sequence[Any]) -> list[Need | None]:
+        """The same, of what the iteration that was traced has left."""
+        with self.outcome.in_force():
+            return self._needs_of(values)
+
+    def _either(self, *needs: Sequence[Need | None]) -> list[Need | None]:
+        return self.tracer.needs.all((leaf for slot in self.slots for leaf in variables(slot.pattern)), *needs)
+
     def _trial(self, *, guess: bool = False) -> bool:
         """Traces test and body once; True if what it assumed about the variables holds.
 
@@ -249,6 +267,8 @@ class Loop:
             guess: what it assumed may be more than has to be; then this is False, so is `least`, and nothing becomes of the trial.
         """
         self._rotated = False
+        if not guess:
+            self.needs = self._either(self._needs_before(), *map(self._needs_after, self._last()))
         self.test_block, self.body_block = self.tracer.sub_block(), self.tracer.sub_block()
         with self.tracer.frame(self.test_block) as frame:
             before = self._enter(self.test_block)
@@ -326,6 +346,8 @@ class Loop:
             if isinstance(pattern, Var) and type(slot.initial) is list and id(slot.initial) in self.tracer.watched:
                 # another name of the list that the loop begins with may change it afterwards
                 self._promote(slot.initial, new)
+        if settled:
+            settled = self._either(self.needs, self._needs_after(after)) == self.needs
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(self.starts, self._leaves(after), self.body_block)
         if settled and self.early is not None:
@@ -350,6 +372,11 @@ class Loop:
             return False
         if any(type(slot.initial) is list and not keeps_length(slot.pattern) for slot in self.slots):
             return False  # it may have to become a list of dynamic length
+        initial, later = self._needs_before(), self._needs_after(after)
+        if self._either(initial, later) != self.needs or any(
+            n is Need.SOMETIMES and n is not first and n is last for n, first, last in zip(self.needs, initial, later, strict=True)
+        ):
+            return False  # it may need a gradient only because it was assumed to do
         values = zip(self.slots, before, after, strict=True)
         return all(is_least(self.fitter, s.pattern, s.initial, old, new, s.name) for s, old, new in values)
 
@@ -377,7 +404,7 @@ class Loop:
 
     def _is_variable(self, cell: EntryCell) -> bool:
         """Whether a cell is one of the variables of the loop, as `self.h` is an attribute and a name at once."""
-        marks = [Tensor.wrap(s.initial._value, s.initial.stop_gradient) if isinstance(s.initial, Tensor) else object()
+        marks = [Tensor.wrap(s.initial._value, s.initial._stops) if isinstance(s.initial, Tensor) else object()
                  for s in self.slots[: len(self.names)]]  # fmt: skip
         before, there = cell.read(), cell.entry in cell.target
         try:
@@ -435,8 +462,8 @@ class Loop:
         self.body_block.results = [v.name for v in results]
         initials = self._coerce([(slot.pattern, slot.initial) for slot in self.slots], leaves)
         outs, _ = tracer.builder().op("while_loop", X=initials, cond_block=self.test_block, body_block=self.body_block)
-        for out, initial, result in zip(outs, initials, results, strict=True):
-            out.stop_gradient = initial.stop_gradient and result.stop_gradient
+        for out, need in zip(outs, self._either(self._needs_before(), self._needs_after(after)), strict=True):
+            tracer.needs.give(out, need)
         rest = iter(outs)
         patterns, before = [slot.pattern for slot in self.slots], [slot.initial for slot in self.slots]
         values = tracer.alternatives.merged(patterns, [before, after], lambda leaf: wrap(tracer, leaf, next(rest)))

@@ -34,6 +34,7 @@ from .frames import Growth
 from .growing import promote, substituted
 from .leaves import Const, Node, Pattern, Var, coerce, extract, instantiate, variables, wrap
 from .lists import StagedList
+from .needs import Need
 from .patterns import Fitter
 from .raised import refused
 from .recursive_state import OuterState, first_of, pair, state_of
@@ -109,6 +110,7 @@ class StagedFunction:
             if there is no other path to an end.
         called_at: where the last call inside it is.
         inner: the calls inside it, each with what it returns.
+        param_needs, result_needs: whether params and results need gradients, at their varying leaves; None: not known yet.
         entered: what the containers among the values had in them when the body began.
     """
 
@@ -130,6 +132,8 @@ class StagedFunction:
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
+    param_needs: list[Need | None] | None = None
+    result_needs: list[Need | None] = field(default_factory=list)
     entered: Snapshot = field(default_factory=Snapshot)
 
     def __post_init__(self) -> None:
@@ -146,6 +150,7 @@ class StagedFunction:
         self.values, self.state = self.arguments, self.outer.values()
         self.params = pair(Const(self.arguments), map(Const, self.state))
         self.results, self.returned, self.skips_loops = None, None, False
+        self.param_needs = None
         self.same = self.tied = self.objects = frozenset()
 
     # ---- the function ----
@@ -174,7 +179,10 @@ class StagedFunction:
         """Traces the body once; True if what it assumed about the results holds."""
         tracer, block = self.tracer, self.tracer.sub_block()
         self.function.block = block
-        taken = instantiate(self.params, lambda leaf: self._param(block, leaf))
+        if self.param_needs is None:
+            self.param_needs = list(map(tracer.needs.of, extract(self.params, (self.arguments, self.outer.values()))))
+        needs = iter(self.param_needs)
+        taken = instantiate(self.params, lambda leaf: self._param(block, leaf, next(needs)))
         self.values, self.state = taken
         self.param_leaves = list(extract(self.params, taken))
         given = [(x, x._value) for x in self.param_leaves if isinstance(x, (Tensor, StagedList))]
@@ -212,6 +220,11 @@ class StagedFunction:
             return False
         settled = self._fit_results(outcome.result, frame.containers)
         assert self.results is not None
+        with outcome.in_force():
+            found = list(map(tracer.needs.of, extract(self.results, outcome.result)))
+        if settled:
+            found = tracer.needs.all(variables(self.results), found, self.result_needs)
+        settled, self.result_needs = settled and found == self.result_needs, found
         if settled:
             for arguments, value in self.inner:  # a call is to another inside it what an iteration is to the next one
                 tracer.sharing.iterated(frame.containers, block, [self.params, self.results], [taken, value],
@@ -222,10 +235,10 @@ class StagedFunction:
             tracer.aliases.leave((block,), tracer.block)
         return settled
 
-    def _param(self, block: Block, leaf: Var) -> Any:
+    def _param(self, block: Block, leaf: Var, need: Need | None) -> Any:
         t = leaf.type
         v = block.create_var(None, t.dtype, t.shape, stem=f"{self.name}.arg", kind=t.kind)
-        v.stop_gradient = not t.dtype.startswith("float")
+        self.tracer.needs.give(v, need)
         block.params.append(v.name)
         return wrap(self.tracer, leaf, v)
 
@@ -324,15 +337,20 @@ class StagedFunction:
             first = self.fitter.fit(first_of(self.params), values, arguments, "arguments")
             params = pair(first, self.outer.fit(state_of(self.params), state, held))
             if params != self.params:
-                self.params = params
+                self.params, self.param_needs = params, None
                 raise _Widened(self)
         if self.results is None:
             raise NoResult
         given = list(extract(self.params, (arguments, held)))
+        needs = tracer.needs.all(variables(self.params), self.param_needs or (), list(map(tracer.needs.of, given)))
+        if needs != self.param_needs:
+            self.param_needs = needs
+            raise _Widened(self)
         inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(self.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)
         for i, out in enumerate(outs):
-            out.stop_gradient = not (out.dtype.startswith("float") and (dispatch.is_grad_enabled() or self._passes(i, given)))
+            flows = dispatch.is_grad_enabled() or self._passes(i, given)
+            tracer.needs.give(out, self.result_needs[i] if flows else Need.NEVER)
         made: list[Any] = []
         rest = iter(outs)
 
@@ -356,7 +374,7 @@ class StagedFunction:
     def _passes(self, i: int, given: Sequence[Any]) -> bool:
         """Whether a result may be what was there before the call and takes a gradient, so that it does so in `no_grad` too."""
         found = [*self.outside[i].values(), *(x for j, x in enumerate(given) if (i, j) in self.same)]
-        return any(not isinstance(x, Tensor) or not x.stop_gradient for x in found if shared(x))
+        return any(not isinstance(x, Tensor) or not x._stops for x in found if shared(x))
 
     def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
         """What a call returns may be one of its arguments."""

@@ -15,6 +15,7 @@ from ..tensor.location import is_own
 from ..transpiler import is_generated
 from .cells import Cell
 from .leaves import Const, Node, Pattern, Var, extract
+from .needs import Need
 from .options import OneOf
 from .patterns import Fitter
 from .types import LeafType, same, type_of
@@ -32,12 +33,14 @@ class Settled:
         patterns: those of its variables, and then of the cells.
         cells: what else varies, by key.
         named: the cells that are variables, by key.
+        needs: what the leaves that vary need.
     """
 
     kinds: Sequence[LeafType | type]
     patterns: Sequence[Pattern]
     cells: Mapping[tuple, Cell]
     named: Mapping[tuple, Cell]
+    needs: Sequence[Need | None]
 
 
 def keeps_length(pattern: Pattern) -> bool:

@@ -31,6 +31,7 @@ from .dynamic import DynamicList
 from .facts import Facts
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
+from .needs import Needs
 from .optional import MaybeNone
 from .options import Options
 from .raised import Attempts
@@ -130,6 +131,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.tries = Attempts(self)
         self.ended: dict[int, tuple[BaseException, Block]] = {}
         self.aliases = Aliases()
+        self.needs = Needs()
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)
         self.sharing = Sharing(self)
@@ -210,6 +212,8 @@ class Tracer(Watcher, ProgramRecorder):
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))
+        if requires:
+            self.needs.computed(flat, [v for out in outs for v in (out if isinstance(out, list) else [out]) if v is not None])
         if op.type in ON_LISTS:
             self.aliases.passed(op.type, {slot.name: t for slot, t in zip(op.input_slots, ins, strict=True)}, results)
         return tuple(results)
@@ -331,7 +335,7 @@ class Tracer(Watcher, ProgramRecorder):
         if not isinstance(v, Variable) or v.name not in self.absent:
             return value
         out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])
-        out.stop_gradient = v.stop_gradient
+        self.needs.give(out, self.needs.of_variable(v))
         if isinstance(value, Tensor):
             return value.alike(out)
         new = value.with_value(out)
@@ -393,7 +397,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     def require_no_leaf(self, tensor: Tensor) -> None:
         for other in self.aliases.of(tensor).values():
-            if isinstance(other, Tensor) and not other.stop_gradient and self.is_leaf(other):
+            if isinstance(other, Tensor) and not other._stops and self.is_leaf(other):
                 raise StructureError(
                     "what is modified in place here is on one path a leaf tensor with stop_gradient=False, whose gradient would be lost, "
                     "and on another path is not", location=user_location(3), hint="modify a copy (x.clone()), or do it under no_grad()",
@@ -442,17 +446,20 @@ class Tracer(Watcher, ProgramRecorder):
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 
+    def require_known_gradient(self, tensor: Tensor) -> None:
+        self.needs.require_known(tensor)
+
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         v = tensor._value
         inside = isinstance(v, Variable) and (not self.frames or is_inside(v.block, self.frames[-1].block))
-        if isinstance(stop, Tensor) or (self.frames and not inside and tensor.stop_gradient is not bool(stop)):
+        if isinstance(stop, Tensor) or (self.frames and not inside and tensor._stops is not bool(stop)):
             raise StagedValueError("whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors",
                                    location=user_location(2), hint="use y.detach() in the branch")  # fmt: skip
-        if id(tensor) in self.arguments and tensor.stop_gradient is not bool(stop) and (stop or self.is_piece):
+        if id(tensor) in self.arguments and tensor._stops is not bool(stop) and (stop or self.is_piece):
             raise StagedValueError("stop_gradient of an argument is set, which the caller's tensor would not know",
                                    location=user_location(2), hint="use x = x.detach()")  # fmt: skip
         computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
-        if not computed or tensor.stop_gradient is bool(stop) or not tensor.dtype.startswith("float"):
+        if not computed or tensor._stops is bool(stop) or not tensor.dtype.startswith("float"):
             tensor.set_stop(stop)
             return
         # what was computed from it before keeps its way, so another variable stands for the tensor from now on
@@ -473,7 +480,7 @@ class Tracer(Watcher, ProgramRecorder):
     def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
         before = dispatch.set_grad(True)
         try:
-            if not tensor.stop_gradient:
+            if not tensor._stops:
                 # eagerly the tensor keeps its place in the graph: what is computed from it now counts for it
                 return dispatch.ops.op("replaced_value", X=tensor, Value=new)
             if not self.lift(new).stop_gradient:

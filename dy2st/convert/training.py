@@ -105,7 +105,7 @@ class Gradients:
             raise GradientError("the graph was freed by an earlier backward()", hint=hint).at(user_location(3))
         self._freed |= set() if retain_graph else names
         leaves = [t for t, _ in tracer.captures.values() if tracer.is_leaf(t) and t.dtype.startswith("float")]
-        leaves += [t for t in tracer.placeholders if t.dtype.startswith("float") and not t.stop_gradient and tracer.is_leaf(t)]
+        leaves += [t for t in tracer.placeholders if t.dtype.startswith("float") and not t._stops and tracer.is_leaf(t)]
         for leaf in leaves:
             if leaf._node is not None and leaf._node.hooks:
                 raise StagedValueError("backward() in a static function cannot call the hook of a leaf", location=user_location(3),
@@ -129,7 +129,7 @@ class Gradients:
     # ---- the step of an optimizer ----
     def pairs(self, params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
         """The parameters that have a gradient, at least in some runs, with it."""
-        found = [(p, self._now(p, "used")) for p in params if not p.stop_gradient]
+        found = [(p, self._now(p, "used")) for p in params if not p._stops]
         return [(p, g) for p, g in found if g is not None]
 
     @contextlib.contextmanager

@@ -150,7 +150,7 @@ class Arguments:
         for i, x in enumerate(self.leaves):
             if isinstance(x, Tensor):
                 alias = seen.setdefault(id(x), i)
-                stop = x.stop_gradient or not grad or not x.dtype.startswith("float")
+                stop = x._stops or not grad or not x.dtype.startswith("float")
                 keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias, x._weak))
             else:
                 keys.append(Constant(x))

@@ -271,7 +271,7 @@ def _unknown(value: Any) -> str:
 
 
 def _wants_gradient(value: Any) -> bool:
-    return any(isinstance(x, Tensor) and not x.stop_gradient for x in flatten(value)[0])
+    return any(isinstance(x, Tensor) and not x._stops for x in flatten(value)[0])
 
 
 def _reason(error: BaseException) -> str:

@@ -244,7 +244,7 @@ class StaticFunction:
             if not admits(shape, t):
                 return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
         for i, is_leaf in concrete.leaves.items():
-            if (tensors[i].is_leaf and not tensors[i].stop_gradient) != is_leaf:
+            if (tensors[i].is_leaf and not tensors[i]._stops) != is_leaf:
                 return Reason(f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now")
         return self._changed(concrete)
 

@@ -158,7 +158,7 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
          blocked: Sequence[Tensor]) -> list[Tensor | None]:  # fmt: skip
     """Walks the tape backwards; with `wrt` returns their gradients, without accumulates in the leaves."""
     for t in roots:
-        if t.stop_gradient or not t.dtype.startswith("float"):
+        if t._stops or not t.dtype.startswith("float"):
             raise no_gradient(t, "the tensor to differentiate")
     before = dispatch.set_grad(create)
     try:
@@ -166,15 +166,15 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
         for t, g in zip(roots, grads, strict=True):
             start = Tensor.wrap(np.ones_like(t._value)) if g is None else g  # type: ignore[arg-type]
             _accumulate(pending, _edge(t), start)
-        order = _reachable(list(pending), {_key(t) for t in blocked if not t.stop_gradient})
-        targets = None if wrt is None else [None if t.stop_gradient else _key(t) for t in wrt]
+        order = _reachable(list(pending), {_key(t) for t in blocked if not t._stops})
+        targets = None if wrt is None else [None if t._stops else _key(t) for t in wrt]
         wanted = {k for k in targets or () if k is not None}
         useful = None if targets is None else _useful(order, wanted)
         found: dict[_Key, Tensor] = {}
         # a gradient that several tensors share (those of a sum), or that the user gave to start with, is given out as
         # another Tensor each time: `a.grad.zero_()` must not change `b.grad`
         given = {id(g) for g in grads if g is not None}
-        cut = {_key(t) for t in blocked if not t.stop_gradient}
+        cut = {_key(t) for t in blocked if not t._stops}
         passed: list[tape.Node] = []
         for node in reversed(order):
             douts = pending.pop(node, None)
@@ -388,7 +388,7 @@ def register_hook(t: Tensor, hook: tape.Hook) -> HookRemover:
     recorder = dispatch.current_recorder()
     if recorder is not None:
         return recorder.register_hook(t, hook)
-    if t.stop_gradient or not t.dtype.startswith("float"):
+    if t._stops or not t.dtype.startswith("float"):
         raise no_gradient(t, "a hook would never be called: the tensor")
     node, index = _edge(t)
     hooks = node.hooks_of(index)

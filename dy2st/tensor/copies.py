@@ -75,7 +75,7 @@ def _of_its_own(self: Tensor) -> Tensor:
         new = dispatch.ops.op("assign", X=new)  # the first one hands no gradient on
     finally:
         dispatch.set_grad(before)
-    new.set_stop(self.stop_gradient)
+    new.set_stop(self._stops)
     new._weak, new._kinds = self._weak, self._kinds
     return new
 

@@ -64,7 +64,7 @@ class Recorder:
 
     def may_need_gradient(self, tensor: Tensor) -> bool:
         """Whether gradients may flow to a tensor: variables of loops say so in any case, but nothing that is known may want one."""
-        return not tensor.stop_gradient
+        return not tensor._stops
 
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         """Gives `tensor` the value of `new`."""
@@ -75,6 +75,9 @@ class Recorder:
                   trainable: bool) -> Parameter | None:  # fmt: skip
         """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
         return None
+
+    def require_known_gradient(self, tensor: Tensor) -> None:
+        """Error if only the run knows whether a tensor needs a gradient."""
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         """`tensor.stop_gradient = stop` while recording."""
@@ -166,7 +169,7 @@ def gradients_of(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
 
 
 def _with_gradients(params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
-    return [(p, p._grad) for p in params if p._grad is not None and not p.stop_gradient]
+    return [(p, p._grad) for p in params if p._grad is not None and not p._stops]
 
 
 class _State(threading.local):
@@ -353,7 +356,7 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
     """
     recorder = current_recorder()
     is_leaf = tensor.is_leaf if recorder is None else recorder.is_leaf(tensor)
-    if differentiable and _state.grad and is_leaf and not tensor.stop_gradient:
+    if differentiable and _state.grad and is_leaf and not tensor._stops:
         raise InplaceError(
             "a leaf tensor with stop_gradient=False cannot be modified in place: its gradient would be lost",
             location=user_location(2), hint="modify a copy (x.clone()), or do it under no_grad()",

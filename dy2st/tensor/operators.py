@@ -324,7 +324,7 @@ def retain_grads(self: Tensor) -> None:
     Raises:
         GradientError: no gradient flows to the tensor.
     """
-    if self.stop_gradient:
+    if self._stops:
         raise GradientError(
             "a tensor with stop_gradient=True has no gradient to retain", location=user_location(2),
             hint="set stop_gradient=False on an input before the computation",

@@ -57,8 +57,8 @@ def to_text(t: Tensor) -> str:
     prefix = "Parameter containing:\n" if isinstance(t, Parameter) else ""
     head = f"{prefix}Tensor(shape={list(t._value.shape)}, dtype={t.dtype}, "
     if isinstance(t._value, Variable):
-        return f"{head}name={t._value.name}, stop_gradient={t.stop_gradient}, symbolic)"
-    return f"{head}place={t.place}, stop_gradient={t.stop_gradient},\n       {array_to_text(t._value, 7)})"
+        return f"{head}name={t._value.name}, stop_gradient={t._stops}, symbolic)"
+    return f"{head}place={t.place}, stop_gradient={t._stops},\n       {array_to_text(t._value, 7)})"
 
 
 def array_to_text(array: np.ndarray, indent: int = 0) -> str:

@@ -106,7 +106,13 @@ class Tensor(TensorMethods):
 
     @property
     def stop_gradient(self) -> bool:
-        return self._value.stop_gradient if isinstance(self._value, Variable) else self._stop
+        if isinstance(self._value, Variable) and not self._value.stop_gradient:
+            from .dispatch import current_recorder
+
+            recorder = current_recorder()
+            if recorder is not None:
+                recorder.require_known_gradient(self)
+        return self._stops
 
     @stop_gradient.setter
     def stop_gradient(self, stop: bool) -> None:
@@ -117,6 +123,11 @@ class Tensor(TensorMethods):
             self.set_stop(stop)
         else:
             recorder.switch_gradient(self, stop)
+
+    @property
+    def _stops(self) -> bool:
+        """Whether no gradient flows to it in any run."""
+        return self._value.stop_gradient if isinstance(self._value, Variable) else self._stop
 
     def set_stop(self, stop: bool) -> None:
         """Sets `stop_gradient` of a value of which nothing was computed yet."""
@@ -223,7 +234,7 @@ class Parameter(Tensor):
 
     @property
     def trainable(self) -> bool:
-        return not self.stop_gradient
+        return not self._stops
 
     @trainable.setter
     def trainable(self, trainable: bool) -> None:

@@ -1655,3 +1655,16 @@ FACTOR = Parameter([1.0, 3.0])
 
 def gradient_by_python_code(x):
     return Doubled.apply(x * FACTOR)  # error: Doubled.backward is Python code
+
+
+def stop_gradient_of_some_iterations(x):
+    y, w = paddle.zeros([2]), paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    for v in x:
+        y = y + v * w
+    return (1, y) if y.stop_gradient else (2, y)  # error: whether a gradient flows to the tensor (stop_gradient, which its text shows)
+
+
+def stop_gradient_of_one_path_printed(x):
+    y = x * 2 if x.sum() > 0 else x * paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    print(y)  # error: whether a gradient flows to the tensor (stop_gradient, which its text shows) depends on the path
+    return y
