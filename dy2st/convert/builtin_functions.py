@@ -293,7 +293,8 @@ def tensor_(*args: Any, **kwargs: Any) -> Tensor:
     if not new.is_symbolic and not dispatch.in_dynamic_mode():
         stop = new._stops
         new = dispatch.constant(new._value)
-        new.set_stop(stop)
+        if not stop:
+            new.stop_gradient = False
     return new
 
 

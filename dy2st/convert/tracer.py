@@ -73,6 +73,7 @@ class Tracer(Watcher, ProgramRecorder):
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
         records_gradients: whether gradients were recorded for any op.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
+        new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
@@ -125,6 +126,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.swept: list[Any] = []
         self.is_piece = self.records_gradients = False
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
+        self.new_leaves: dict[str, Location | None] = {}
         self.left: dict[int, Any] = {}
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
@@ -450,6 +452,8 @@ class Tracer(Watcher, ProgramRecorder):
         self.needs.require_known(tensor)
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
+        if stop is False:
+            self.needs.require_known(tensor)
         v = tensor._value
         inside = isinstance(v, Variable) and (not self.frames or is_inside(v.block, self.frames[-1].block))
         if isinstance(stop, Tensor) or (self.frames and not inside and tensor._stops is not bool(stop)):
@@ -474,6 +478,9 @@ class Tracer(Watcher, ProgramRecorder):
             dispatch.set_grad(before)
         if stop:
             self.detached[id(tensor)] = tensor, v, new._value
+        else:
+            assert isinstance(new._value, Variable)
+            self.new_leaves[new._value.name] = user_location(2)
         new.set_stop(stop)
         tensor._value, tensor._stop = new._value, bool(stop)
 

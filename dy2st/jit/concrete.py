@@ -6,6 +6,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..convert.cells import Cell
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.places import Place
-from ..errors import Dy2stError
+from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .captures import Captured, Captures
@@ -234,6 +235,22 @@ class ConcreteProgram:
                 mark_active(block.ops, block, names, frozenset())
                 self._active = [name in names for name in self.fetches]
             return self._active
+
+    def require_no_new_leaf(self, leaves: Mapping[str, Location | None]) -> None:
+        """StructureError if the gradient of a result would go to a leaf that the call makes, by the variables of these, and to nothing else:
+        eagerly it goes there, and here to nowhere."""
+        if not leaves:
+            return
+        block = self.program.global_block()
+        for leaf, location in leaves.items():
+            names = {leaf}
+            mark_active(block.ops, block, names, frozenset())
+            if any(name in names and not a for name, a in zip(self.fetches, self.active(), strict=True)):
+                raise StructureError(
+                    "a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False, and its gradient "
+                    "would go there",
+                    location=location, hint="make that tensor outside of the static function, and pass it; or return y.detach()",
+                )  # fmt: skip
 
     @property
     def executables(self) -> dict[str, Any]:

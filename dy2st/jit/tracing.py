@@ -230,6 +230,7 @@ class Trace:
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(self._fetches), recipe, effects,
                                guards, list(tracer.notes), self.numbers, leaves, tracer.raised, self._twins(), self._tied)  # fmt: skip
         made.names = self.names
+        made.require_no_new_leaf(tracer.new_leaves)
         made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
         return made
 

@@ -1668,3 +1668,13 @@ def stop_gradient_of_one_path_printed(x):
     y = x * 2 if x.sum() > 0 else x * paddle.to_tensor([2.0, 3.0], stop_gradient=False)
     print(y)  # error: whether a gradient flows to the tensor (stop_gradient, which its text shows) depends on the path
     return y
+
+
+def result_of_a_new_leaf(x):
+    y = paddle.zeros([2])
+    y.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
+    return (y * x).sum()
+
+
+def new_leaf_returned(x):
+    return x, paddle.to_tensor([1.0, 2.0], stop_gradient=False)  # error: a result, or what the call changes, depends on a tensor

@@ -1,4 +1,4 @@
-"""`stop_gradient` read: as eagerly where it is the same in all runs and iterations."""
+"""`stop_gradient` read: as eagerly where it is the same in all runs and iterations. Leaves that a function makes."""
 
 import dy2st as paddle
 
@@ -82,6 +82,25 @@ def by_recursion(x):
     return y.stop_gradient, z.stop_gradient, y, z
 
 
+def leaf_of_an_argument(x):
+    y = paddle.to_tensor(x, stop_gradient=False)
+    return (y * 3 * x).sum()
+
+
+def leaf_in_a_loop(x):
+    total = x * 0
+    for v in x:
+        y = paddle.to_tensor(v, stop_gradient=False)
+        total = total + y * x + v
+    return total
+
+
+def gradient_of_a_new_leaf(x):
+    y = paddle.to_tensor(x, stop_gradient=False)
+    (slope,) = paddle.grad((y * y * x).sum(), [y], create_graph=True)
+    return ((slope - 1) * x).sum()
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 1)]
 
@@ -96,4 +115,7 @@ CASES = [
     (no_gradient_in_a_loop, [(P,), (N,)], 1),
     (chosen_by_a_path, [(P,), (N,)], 1),
     (by_recursion, [(P,), (N,)], 1),
+    (leaf_of_an_argument, [(P,), (N,)], 1),
+    (leaf_in_a_loop, [(P,), (N,)], 1),
+    (gradient_of_a_new_leaf, [(P,), (N,)], 1),
 ]
