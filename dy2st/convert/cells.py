@@ -177,8 +177,7 @@ class EntryCell(Cell):
 
 def is_variable_of(cell: Cell, own: Sequence[types.CellType]) -> bool:
     """Whether a cell stands for one of these variables."""
-    holder = getattr(cell.target, "holder", None)
-    return isinstance(cell.target, OuterVariable) and any(holder is variable for variable in own)
+    return isinstance(cell.target, OuterVariable) and any(cell.target.holder is variable for variable in own)
 
 
 class ListCell(Cell):

@@ -139,7 +139,7 @@ def select(tracer: Tracer, items: Sequence[Any], at: Tensor, more: Sequence[Any]
 def _parts(a: Any) -> Sequence[Any] | dict | None:
     """What items a value has, in order or under keys; None if Python does not know, or need not care."""
     if isinstance(a, dict):
-        return a if type(a).__getitem__ is dict.__getitem__ and not hasattr(a, "__missing__") else None
+        return a if type(a).__getitem__ is dict.__getitem__ and not hasattr(type(a), "__missing__") else None
     plain = isinstance(a, (list, tuple, str, range)) and type(a).__getitem__ in _GETTERS
     return a if plain else None
 

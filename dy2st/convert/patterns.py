@@ -74,7 +74,7 @@ class Fitter:
     def alone(self, value: Any) -> Pattern:
         """The pattern of a value that only one side has, as the other one does not come to an end."""
         t = type_of(value)
-        v = getattr(value, "_value", None)
+        v = value._value if isinstance(value, (Tensor, StagedList)) else None
         if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             inside = isinstance(v, Variable) and not self.tracer.can_read(v)
             return _with_codes(Var(t, self._reason(value)), value) if inside else Const(value)
@@ -306,7 +306,7 @@ class Fitter:
         return _with_codes(Var(t), *lists, *staged)
 
     def _reason(self, x: Any) -> str:
-        v = getattr(x, "_value", None)
+        v = x._value if isinstance(x, (Tensor, StagedList)) else None
         return self.tracer.absent.get(v.name, "") if isinstance(v, Variable) else ""
 
     def _mismatch(self, old: Any, new: Any, name: str) -> StructureError:
@@ -342,7 +342,9 @@ def _token(x: Any) -> Any:
     """What says of a value whether it is None, or has a value; None if it is surely there."""
     if isinstance(x, MaybeValue):
         return x._dy_is_none
-    return x.is_none if isinstance(x, MaybeNone) else getattr(x, "token", None)
+    if isinstance(x, MaybeObject):
+        return x.token
+    return x.is_none if isinstance(x, MaybeNone) else None
 
 
 def is_none(x: Any) -> bool:

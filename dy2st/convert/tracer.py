@@ -31,6 +31,7 @@ from .dynamic import DynamicList
 from .facts import Facts
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
+from .lists import StagedList
 from .needs import Needs
 from .optional import MaybeNone
 from .options import Options
@@ -333,7 +334,7 @@ class Tracer(Watcher, ProgramRecorder):
             return self._defined_or_none(value, name)
         if isinstance(value, RecordList):
             return value.with_columns([self.defined(column, name) for column in value.columns])
-        v = getattr(value, "_value", None)
+        v = value._value if isinstance(value, (Tensor, StagedList)) else None
         if not isinstance(v, Variable) or v.name not in self.absent:
             return value
         out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])

@@ -19,6 +19,7 @@ from ..tensor.promotion import NUMBERS, weak_dtype
 from .dicts import StagedDict
 from .lists import StagedList
 from .records import RecordList
+from .texts import MARK
 from .undefined import Undefined
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
@@ -134,7 +135,8 @@ def describe(x: Any) -> str:
     if isinstance(x, StagedDict):
         return "a dict that has some of its keys only in some runs"
     if t is None:
-        return f"{type(x).__name__} {x!r:.40}"
+        shown = repr(x)
+        return f"an object of the class {type(x).__name__}" if MARK.search(shown) else f"{type(x).__name__} {shown:.40}"
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
 
 
@@ -180,7 +182,7 @@ def _joined_shape(a: LeafType, b: LeafType, what: str) -> tuple[int, ...]:
 
 def made_at(x: Any) -> Any:
     """The user's location of the op that made a symbolic tensor; None if there is none."""
-    v = getattr(x, "_value", None)
+    v = x._value if isinstance(x, (Tensor, StagedList)) else None
     if isinstance(v, Variable):
         for op in v.block.ops:
             if v.name in op.output_names:

@@ -237,8 +237,8 @@ class ConcreteProgram:
             return self._active
 
     def require_no_new_leaf(self, leaves: Mapping[str, Location | None]) -> None:
-        """StructureError if the gradient of a result would go to a leaf that the call makes, by the variables of these, and to nothing else:
-        eagerly it goes there, and here to nowhere."""
+        """StructureError if the gradient of a result would go to leaves that the call makes only: eagerly it goes there, and
+        here nowhere. Those are given by the names of their variables."""
         if not leaves:
             return
         block = self.program.global_block()

@@ -607,7 +607,7 @@ class Trace:
         known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
         for number in self.numbers:
             now = number.holder.get(number.entry)
-            if place_of(number.holder, number.entry) not in known and getattr(now, "_value", None) is not number.variable:
+            if place_of(number.holder, number.entry) not in known and not (isinstance(now, Tensor) and now._value is number.variable):
                 cells.append(EntryCell(number.holder, number.entry))
         return cells
 

@@ -1678,3 +1678,15 @@ def result_of_a_new_leaf(x):
 
 def new_leaf_returned(x):
     return x, paddle.to_tensor([1.0, 2.0], stop_gradient=False)  # error: a result, or what the call changes, depends on a tensor
+
+
+class AttrDict(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+
+def attribute_dicts_of_two_paths(x):
+    d = AttrDict(n=x)
+    if x.sum() > 0:  # error: 'd' is an object of the class AttrDict on the path where the condition is true
+        d = AttrDict(n=x * 2)
+    return d.n

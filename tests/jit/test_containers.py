@@ -322,3 +322,40 @@ def test_a_container_that_was_made_is_one_object_wherever_it_is():
                 assert len(net.last) == len(last)
                 net.last = last[:1]
             assert seen[0] == seen[1]
+
+
+class Registry:
+    found = {}
+
+
+class Derived(Registry):
+    pass
+
+
+def key_in_a_dict_of_a_class(x):
+    if x.sum() > 0:
+        Registry.found["k"] = x * 2
+    return Registry.found.get("k", 7), "k" in Derived.found
+
+
+def keys_of_each_path(x):
+    if x.sum() > 0:
+        Derived.found["k"] = 1
+    else:
+        Derived.found["m"] = 2
+    Registry.found["l"] = 3
+    return len(Registry.found)
+
+
+@pytest.mark.parametrize("function", [key_in_a_dict_of_a_class, keys_of_each_path], ids=lambda f: f.__name__)
+def test_a_dict_of_a_class_gets_keys_on_one_path(function):
+    with config.NO_JIT.override(True):
+        static = jit.to_static(function)
+        for values in ((3.0, 1.0), (-3.0, 1.0), (2.0, 1.0)):
+            outcomes = []
+            for f in (function, static):
+                held = Registry.found = {}
+                result = f(tensor(*values))
+                assert Registry.found is held
+                outcomes.append((plain(list(result) if isinstance(result, tuple) else result), plain(held)))
+            assert outcomes[1] == outcomes[0]

@@ -292,6 +292,38 @@ def keys_listed(x):
         found.clear()
     found["last"] = x * 3
     return list(found)
+
+
+class AttrDict(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
+SETTINGS = AttrDict(scale=1, deep=AttrDict(shift=0.5))
+
+
+def items_as_attributes(x):
+    d = AttrDict(n=0, y=x)
+    if x.sum() > 0:
+        d.n = 1
+    for v in x:
+        d.n = d.n + 1
+        d.y = d.y * v
+    return d.n, d.y, d["y"] + 1
+
+
+def items_as_attributes_outside(x):
+    before = SETTINGS.deep.shift
+    if x.sum() > 0:
+        SETTINGS.deep.shift = x.sum()
+    y = x * SETTINGS.scale + SETTINGS.deep.shift
+    SETTINGS.deep.shift = before
+    return y
+
+
 CASES = [
     *((f, [([1.0, 2.0],), ([-1.0, 0.5],)], 1) for f in (
         set_under_a_key_of_a_path, deleted_under_a_key_of_a_path, missing_under_a_key_of_a_path, popped_under_a_key_of_a_path,
@@ -307,4 +339,6 @@ CASES = [
     (moved_to_the_end, [([1.0, 2.0],), ([-1.0, 0.5],), ([1.0, -0.5],)], 1),
     (one_order_on_both_paths, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
     (keys_listed, [(P,), (N,)], 1),
+    (items_as_attributes, [(P,), (N,)], 1),
+    (items_as_attributes_outside, [(P,), (N,)], 1),
 ]  # fmt: skip
