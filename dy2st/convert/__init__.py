@@ -9,6 +9,7 @@ from typing import Any
 
 from .attributes import reached as reached
 from .attributes import stored as stored
+from .builtin_functions import class_of as class_of
 from .calls import call as call
 from .comprehensions import list_comp as list_comp
 from .comprehensions import list_join as list_join

@@ -261,6 +261,11 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     return new
 
 
+def class_of(x: Any) -> Any:
+    """`x.__class__`, which is `type(x)` for what stands for another value."""
+    return type_(x) if isinstance(x, (Tensor, DynamicList, StagedDict, OneOf)) else x.__class__
+
+
 def divmod_(a: Any, b: Any) -> Any:
     # tensors have no divmod(), numbers that depend on tensors do
     numbers = all(x._weak if isinstance(x, Tensor) else isinstance(x, NUMBERS) for x in (a, b))

@@ -47,6 +47,9 @@ _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
 _converted: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, Converted | None]]
 _converted = weakref.WeakKeyDictionary()
 _lock = threading.RLock()
+# whose classes know numbers that only the run knows, or say themselves what is wrong with them
+_OURS = {"builtins", "dy2st", "dy2st_runtime"}
+
 # why the control flow of functions that run as they are could not be converted
 _reasons: dict[types.CodeType, str] = {}
 
@@ -232,7 +235,10 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
             return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
         require_followed(owner, f.__name__)
-    return f if tracer is None or not tracer.left else functools.partial(with_fresh, f)
+    if tracer is not None and tracer.left:
+        return functools.partial(with_fresh, f)
+    wants_numbers = isinstance(f, type) and is_foreign(f.__module__) and f.__module__.partition(".")[0] not in _OURS
+    return functools.partial(_of_library, f) if tracer is not None and wants_numbers else f
 
 
 # what the functions of NumPy are called here, where that is another name
@@ -256,6 +262,10 @@ def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             error.message.replace("numpy.asarray()", f"np.{name}()"),
             location=error.location, hint=use + number,
         ) from None  # fmt: skip
+    except (TypeError, ValueError) as error:
+        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
+            raise
+        raise _needs_numbers(f) from None
 
 
 def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -267,12 +277,20 @@ def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     try:
         return f(*args, **kwargs)
     except (TypeError, ValueError) as error:
-        if isinstance(error, Dy2stError) or not any(is_staged(x) for x in flatten((args, kwargs))[0]):
+        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise
-        raise StagedValueError(
-            f"{f.__module__}.{f.__name__}() needs numbers of Python, and is given what is only known when the program runs",
-            location=user_location(2), hint="write it as a loop, or use the functions of paddle for tensors (mean, std, ...)",
-        ) from None  # fmt: skip
+        raise _needs_numbers(f) from None
+
+
+def _any_staged(*arguments: Any) -> bool:
+    return any(is_staged(x) for x in flatten(arguments)[0])
+
+
+def _needs_numbers(f: Any) -> StagedValueError:
+    return StagedValueError(
+        f"{f.__module__}.{f.__name__}() needs numbers of Python, and is given what is only known when the program runs",
+        location=user_location(3), hint="write it as a loop, or use the functions of paddle for tensors (zeros, mean, std, ...)",
+    )  # fmt: skip
 
 
 def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
@@ -288,8 +306,12 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
         tracer.asked.append((args[0], args[1]))
     if (f is hasattr or len(args) > 2) and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
         return looked_up(args[0], args[1], found, lambda: f(*args))
-    if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak and not hasattr(type_(args[0]), args[1]):
-        return f(type_(args[0])(), *args[1:])  # a number of Python has no such attribute either
+    if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak:
+        cls = type_(args[0])
+        if f is hasattr:
+            return hasattr(cls, args[1])
+        # a number of Python has no such attribute either; or it has one, and no default is asked for
+        return f(*args[:2]) if hasattr(cls, args[1]) else f(cls(), *args[1:])
     if (f is hasattr or len(args) > 2) and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
         return _or_none_there(f, *args)
     return f(*args)

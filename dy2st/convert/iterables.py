@@ -81,6 +81,18 @@ class StagedRange(Staged):
         plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
         super().__init__(length, lambda i: _index(i) if plain else _weak(i * step + start), "range()")
 
+    def __eq__(self, other: object) -> Any:
+        from .logical import compare
+
+        return compare("==", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        from .logical import compare
+
+        return compare("!=", self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @staticmethod
     def _bound(b: Any) -> Any:
         if not isinstance(b, Tensor):

@@ -21,7 +21,7 @@ from .dicts import StagedDict
 from .dynamic import DynamicList
 from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
-from .iterables import Lazy, Staged
+from .iterables import Lazy, Staged, StagedRange
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -218,6 +218,9 @@ def compare(op: str, a: Any, b: Any) -> Any:
     if op in ("==", "!=") and (isinstance(a, DynamicList) or isinstance(b, DynamicList)):
         same = _equal_lists(a, b)
         return same if op == "==" else not_(same)
+    if op in ("==", "!=") and (isinstance(a, StagedRange) or isinstance(b, StagedRange)):
+        same = _equal_ranges(a, b)
+        return same if op == "==" else not_(same)
     if op == "in":
         return in_(a, b)
     if op == "not in":
@@ -315,6 +318,18 @@ def _equal_lists(a: Any, b: Any) -> Any:
 
     same_length = a.length() == other.length()
     return and_(lambda: same_length, lambda: if_expr(a.length() > 0, equal, lambda: True))
+
+
+def _equal_ranges(a: Any, b: Any) -> Any:
+    """`a == b`, where one of the two is a range whose end only the run knows: whether they have the same items."""
+    if not all(isinstance(x, (range, StagedRange)) for x in (a, b)):
+        return False
+    n, m = (if_expr(k > 0, lambda k=k: k, lambda: 0) for k in (x.length if isinstance(x, StagedRange) else len(x) for x in (a, b)))
+
+    def alike() -> Any:
+        return and_(lambda: a.start == b.start, lambda: or_(lambda: n == 1, lambda: a.step == b.step))
+
+    return python_bool(truth(and_(lambda: n == m, lambda: or_(lambda: n == 0, alike))))
 
 
 def is_none(x: Any) -> Any:

@@ -135,8 +135,7 @@ def describe(x: Any) -> str:
     if isinstance(x, StagedDict):
         return "a dict that has some of its keys only in some runs"
     if t is None:
-        shown = repr(x)
-        return f"an object of the class {type(x).__name__}" if MARK.search(shown) else f"{type(x).__name__} {shown:.40}"
+        return f"{type(x).__name__} {MARK.sub('*', repr(x)):.40}"
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
 
 

@@ -48,6 +48,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         t = _stacked(data, _common_dtype(data) if dtype is None else convert_dtype(dtype))
     else:
         t = dispatch.constant(to_array(data, dtype))
+    t.set_stop(True)
     if not stop_gradient:
         t.stop_gradient = False  # of a tensor of its own: gradients do not go on to the data
     return t

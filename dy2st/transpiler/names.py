@@ -44,6 +44,8 @@ def identifiers(tree: gast.AST) -> Iterable[str]:
             yield node.name
         elif isinstance(node, (gast.Global, gast.Nonlocal)):
             yield from node.names
+        elif isinstance(node, gast.Attribute) and node.attr == "__class__":
+            yield node.attr
         elif isinstance(node, gast.alias):
             yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, (gast.MatchAs, gast.MatchStar)) and node.name:

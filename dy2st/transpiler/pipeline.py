@@ -9,6 +9,7 @@ from dy2st.transpiler.passes.block_state import BlockState
 from dy2st.transpiler.passes.break_stmt import BreakStmt
 from dy2st.transpiler.passes.calls import Calls
 from dy2st.transpiler.passes.check_unsupported import CheckUnsupported
+from dy2st.transpiler.passes.class_read import ClassRead
 from dy2st.transpiler.passes.compare import Compare
 from dy2st.transpiler.passes.comprehension_walrus import ComprehensionWalrus
 from dy2st.transpiler.passes.comprehensions import Comprehensions
@@ -72,6 +73,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     TryStmt,
     WithStmt,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
+    ClassRead,
     SubscriptRead,
     Comprehensions,
     AssertStmt,

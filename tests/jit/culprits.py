@@ -6,6 +6,8 @@ import contextvars
 import copy
 import dataclasses
 import datetime
+import decimal
+import fractions
 import functools
 import hashlib
 import itertools
@@ -1687,6 +1689,22 @@ class AttrDict(dict):
 
 def attribute_dicts_of_two_paths(x):
     d = AttrDict(n=x)
-    if x.sum() > 0:  # error: 'd' is an object of the class AttrDict on the path where the condition is true
+    if x.sum() > 0:  # error: 'd' is AttrDict {'n': *} on the path where the condition is true
         d = AttrDict(n=x * 2)
     return d.n
+
+
+def fraction_of_a_number(x):
+    return x * float(fractions.Fraction(int(x[0]), 2))  # error: fractions.Fraction() needs numbers of Python, and is given what
+
+
+def decimal_of_a_number(x):
+    return x * float(decimal.Decimal(int(x[0])))  # error: decimal.Decimal() needs numbers of Python, and is given what is only known when
+
+
+def zeros_of_numpy(x):
+    return x + np.zeros(int(x[0]) + 1).shape[0]  # error: numpy.zeros() needs numbers of Python, and is given what is only known when
+
+
+def attribute_of_a_number_with_a_default(x):
+    return x * getattr(int(x[0]), "real", 3)  # error: a number that only the run knows has no attribute 'real' here

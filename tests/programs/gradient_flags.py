@@ -84,7 +84,8 @@ def by_recursion(x):
 
 def leaf_of_an_argument(x):
     y = paddle.to_tensor(x, stop_gradient=False)
-    return (y * 3 * x).sum()
+    z = paddle.to_tensor([x.sum(), 2.0], stop_gradient=False)
+    return (y * 3 * x).sum() + z.sum()
 
 
 def leaf_in_a_loop(x):

@@ -168,6 +168,23 @@ def signs_of_zeros(x):
     return 1 / x.sign(), 1 / (0.0 - x), 1 / (x + 0.0)
 
 
+
+def class_of_a_number(x):
+    n, v = int(x[0]), float(x[1])
+    names = n.__class__.__name__, v.__class__.__name__, (n > 1).__class__.__name__, x.__class__.__name__
+    return n.__class__ is int, issubclass(v.__class__, float), n.__class__(3.7), v.__class__(n), names
+
+
+def ranges_compared(x, n):
+    a, b = range(n), range(int(x[0]))
+    return a == range(3), a != range(0, 3, 2), range(1, n) == range(1, 5), range(1) == range(0, n, 7), a == b, a == 3
+
+
+def attributes_of_numbers(x):
+    n, v = int(x[0]), float(x[1])
+    return hasattr(n, "real"), hasattr(n, "none"), hasattr(v, "is_integer"), hasattr(v, "bit_length"), getattr(n, "shape", 7)
+
+
 P, N, NAN, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [float("nan"), 1.0], [float("inf"), 1.0]
 
 def attributes_by_name(x):
@@ -214,4 +231,7 @@ CASES = [
     (powers, [(0,), (5,), (39,)], 1),
     (integer_of, [(P,), (N,), (NAN,), (INF,)], 1),
     (ints_beside_floats_beyond_53_bits, [([1.0],), ([0.0],), ([-1.0],), ([3.0],)], 1),
+    (class_of_a_number, [(P,), (N,)], 1),
+    (ranges_compared, [(P, 3), (P, 1), (N, 0), (P, 5), (N, -4)], 1),
+    (attributes_of_numbers, [(P,), (N,)], 1),
 ]

@@ -189,6 +189,9 @@ class PyRuntime:
     def list_pop(self, a, *args):
         return a, a.pop(*args)
 
+    def class_of(self, x):
+        return x.__class__
+
     def getitem(self, a, *keys):
         for key in keys:
             a = a[key]
