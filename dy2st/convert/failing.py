@@ -117,13 +117,18 @@ def _one(x: Tensor) -> Tensor:
     return x.reshape([])
 
 
-def _entry(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
-    i, length = as_number(_one(ins["I"])), _length(ins)
-    return [_outside(i, length, f"a list with {length} entries")]
+def _entry(what: str) -> Callable[[dict[str, Any], dict[str, Any]], list[Test]]:
+    """A handler is shown the exception that a list of Python raises."""
+
+    def test(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+        i, length = as_number(_one(ins["I"])), _length(ins)
+        return [(or_test(lambda: i < -length, lambda: i >= length), IndexError(f"list {what} out of range"))]
+
+    return test
 
 
 def _popped(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
-    return [(_length(ins) == 0, OutOfRangeError("pop from empty list"))]
+    return [(_length(ins) == 0, IndexError("pop from empty list"))]
 
 
 def _length(ins: dict[str, Any]) -> Tensor:
@@ -139,6 +144,7 @@ _TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test]]] = {
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _shifted),
     "range": _stepped,
     "python_int": _int,
-    **dict.fromkeys(("read_from_array", "array_set"), _entry),
+    "read_from_array": _entry("index"),
+    "array_set": _entry("assignment index"),
     "array_pop": _popped,
 }

@@ -26,7 +26,7 @@ from .patterns import Fitter, place
 from .raised import MayRaise
 from .raising import require_exception
 from .raising_loops import Raises, end_by_raising
-from .settled import TRIALS, Settled, alike, is_least, keeps_length, kinds_of, only_made_anew
+from .settled import TRIALS, Settled, alike, is_least, keeps_length, kinds_of, only_made_anew, unsettled
 from .things import FIRST, objects_at
 from .tracer import Tracer, current_tracer
 from .types import same, same_value
@@ -150,6 +150,7 @@ class Loop:
     def _settle(self) -> None:
         """Traces the loop until what is assumed of its variables holds."""
         anew = 0
+        assumed: list[Pattern] = []
         for _ in range(TRIALS):
             assumed = [slot.pattern for slot in self.slots]
             if self._trial():
@@ -157,16 +158,18 @@ class Loop:
             # once may be chance: what else varies is wider too after the first trials
             anew = anew + 1 if only_made_anew(assumed, [slot.pattern for slot in self.slots], self.body) else 0
             if anew == 2:
-                raise self._unsettled()
+                raise self._unsettled(assumed)
         else:
-            raise self._unsettled()
+            raise self._unsettled(assumed)
         if not self._rotated and not self.promotes:
             before = kinds_of(slot.initial for slot in self.slots[: len(self.names)])
             patterns = [slot.pattern for slot in self.slots]
             self.tracer.settled[self.location, self.names] = Settled(before, patterns, dict(self.cells), dict(self.named), self.needs)
 
-    def _unsettled(self) -> StructureError:
-        return StructureError("the types of the loop's variables do not settle", location=self.location)
+    def _unsettled(self, assumed: Sequence[Pattern]) -> StructureError:
+        """The error of a loop whose variables are wider after each trial; `assumed` is what the last one began with."""
+        wider = [slot for i, slot in enumerate(self.slots) if i >= len(assumed) or not alike(assumed[i], slot.pattern)]
+        return unsettled({slot.name: slot.pattern for slot in wider}, self.tracer.objects.values, self.location)
 
     def _as_before(self) -> bool:
         """Traces the loop once, with what the same loop came to when it was traced before; False if it has to be traced again: all over,

@@ -6,18 +6,21 @@ what it came to before, and one trace is enough where that holds: so the work gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
+from ..errors import Location, StructureError
 from ..tensor.location import is_own
 from ..transpiler import is_generated
 from .cells import Cell
+from .layouts import Choice, Layout, Parts
 from .leaves import Const, Node, Pattern, Var, extract
 from .needs import Need
 from .options import OneOf
-from .patterns import Fitter
+from .patterns import Fitter, said
+from .records import RecordList
 from .types import LeafType, same, type_of
 
 TRIALS = 20
@@ -86,6 +89,33 @@ def _codes_in(body: Any) -> dict[int, CodeType]:
 
 def kinds_of(values: Iterable[Any]) -> list[LeafType | type]:
     return [type_of(x) or type(x) for x in values]
+
+
+def unsettled(wider: Mapping[str, Pattern], objects: Sequence[Any], location: Location | None) -> StructureError:
+    """The error of a loop of which these variables may be more with each trial; `objects` are those in lists of dynamic length."""
+    made = [x for p in wider.values() for x in _last_options(p, objects)]
+    what, hint = "value of another kind", "let it be a tensor, a number, or a container of these, of one kind in all iterations"
+    if made and all(isinstance(x, FunctionType) for x in made):
+        what, hint = "function", "define the function before the loop, and give it what varies as an argument, or keep that instead of the function"
+    elif made and all(isinstance(x, BaseException) for x in made):
+        what, hint = "exception", "keep a flag or a number that says what has happened, and raise the exception behind the loop"
+    elif made:
+        what = f"object ({type(made[0]).__name__})"
+    return StructureError(
+        f"what the loop leaves in {', '.join(map(said, wider)) or 'a variable'} does not settle: each iteration makes another {what}",
+        location=location, hint=hint,
+    )  # fmt: skip
+
+
+def _last_options(p: Pattern | Layout, objects: Sequence[Any]) -> Iterator[Any]:
+    """The objects that were found last of those that a value may be."""
+    if isinstance(p, Choice):
+        yield objects[p.places[-1]]
+    elif isinstance(p, Node) and p.kind is OneOf:
+        yield p.keys[0].values[-1]
+    elif isinstance(p, (Node, Parts)):
+        for child in p.keys if isinstance(p, Node) and p.kind is RecordList else p.children:
+            yield from _last_options(child, objects)
 
 
 def is_least(fitter: Fitter, pattern: Pattern, initial: Any, before: Any, after: Any, name: str) -> bool:

@@ -285,6 +285,20 @@ def object_made_in_the_iteration(x, n):
     return first.value * 1, same.value * 1
 
 
+def text_of_what_a_list_raises(x, n):
+    large = [v for v in x if v > 2]
+    try:
+        if n == 0:
+            large.pop()
+        elif n == 1:
+            large[n + 3] = x[0]
+        else:
+            return large[n]
+    except LookupError as error:
+        raise KeyError(f"{type(error).__name__}: {error}") from None
+    return x[0]
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
@@ -307,4 +321,5 @@ CASES = [
     (object_with_two_names, _CALLS, 1),
     (objects_in_a_tuple, _CALLS, 1),
     (object_made_in_the_iteration, _CALLS, 1),
+    (text_of_what_a_list_raises, [(P, 0), (P, 1), (P, 2), ([1.0, 2.0], 0), ([3.0, 4.0, 5.0], 2)], 1),
 ]
