@@ -46,6 +46,7 @@ from .mutation import list_insert as list_insert
 from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
+from .raising import exception as exception
 from .texts import percent as percent
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer

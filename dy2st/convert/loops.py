@@ -169,7 +169,8 @@ class Loop:
     def _unsettled(self, assumed: Sequence[Pattern]) -> StructureError:
         """The error of a loop whose variables are wider after each trial; `assumed` is what the last one began with."""
         wider = [slot for i, slot in enumerate(self.slots) if i >= len(assumed) or not alike(assumed[i], slot.pattern)]
-        return unsettled({slot.name: slot.pattern for slot in wider}, self.tracer.objects.values, self.location)
+        # else it is the entries of a list, which is the same one
+        return unsettled({slot.name: slot.pattern for slot in wider or self.slots}, self.tracer.objects.values, self.location)
 
     def _as_before(self) -> bool:
         """Traces the loop once, with what the same loop came to when it was traced before; False if it has to be traced again: all over,

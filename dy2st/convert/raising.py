@@ -6,6 +6,7 @@ import dis
 import re
 from collections.abc import Iterator
 from types import TracebackType
+from typing import Any
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder
@@ -18,8 +19,11 @@ from ..tensor import Tensor
 from ..tensor.location import path_of, user_location
 from ..transpiler import locate
 from .exceptions import Again, holds_staged
+from .maybe_value import MaybeValue
+from .options import OneOf
 from .printing import texts
 from .running import is_statement
+from .structure import MaybeObject
 from .tracer import Tracer, need_tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
@@ -112,6 +116,20 @@ def _may_differ(tracer: Tracer) -> bool:
     """Whether an op may fail because of sizes before."""
     found = may_differ(tracer.program)
     return any(id(op) in found for op in tracer.block.ops)
+
+
+def exception(x: Any) -> Any:
+    """What `raise x` raises.
+
+    Raises:
+        StagedValueError: only the run knows which one it is.
+    """
+    if isinstance(x, (OneOf, MaybeValue, MaybeObject)):
+        raise StagedValueError(
+            "which exception is raised here, or whether there is one, is only known when the program runs", location=user_location(),
+            hint="raise it in the branch or the handler where it is made, or keep a flag and make it here",
+        )  # fmt: skip
+    return x
 
 
 def raise_where(test: Tensor, error: Exception) -> None:

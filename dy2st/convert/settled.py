@@ -93,16 +93,18 @@ def kinds_of(values: Iterable[Any]) -> list[LeafType | type]:
 
 def unsettled(wider: Mapping[str, Pattern], objects: Sequence[Any], location: Location | None) -> StructureError:
     """The error of a loop of which these variables may be more with each trial; `objects` are those in lists of dynamic length."""
-    made = [x for p in wider.values() for x in _last_options(p, objects)]
+    found = {name: list(_last_options(p, objects)) for name, p in wider.items()}
+    made = [x for options in found.values() for x in options]
     what, hint = "value of another kind", "let it be a tensor, a number, or a container of these, of one kind in all iterations"
     if made and all(isinstance(x, FunctionType) for x in made):
-        what, hint = "function", "define the function before the loop, and give it what varies as an argument, or keep that instead of the function"
+        what, hint = "function", "define it before the loop, and give it what varies as an argument, or keep that instead"
     elif made and all(isinstance(x, BaseException) for x in made):
         what, hint = "exception", "keep a flag or a number that says what has happened, and raise the exception behind the loop"
     elif made:
         what = f"object ({type(made[0]).__name__})"
+    names = ", ".join(said(name) for name in wider if found[name] or not made)
     return StructureError(
-        f"what the loop leaves in {', '.join(map(said, wider)) or 'a variable'} does not settle: each iteration makes another {what}",
+        f"what the loop leaves in {names} does not settle: each iteration makes another {what}",
         location=location, hint=hint,
     )  # fmt: skip
 
@@ -116,6 +118,8 @@ def _last_options(p: Pattern | Layout, objects: Sequence[Any]) -> Iterator[Any]:
     elif isinstance(p, (Node, Parts)):
         for child in p.keys if isinstance(p, Node) and p.kind is RecordList else p.children:
             yield from _last_options(child, objects)
+    elif isinstance(p, Const) and isinstance(p.value, RecordList):
+        yield from _last_options(p.value.layout, objects)
 
 
 def is_least(fitter: Fitter, pattern: Pattern, initial: Any, before: Any, after: Any, name: str) -> bool:

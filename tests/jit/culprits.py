@@ -1708,3 +1708,45 @@ def zeros_of_numpy(x):
 
 def attribute_of_a_number_with_a_default(x):
     return x * getattr(int(x[0]), "real", 3)  # error: a number that only the run knows has no attribute 'real' here
+
+
+def function_of_the_last_iteration(x):
+    for v in x:  # error: what the loop leaves in 'grow' does not settle: each iteration makes another function
+
+        def grow(y, by=v):
+            return y + by
+
+        x = grow(x)
+    return grow(x)
+
+
+def functions_of_all_iterations(x):
+    made = []
+    for v in x:  # error: what the loop leaves in 'made' does not settle: each iteration makes another function
+        made.append(lambda v=v: v * 2)
+    return [f() for f in made]
+
+
+def exception_of_an_iteration(x):
+    last = None
+    for v in x:  # error: what the loop leaves in 'last' does not settle: each iteration makes another exception
+        try:
+            if v < 0:
+                raise ValueError("negative")
+        except ValueError as error:
+            last = error
+    if last is not None:
+        raise last
+    return x
+
+
+def exception_kept_on_one_path(x):
+    last = None
+    try:
+        if x[0] > 0:
+            raise ValueError("positive")
+    except ValueError as error:
+        last = error
+    if last is not None:
+        raise last  # error: which exception is raised here, or whether there is one, is only known when the program runs
+    return x

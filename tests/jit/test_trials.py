@@ -163,7 +163,7 @@ def test_a_loop_inside_goes_on_from_what_it_came_to_though_objects_may_be_one(tr
 
 
 def test_what_each_iteration_makes_anew_is_refused_without_many_trials(trials):
-    with pytest.raises(StructureError, match="do not settle") as caught:
+    with pytest.raises(StructureError, match="'again' does not settle: each iteration makes another function") as caught:
         jit.to_static(with_a_function_made_in_each_iteration)(Tensor(np.array([3.0, 4.0], np.float32)))
     assert caught.value.location.text.strip() == "for v in x:"
     assert len(trials) == 2 * 4  # with an open size, and with a fixed one

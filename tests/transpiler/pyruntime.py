@@ -189,6 +189,9 @@ class PyRuntime:
     def list_pop(self, a, *args):
         return a, a.pop(*args)
 
+    def exception(self, x):
+        return x
+
     def class_of(self, x):
         return x.__class__
 
