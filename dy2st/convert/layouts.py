@@ -223,12 +223,21 @@ def _differ(values: Sequence[Any], what: str) -> StructureError:
     from .types import describe
 
     one = describe(values[0])
-    other = next((said for said in map(describe, values) if said != one), None)
-    said = f"one is {one}, another {other}" if other else f"{one} cannot be one"
+    others = [x for x in values if _sort(x) != _sort(values[0])] or [x for x in values if describe(x) != one]
+    said = f"one is {one}, another {describe(others[0])}" if others else f"{one} cannot be one"
+    hint = "give all entries the same parts, and their lists tensors or numbers of one dtype and shape"
+    if any(isinstance(x, MaybeNone) for x in values):
+        said = "one may be None"
+        hint = "put in what is computed of it where it is there (r * 1), or filter by `if r is not None` in the comprehension alone"
     return StructureError(
         f"all entries of {what} must be of one structure, as only the run knows its length or order: {said}", location=user_location(2),
-        hint="give all entries the same parts, and their lists tensors or numbers of one dtype and shape",
+        hint=hint,
     )  # fmt: skip
+
+
+def _sort(x: Any) -> Any:
+    """What a value has in common with those that may be in a list with it."""
+    return "dense" if is_dense(x) else structure.node_type(x)
 
 
 def _named(layout: Layout) -> str:

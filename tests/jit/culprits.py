@@ -1750,3 +1750,18 @@ def exception_kept_on_one_path(x):
     if last is not None:
         raise last  # error: which exception is raised here, or whether there is one, is only known when the program runs
     return x
+
+
+def numbers_and_a_text_in_a_list(x):
+    log = [1, 5]
+    if x[0] > 0:  # error: all entries of 'log' must be of one structure, as only the run knows its length or order: one
+        log.append("c")
+    return len(log)
+
+
+def appended_where_it_is_there(x):
+    found = x[0] if x[0] > 0 else None
+    rows = []
+    if found is not None:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
+        rows.append(found)
+    return len(rows)

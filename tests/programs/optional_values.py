@@ -134,8 +134,16 @@ def iterated(x):
     return total
 
 
-P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+def filtered(x):
+    found = [None] * 3
+    for i in range(3):
+        if x[i] > 0:
+            found[i] = x[i] * 2
+    there = [v for v in found if v is not None]
+    return there, len(there), sum(v * 2 for v in there) if len(there) > 0 else x.sum()
 
+
+P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 CASES = [
     (a_list, [(P,), (N,)], 1),
     (a_dict, [(P,), (N,)], 1),
@@ -150,4 +158,5 @@ CASES = [
     (measured, [(P,), (N,)], 1),
     (item_set, [(P,), (N,)], 1),
     (iterated, [(P,), (N,)], 1),
+    (filtered, [(P,), (N,), ([1.0, -2.0, 3.0],)], 1),
 ]
