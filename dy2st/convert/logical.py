@@ -324,7 +324,12 @@ def _equal_ranges(a: Any, b: Any) -> Any:
     """`a == b`, where one of the two is a range whose end only the run knows: whether they have the same items."""
     if not all(isinstance(x, (range, StagedRange)) for x in (a, b)):
         return False
-    n, m = (if_expr(k > 0, lambda k=k: k, lambda: 0) for k in (x.length if isinstance(x, StagedRange) else len(x) for x in (a, b)))
+
+    def count(x: Any) -> Any:
+        n = x.length if isinstance(x, StagedRange) else len(x)
+        return if_expr(n > 0, lambda: n, lambda: 0)
+
+    n, m = count(a), count(b)
 
     def alike() -> Any:
         return and_(lambda: a.start == b.start, lambda: or_(lambda: n == 1, lambda: a.step == b.step))

@@ -342,9 +342,9 @@ class StagedFunction:
         if self.results is None:
             raise NoResult
         given = list(extract(self.params, (arguments, held)))
-        needs = tracer.needs.all(variables(self.params), self.param_needs or (), list(map(tracer.needs.of, given)))
-        if needs != self.param_needs:
-            self.param_needs = needs
+        wider = tracer.needs.all(variables(self.params), self.param_needs or (), list(map(tracer.needs.of, given)))
+        if wider != self.param_needs:
+            self.param_needs = wider
             raise _Widened(self)
         inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(self.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)

@@ -59,7 +59,7 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
             return ops.op("fitted_int", X=x, out_dtype=dtype)
         return cast(x, dtype)
     if isinstance(x, Variable):
-        return as_tensor(Tensor.wrap(x, x._stops), dtype)
+        return as_tensor(Tensor.wrap(x, x.stop_gradient), dtype)
     if isinstance(x, NUMBERS):
         return dispatch.constant(x, dtype or weak_dtype(x), weak=dtype is None)
     if isinstance(x, (np.ndarray, list, tuple)):
