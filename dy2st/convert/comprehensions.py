@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
-
-from dy2st_runtime.ir import Variable
 
 from ..tensor import Tensor
 from .dynamic import DynamicList
@@ -15,7 +14,6 @@ from .if_stmt import if_stmt, truth
 from .iterables import Lazy, staged
 from .iterators import fresh
 from .mutation import list_append, list_extend
-from .optional import MaybeNone
 from .tracer import current_tracer
 
 _NAMES = ("the list of a comprehension",)
@@ -41,13 +39,12 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
 
     def put_anew(x: Any) -> None:
         # nothing else holds the list: of a variable with a new value it is known sooner of what kind it is than of a list that changes
-        state[0] = (list_join(state[0][0], element(x)) if flat else _and_one(state[0][0], element(x)),)
+        state[0] = (list_join(state[0][0], element(x)) if flat else _and_one(state[0][0], tracer.facts.certain(element(x))),)
 
     def body(x: Any, put: Callable[[Any], None] = put_anew) -> None:
         decided = True if test is None else truth(test(x))
         if isinstance(decided, Tensor):
-            there = isinstance(x, MaybeNone) and _says_there(decided, x)
-            if_stmt(decided, lambda: put_anew(tracer.defined(x.bare(), "an entry") if there else x), _nothing, get_state, set_state, _NAMES)
+            if_stmt(decided, partial(put_anew, x), _nothing, get_state, set_state, _NAMES)
         elif decided:
             put(x)
 
@@ -59,14 +56,6 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
         for x in xs if over is None else map(over.item, range(over.length)):
             body(x, put)
     return state[0][0]
-
-
-def _says_there(test: Tensor, x: MaybeNone) -> bool:
-    """Whether a test is that a value is not None."""
-    v = test._value
-    assert isinstance(v, Variable)
-    maker = next((op for op in reversed(v.block.ops) if v.name in op.output_names), None)
-    return maker is not None and maker.type == "logical_not" and maker.input("X") == [getattr(x.is_none._value, "name", None)]
 
 
 def _nothing() -> None:

@@ -228,7 +228,7 @@ def _differ(values: Sequence[Any], what: str) -> StructureError:
     hint = "give all entries the same parts, and their lists tensors or numbers of one dtype and shape"
     if any(isinstance(x, MaybeNone) for x in values):
         said = "one may be None"
-        hint = "put in what is computed of it where it is there (r * 1), or filter by `if r is not None` in the comprehension alone"
+        hint = "put it in where it is not None, or what is computed of it there"
     return StructureError(
         f"all entries of {what} must be of one structure, as only the run knows its length or order: {said}", location=user_location(2),
         hint=hint,

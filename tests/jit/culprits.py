@@ -1759,9 +1759,9 @@ def numbers_and_a_text_in_a_list(x):
     return len(log)
 
 
-def appended_where_it_is_there(x):
+def appended_where_it_may_be_none(x):
     found = x[0] if x[0] > 0 else None
     rows = []
-    if found is not None:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
+    if x[1] > 0:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
         rows.append(found)
     return len(rows)

@@ -140,7 +140,8 @@ def filtered(x):
         if x[i] > 0:
             found[i] = x[i] * 2
     there = [v for v in found if v is not None]
-    return there, len(there), sum(v * 2 for v in there) if len(there) > 0 else x.sum()
+    large = [v for v in found if v is not None and v > 3]
+    return there, large, list(filter(lambda v: v is not None, found)), sum(v * 2 for v in there) if len(there) > 0 else x.sum()
 
 
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
