@@ -79,7 +79,7 @@ class PyLayer:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls `forward` and records it as one step."""
         inputs = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        wanted = _dispatch.is_grad_enabled() and not all(t.stop_gradient for t in inputs)
+        wanted = _dispatch.is_grad_enabled() and not all(t._stops for t in inputs)
         if wanted and not _dispatch.in_dynamic_mode():
             raise PythonGradientError(
                 f"{cls.__name__}.backward is Python code; it cannot become part of a program", location=user_location(),
