@@ -32,7 +32,7 @@ class Changeable:
             return [], []
         if self._told != (len(reach.changed), reach.items):
             self._told, self._objects, self._dicts = (len(reach.changed), reach.items), 0, 0
-        # a list that grows, or a dict that gets keys, is replaced, in whatever holds it, for as long as functions are traced
+        # a list that grows is replaced, in whatever holds it, for as long as functions are traced
         containers: list[Any] = list(islice(reach.dicts.values(), self._dicts, None))
         variables: list[OuterVariable] = []
         for x in islice(reach.objects.values(), self._objects, None):
@@ -57,8 +57,6 @@ class Changeable:
         if isinstance(x, types.ModuleType):
             lists = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) in (list, dict)}
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | lists]
-            containers = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) in (list, dict)}
-            return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | containers]
         if isinstance(x, Tensor):
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) - OF_TENSORS]
         return [] if reach.is_foreign_class(x) else self._of_class(x)
