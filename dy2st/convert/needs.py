@@ -85,8 +85,7 @@ class Needs:
         v = tensor._value
         if isinstance(v, Variable) and self.of_variable(v) is Need.SOMETIMES:
             raise StagedValueError(
-                "whether a gradient flows to the tensor (stop_gradient, which its text shows) depends on the path or the iteration, so "
-                "that only the run knows",
+                "whether a gradient flows to the tensor (stop_gradient) depends on the path or the iteration, so that only the run knows",
                 location=user_location(3),
                 hint="use y.detach(), where it does not matter; or give the loop or branch a value that needs a gradient to begin with",
             )  # fmt: skip

@@ -109,7 +109,7 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
                 specs.append(spec)
                 tensors.append(flag)
                 parts.append("")
-            specs.append(("=" if tensor._weak else "" if tensor.stop_gradient else "^") + shown)
+            specs.append(("=" if tensor._weak else "" if tensor._stops else "^") + shown)
             tensors.append(tensor)
             parts.append(piece)
     return parts, specs, tensors

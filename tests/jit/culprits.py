@@ -1663,13 +1663,12 @@ def stop_gradient_of_some_iterations(x):
     y, w = paddle.zeros([2]), paddle.to_tensor([2.0, 3.0], stop_gradient=False)
     for v in x:
         y = y + v * w
-    return (1, y) if y.stop_gradient else (2, y)  # error: whether a gradient flows to the tensor (stop_gradient, which its text shows)
+    return (1, y) if y.stop_gradient else (2, y)  # error: whether a gradient flows to the tensor (stop_gradient) depends on the path or the
 
 
-def stop_gradient_of_one_path_printed(x):
+def stop_gradient_of_one_path(x):
     y = x * 2 if x.sum() > 0 else x * paddle.to_tensor([2.0, 3.0], stop_gradient=False)
-    print(y)  # error: whether a gradient flows to the tensor (stop_gradient, which its text shows) depends on the path
-    return y
+    return y * 1 if y.stop_gradient else y  # error: whether a gradient flows to the tensor (stop_gradient) depends on the path
 
 
 def result_of_a_new_leaf(x):
