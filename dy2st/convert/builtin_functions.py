@@ -41,7 +41,7 @@ from .iterables import (
     staged_reversed,
     staged_zip,
 )
-from .iterators import fresh, iter_, next_
+from .iterators import advanced, fresh, iter_, next_, used_up
 from .lists import stackable
 from .logical import compare, in_, not_, python_bool
 from .math_functions import MATH
@@ -168,7 +168,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
         return zip(*values, strict=strict)
     known = all(over is None or not isinstance(over.length, Tensor) for over in overs)
     if known:  # the others may hold anything, if Python does the loop
-        values = [x if over is not None or is_seen_through(x) else listed(x) for x, over in zip(values, overs, strict=True)]
+        values = [x if over is not None or is_seen_through(x) else listed(used_up(x)) for x, over in zip(values, overs, strict=True)]
         plain = [x for x, over in zip(values, overs, strict=True) if over is None and not isinstance(x, range)]
         if not all(stackable(v) for x in plain for v in ahead(x)):
             return zip(*(x if over is None else over for x, over in zip(values, overs, strict=True)), strict=strict)
@@ -311,7 +311,7 @@ def list_(*args: Any) -> Any:
 
 def dict_(*args: Any, **kwargs: Any) -> Any:
     if not (len(args) == 1 and isinstance(args[0], StagedDict)):
-        return dict(*args, **kwargs)
+        return dict(*map(advanced, args), **kwargs)
     new = args[0].copy()
     new.update(kwargs)
     return new

@@ -27,7 +27,7 @@ from .containers import is_container
 from .dynamic import DynamicList
 from .followed import require_followed
 from .foreign import is_foreign
-from .iterators import fresh, with_fresh
+from .iterators import advanced, next_, with_fresh
 from .optional import MaybeNone
 from .options import OneOf
 from .printing import print_
@@ -96,6 +96,8 @@ def call(f: Any) -> Any:
         return _builtin(f, tracer)
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
         return functools.partial(cached, tracer, f)
+    if isinstance(f, types.MethodWrapperType) and f.__name__ == "__next__":
+        return functools.partial(next_, f.__self__)
     original = getattr(type(f), "_dy2st_function", None)
     if original is not None:
         return call(original.__get__(f))
@@ -225,8 +227,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
-    if tracer is not None and isinstance(owner, types.GeneratorType):
-        fresh(owner)
+    if tracer is not None and f.__name__ != "close":
+        advanced(owner)
     if tracer is not None and type(owner) in (list, dict):
         return _container_method(owner, f.__name__)
     if tracer is not None and isinstance(owner, str):
@@ -235,10 +237,14 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
             return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
         require_followed(owner, f.__name__)
-    if tracer is not None and tracer.left:
-        return functools.partial(with_fresh, f)
+    if tracer is None or f in _LOOKING or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
+        return f
     wants_numbers = isinstance(f, type) and is_foreign(f.__module__) and f.__module__.partition(".")[0] not in _OURS
-    return functools.partial(_of_library, f) if tracer is not None and wants_numbers else f
+    return functools.partial(with_fresh, functools.partial(_of_library, f) if wants_numbers else f)
+
+
+# functions of Python's that only look at what they get, and show attributes to who calls them
+_LOOKING = frozenset({repr, str, hash, callable, dir, vars, format})
 
 
 # what the functions of NumPy are called here, where that is another name

@@ -11,18 +11,20 @@ from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
+from .behind import lists_behind
 from .containers import differ
 from .generators import Generator
 from .growing import current
 from .if_stmt import State, if_stmt, truth
-from .iterables import Staged, lists_behind, staged
-from .iterators import fresh, leave
+from .iterables import Staged, staged
+from .iterators import Onward, fresh, leave
 from .logical import and_
 from .loops import Loop, probe
 from .tracer import Tracer, current_tracer, need_tracer
 
 _UNROLL_LIMIT = 100_000
 _NO_END = 2**62
+_END = object()  # what stands for an item where there is none any more
 
 
 def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
@@ -57,6 +59,7 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     lists = [] if tracer is None else lists_behind(iterable)
     items: Iterator[Any] = iter(iterable)
+    onward: Onward | None = None
     for count in itertools.count():
         go = extra_test() if tracer is None else probe(tracer, extra_test, get_state, set_state)
         if not isinstance(go, Tensor) and not go:
@@ -66,13 +69,15 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             first, second = next(items), next(items)
             if isinstance(first, int) and isinstance(second, int):
                 assert tracer is not None
-                leave(tracer, iterable)
+                leave(tracer, items)
                 _staged_for(tracer, _counted(first, second - first), body, extra_test, get_state, set_state, names)
                 return
             items = itertools.chain((first, second), items)
-        try:
-            item = next(items)
-        except StopIteration:
+        if isinstance(go, Tensor):
+            assert tracer is not None
+            onward = onward or Onward(tracer, items)
+        item = next(items, _END) if onward is None else onward.next(_END)
+        if item is _END:
             return
         if not isinstance(go, Tensor):
             body(item)
@@ -86,7 +91,6 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
                 "iterations; each is traced",
                 location=user_location(), hint="loop over a tensor, or range(tensor), or use while",
             )  # fmt: skip
-        leave(tracer, iterable)
         if_stmt(extra_test(), partial(body, item), _nothing, get_state, set_state, names)
         for found in lists:
             _require_same(tracer, found)

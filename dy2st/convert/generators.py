@@ -87,6 +87,9 @@ class Generator(Lazy):
 
         return staged(list_comp(over, element, self.test, self.flat))
 
+    def sources(self) -> list[Any]:
+        return [self.source]
+
     def _taken(self, to_the_end: bool = True) -> Any:
         """What it iterates over; a loop over that takes the items from it."""
         source = self.source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
@@ -63,6 +62,10 @@ class Lazy(Iterator):
 
     def first(self, *default: Any) -> Any:
         """`next(self, *default)`."""
+        raise NotImplementedError
+
+    def sources(self) -> list[Any]:
+        """What it takes its items from."""
         raise NotImplementedError
 
 
@@ -145,13 +148,16 @@ def staged(x: Any) -> Staged | None:
 
 def indexed(x: Any, what: str) -> Staged:
     """How to loop over a value beside one of dynamic length (in `zip`): Python sequences become tensors."""
+    from .behind import lists_behind
+    from .iterators import used_up
+
     found = staged(x)
     if found is not None:
         return found
     if isinstance(x, range):
         return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
     lists = lists_behind(x)
-    items = listed(x)
+    items = listed(used_up(x))
     if not items:
         return Staged(0, lambda i: i, what, lists=lists)
     if other := [v for v in items if not stackable(v)]:
@@ -170,21 +176,6 @@ def indexed(x: Any, what: str) -> Staged:
 
 
 _LIST_ITERATOR = type(iter([1]))
-
-
-_OF_LISTS = (_LIST_ITERATOR, type(reversed([1])))
-_OF_ITERATORS = (zip, enumerate, map, filter, itertools.chain, itertools.islice, itertools.takewhile, itertools.dropwhile)
-
-
-def lists_behind(x: Any) -> list[list]:
-    """The lists of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
-    if type(x) is list:
-        return [x]
-    inside = gc.get_referents(x) if type(x) in (*_OF_LISTS, *_OF_ITERATORS) else []
-    if type(x) in _OF_LISTS:
-        return [v for v in inside if type(v) is list]
-    held = [v for part in inside for v in (part if type(part) is tuple else (part,))]
-    return [v for part in held if type(part) in (*_OF_LISTS, *_OF_ITERATORS) for v in lists_behind(part)]
 
 
 def is_seen_through(x: Any) -> bool:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import types
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+
+from dy2st_runtime.ir import Operator
+from dy2st_runtime.ir.visit import all_ops
 
 from ..errors import StagedValueError
 from ..library.iteration import next_or
 from ..tensor.location import user_location
-from .containers import LEAVES
+from .behind import Opened, behind, is_iterator, runs_code
+from .containers import LEAVES, containers_of
 from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
 from .maybe_value import MaybeValue
 from .running import named_variables, variables
+from .snapshot import Snapshot
 from .special import bound
 from .tracer import current_tracer
 
 if TYPE_CHECKING:
     from .tracer import Tracer
-
-# whose iterators keep their position where no code can see it; those of users' classes have it in attributes
-_MODULES = {"builtins", "itertools", "collections", "_io", "_collections", "_random"}
-
-
-def is_iterator(x: Any) -> bool:
-    """Whether a value has a position that `next` advances."""
-    if isinstance(x, Staged):
-        return x.once
-    kind = type(x)
-    return isinstance(x, (types.GeneratorType, Lazy)) or (hasattr(kind, "__next__") and kind.__module__ in _MODULES)
 
 
 def iterators_around(tracer: Tracer) -> dict[int, Any]:
@@ -47,54 +41,147 @@ def fresh(iterable: Any) -> Any:
         iterable = iterable._dy_bare("'NoneType' object is not iterable")
     if isinstance(iterable, StagedDict):
         return iterable.keys()
-    tracer = current_tracer()
-    if tracer is None:
+    if current_tracer() is None:
         return iterable
     own = bound(iterable, "__iter__")
-    if own is not None:
-        iterable = own()
-    if is_iterator(iterable):
-        _require_fresh(tracer, iterable)
-    if isinstance(iterable, types.GeneratorType):
-        tracer.suspended.add(iterable)
-    if isinstance(iterable, Staged) and iterable.once:
-        tracer.left[id(iterable)] = iterable
-        return Staged(iterable.length, iterable.item, iterable.what, lists=iterable.lists, live=iterable.live)
+    return advanced(iterable if own is None else _opened(own()))
+
+
+def _opened(iterator: Any) -> Any:
+    """What an `__iter__` of the user's gives, so that nobody asks that for an iterator once more."""
+    if hasattr(type(iterator), "__next__"):
+        return iterator if bound(iterator, "__iter__") is None else Opened(iterator)
+    if is_iterator(iterator):
+        return iterator
+    raise TypeError(f"iter() returned non-iterator of type {type(iterator).__name__!r}")
+
+
+def advanced(iterator: Any) -> Any:
+    """A value that is going to be iterated over, if it may be.
+
+    Raises:
+        StagedValueError: it is an iterator that is older than what is being traced, or of which only the run knows how far it is.
+    """
+    tracer = current_tracer()
+    if tracer is None or type(iterator) in LEAVES or not is_iterator(iterator):
+        return iterator
+    for one in filter(is_iterator, behind(iterator)):
+        _require_fresh(tracer, one)
+        if isinstance(one, types.GeneratorType):
+            tracer.suspended.add(one)
+    if not isinstance(iterator, Staged):
+        return iterator
+    tracer.left[id(iterator)] = iterator
+    return Staged(iterator.length, iterator.item, iterator.what, lists=iterator.lists, live=iterator.live)
+
+
+def used_up(iterable: Any) -> Any:
+    """An iterable of which all items are taken, where Python would take no more than it needs: nobody may ask for the rest."""
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.left.update((id(x), x) for x in behind(iterable))
     return iterable
 
 
-def leave(tracer: Tracer, iterable: Any) -> None:
-    """Notes that only the run knows how far a loop over this has come.
+def leave(tracer: Tracer, iterable: Any) -> dict[int, Any]:
+    """Notes that only the run knows how far a loop over this has come; returns the iterators that are advanced by it, by id.
 
     Raises:
-        StagedValueError: it is an iterator of a class of the user's, whose attributes say so, and there is a variable for it.
+        StagedValueError: one of them is of a class of the user's, whose attributes say so, and there is a variable for it.
     """
-    if is_iterator(iterable):
-        tracer.left[id(iterable)] = iterable
-    elif bound(iterable, "__next__") is not None and (id(iterable) in tracer.before or any(v is iterable for *_, v in named_variables())):
-        raise StagedValueError(
-            f"how far a {type(iterable).__name__} has come would depend on a tensor: a loop over it ends under a condition",
-            location=user_location(2), hint="make it in the header of the loop, or use a list and an index",
-        )  # fmt: skip
+    found = {id(x): x for x in behind(iterable)}
+    for x in found.values():
+        if bound(x, "__next__") is not None and (id(x) in tracer.before or any(v is x for *_, v in named_variables())):
+            raise StagedValueError(
+                f"how far a {type(x).__name__} has come would depend on a tensor: a loop over it ends under a condition",
+                location=user_location(2), hint="make it in the header of the loop, or use a list and an index",
+            )  # fmt: skip
+    tracer.left.update(found)
+    return found
+
+
+class Onward:
+    """Takes items from an iterator, while tracing, to where only some runs come.
+
+    Attributes:
+        known: the iterators that are advanced by that.
+    """
+
+    def __init__(self, tracer: Tracer, items: Iterator[Any]) -> None:
+        self.tracer, self.items = tracer, items
+        self.known = leave(tracer, items)
+        self._runs_code = runs_code(items)
+
+    def next(self, default: Any) -> Any:
+        """`next(items, default)`.
+
+        Raises:
+            StagedValueError: that has effects, which only those runs should have that come there.
+        """
+        tracer = self.tracer
+        tracer.onward.append(self.known)
+        try:
+            if not self._runs_code:
+                return next(self.items, default)
+            tracer.watch_locals()
+            snapshot, ops, mutations = tracer.snapshot(), len(tracer.block.ops), tracer.aliases.mutations
+            item = next(self.items, default)
+            effect = _effect(tracer.block.ops[ops:])
+            if effect is not None or tracer.aliases.mutations > mutations or self._changed(snapshot):
+                what = "changes what is used elsewhere" if effect is None else "prints" if effect.type == "print" else "has an effect"
+                raise StagedValueError(
+                    f"to take an item from what the loop runs over {what}, which only the runs should do that have not left the loop",
+                    location=user_location(2), hint="take the items in the body of a while loop",
+                )  # fmt: skip
+            return item
+        finally:
+            tracer.onward.pop()
+
+    def _changed(self, snapshot: Snapshot) -> bool:
+        """Whether anything is other than it was but what only the iterators know."""
+        changed = {id(cell.target) for cell in snapshot.changed()}
+        return bool(changed and changed - {id(c) for c in _kept_by(self.tracer, self.items)})
+
+
+def _effect(ops: Iterable[Operator]) -> Operator | None:
+    """The first of the ops that does something."""
+    inside = ((op, [inner for block in op.blocks for inner in all_ops(block)]) for op in ops)
+    return next((op for outer, inner in inside for op in (outer, *inner) if op.record.effect), None)
+
+
+def _kept_by(tracer: Tracer, iterable: Any) -> Iterable[Any]:
+    """The containers that only iterators know: those of users' classes in their attributes, generators in their variables."""
+    owners: list[Any] = []
+    for x in behind(iterable):
+        if bound(x, "__next__") is not None:
+            owners.append(x)
+        elif (frame := getattr(x, "gi_frame", None)) is not None:
+            owners += frame.f_locals.values()
+    known = {id(c) for c in containers_of(*(v for *_, v in named_variables()))}
+    return [c for c in containers_of(*owners) if id(c) not in known and id(c) not in tracer.before]
 
 
 def with_fresh(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Calls a function of Python's, which may use up iterators."""
-    return f(*map(fresh, args), **kwargs)
+    return f(*map(advanced, args), **kwargs)
 
 
 def iter_(x: Any, *sentinel: Any) -> Any:
     """`iter`."""
     from .generators import generator
 
-    x = fresh(x)
+    x = x if sentinel else fresh(x)
+    if isinstance(x, Opened):
+        return x.iterator
     return iter(x, *sentinel) if sentinel or staged(x) is None else generator(x, lambda item: item)
 
 
 def next_(iterator: Any, *default: Any) -> Any:
     from .generators import Generator
 
-    iterator = fresh(iterator)
+    if isinstance(iterator, MaybeValue):
+        iterator = iterator._dy_bare("'NoneType' object is not an iterator")
+    iterator = advanced(iterator)
     if isinstance(iterator, Staged):
         iterator = Generator(iterator, lambda item: item, None, False)
     if isinstance(iterator, Lazy):
@@ -107,13 +194,13 @@ def next_(iterator: Any, *default: Any) -> Any:
 
 
 def _require_fresh(tracer: Tracer, iterator: Any) -> None:
-    name = iterator.what if isinstance(iterator, Staged) else type(iterator).__name__
+    name = iterator.what if isinstance(iterator, Staged) else "generator" if isinstance(iterator, Lazy) else type(iterator).__name__
     if id(iterator) in tracer.before:
         raise StagedValueError(
             f"a {name} that is there before the call would be advanced once, while tracing, and not by each call",
             location=user_location(2), hint="make it in the function, or take its items outside and pass them",
         )  # fmt: skip
-    if id(iterator) in tracer.left:
+    if id(iterator) in tracer.left and not any(id(iterator) in known for known in tracer.onward):
         raise StagedValueError(
             f"how far a {name} has come, over which a loop has run, depends on a tensor",
             location=user_location(2), hint="make another one, or use a list and an index",
@@ -123,3 +210,5 @@ def _require_fresh(tracer: Tracer, iterator: Any) -> None:
             f"a {name} is advanced in a branch or a loop that depends on a tensor: only the run knows how far",
             location=user_location(2), hint="use a list and an index, or a for loop over what the iterator gives",
         )  # fmt: skip
+    if tracer.onward:
+        tracer.onward[-1][id(iterator)] = tracer.left[id(iterator)] = iterator

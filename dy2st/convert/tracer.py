@@ -77,6 +77,7 @@ class Tracer(Watcher, ProgramRecorder):
         new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
+        onward: the iterators from which loops take items now that only some runs take, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
         swept: the objects of the outside of which all attributes are read.
         values: the tensors that got a variable as their value when they were modified in place, by its name.
@@ -129,6 +130,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.new_leaves: dict[str, Location | None] = {}
         self.left: dict[int, Any] = {}
+        self.onward: list[dict[int, Any]] = []
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.tries = Attempts(self)

@@ -826,6 +826,108 @@ def rows_used_twice(x):
     return x * len(list(rows))  # error: how far a enumerate() has come, over which a loop has run, depends on a tensor
 
 
+def numbered_iterator_after_a_break(x):
+    parts = iter([1, 2, 3, 4])
+    for i, v in enumerate(parts):
+        x = x + v * i
+        if x.sum() > 3:
+            break
+    return x, list(parts)  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor
+
+
+def chained_iterator_after_a_break(x):
+    first, more = iter([1, 2]), iter([3, 4])
+    for v in itertools.chain(first, more):
+        x = x + v
+        if x.sum() > 3:
+            break
+    return x, sum(more)  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor
+
+
+def generator_in_a_zip_after_a_break(x):
+    parts = (v * 2 for v in [1, 2, 3])
+    for v, _ in zip(parts, range(3), strict=False):
+        x = x + v
+        if x.sum() > 3:
+            break
+    return x, next(parts, 0)  # error: how far a generator has come, over which a loop has run, depends on a tensor
+
+
+def items_after_a_search(x):
+    parts = iter({"a": 1, "b": 2}.items())
+    found = next((v for _, v in parts if x.sum() + v > 3), 0)
+    return found, dict(parts)  # error: how far a dict_itemiterator has come, over which a loop has run, depends on a tensor
+
+
+def iterator_of_a_generator_function_after_a_break(x):
+    parts = iter([1, 2, 3])
+
+    def doubled():
+        for v in parts:
+            yield v * 2
+
+    for v in doubled():
+        x = x + v
+        if x.sum() > 3:
+            break
+    return x, parts.__next__()  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor
+
+
+def iterator_in_a_function_after_a_break(x):
+    parts = iter([1, 2, 3, 4, 5, 6])
+    for v in map(lambda k: k * next(parts), [1, 2, 3]):
+        x = x + v
+        if x.sum() > 3:
+            break
+    return x, set(parts)  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor
+
+
+def iterator_beside_rows(x):
+    parts = iter([1.0, 2.0, 3.0, 4.0])
+    for row, v in zip(x, parts, strict=False):
+        x = x + row * v
+    return x, list(parts)  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor
+
+
+def file_after_a_break(x):
+    with open(__file__) as file:
+        for i, _ in enumerate(file):
+            if x.sum() > i:
+                break
+        return x * len(file.readline())  # error: how far a TextIOWrapper has come, over which a loop has run, depends on a tensor
+
+
+def queue_emptied_by_a_generator_function(x):
+    waiting = [1, 2, 3, 4]
+
+    def items():
+        while waiting:
+            yield waiting.pop(0)
+
+    for v in items():  # error: to take an item from what the loop runs over changes what is used elsewhere
+        x = x + v
+        if x.sum() > 3:
+            break
+    return x, waiting
+
+
+def queue_emptied_by_an_iterator(x):
+    waiting = [1, 2, 3, 4]
+    for i, v in enumerate(iter(lambda: waiting.pop(0), 3)):  # error: to take an item from what the loop runs over changes what is used
+        x = x + v * i
+        if x.sum() > 3:
+            break
+    return x, waiting
+
+
+def printed_by_an_iterator(x):
+    for v in map(lambda k: print(k) or k, [1, 2, 3]):  # error: to take an item from what the loop runs over prints, which only the runs
+        x = x + v
+        if x.sum() > 3:
+            break
+    return x
+
+
 class CountingUp:
     def __init__(self):
         self.n = 0
@@ -844,6 +946,14 @@ def own_iterator_left_by_a_tensor(x):
     numbers = CountingUp()
     for n in numbers:  # error: how far a CountingUp has come would depend on a tensor
         if x.sum() > n:
+            break
+    return x * numbers.n
+
+
+def own_iterator_numbered_and_left_by_a_tensor(x):
+    numbers = CountingUp()
+    for i, n in enumerate(numbers):  # error: how far a CountingUp has come would depend on a tensor
+        if x.sum() > n * i:
             break
     return x * numbers.n
 

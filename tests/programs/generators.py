@@ -396,7 +396,60 @@ def next_of_an_own_iterator(x, n):
     for _ in range(n):
         found = found * 10 + next(left, 7)
     return x * first, second, found
+
+
+class Epochs:
+    def __init__(self):
+        self.opened, self.at = 0, 0
+
+    def __iter__(self):
+        self.opened, self.at = self.opened + 1, 0
+        return self
+
+    def __next__(self):
+        self.at += 1
+        if self.at > 3:
+            raise StopIteration
+        return self.at
+
+
+def opened_once_for_each_loop(x):
+    epochs = Epochs()
+    for k in epochs:
+        x = x + k
+    listed, counts = list(epochs), [epochs.opened]
+    total = sum(epochs) + max(epochs)
+    counts.append(epochs.opened)
+    again = iter(epochs)
+    counts.append((again is epochs, next(again), again.opened))
+    for i, k in enumerate(epochs):
+        x = x + i * k
+    return x * total, listed, dict(zip(epochs, "abc", strict=True)), sorted(epochs), counts, epochs.opened, epochs.at
+
+
+def own_iterator_in_the_header_of_a_loop(x):
+    for i, k in enumerate(Epochs()):
+        x = x + k * i
+        if x.sum() > 4:
+            break
+    return x
+
+
+def iterators_left_in_wrappers(x):
+    rest = iter([1.0, 2.0, 3.0, 4.0])
+    x = x + next(rest)
+    for i, (v, k) in enumerate(zip(rest, itertools.islice(itertools.count(), 5), strict=False)):
+        x = x + v * i
+        if x.sum() > 8:
+            break
+        x = x - k
+    return x, next((v for v in iter((1.0, 5.0, 20.0)) if v > x.sum()), 0.0)
+
+
 CASES = [
+    (opened_once_for_each_loop, [(P,), (N,)], 1),
+    (own_iterator_in_the_header_of_a_loop, [(P,), (N,)], 1),
+    (iterators_left_in_wrappers, [(P,), (N,)], 1),
     *((f, [([1.0, 2.0], 2), ([-1.0, 0.5], 0), ([0.25], 7)], 1) for f in (counted_until_it_is_large, counted_down, counted_and_returned)),
     (sum_of_rows, [(P,), (N,)], 1),
     (sum_with_start, RUNS, 1),

@@ -1,0 +1,83 @@
+"""What iterators advance besides themselves, and the lists over which they run in the end."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from .containers import LEAVES
+from .iterables import Lazy, Staged
+
+# whose iterators keep their position where no code can see it; those of users' classes have it in attributes
+_MODULES = {"builtins", "itertools", "collections", "_io", "_csv", "_collections", "_random"}
+_OF_LISTS = (type(iter([])), type(reversed([])))
+# which give what other iterators give, and run code of the user's at most in functions that they are given
+_OF_ITERATORS = (zip, enumerate, map, filter, *(t for t in vars(itertools).values() if isinstance(t, type) and hasattr(t, "__next__")))
+# which run no code of the user's
+_OF_CONTAINERS = (*_OF_LISTS, *(type(iter(c)) for c in ((), range(1), range(2**70), {}, {}.values(), {}.items(), set(), "", b"")),
+                  *(type(reversed(c)) for c in ({}, {}.values(), {}.items())))  # fmt: skip
+_HOLDERS = (tuple, list)
+
+
+class Opened(Iterator):
+    """What an `__iter__` of the user's has given, if that is of a class of the user's too: Python would ask it for an iterator again."""
+
+    def __init__(self, iterator: Any):
+        self.iterator = iterator
+
+    def __next__(self) -> Any:
+        return next(self.iterator)
+
+
+def is_iterator(x: Any) -> bool:
+    """Whether a value has a position that `next` advances, and which no attribute tells."""
+    if isinstance(x, Staged):
+        return x.once
+    kind = type(x)
+    return isinstance(x, (types.GeneratorType, Lazy)) or (hasattr(kind, "__next__") and kind.__module__ in _MODULES)
+
+
+def behind(x: Any) -> list[Any]:
+    """The iterators that are advanced with this one: itself, and those from which it takes its items; also those of users' classes."""
+    found: dict[int, Any] = {}
+    left: list[Any] = [x]
+    while left:
+        x = left.pop()
+        if type(x) not in LEAVES and id(x) not in found and (is_iterator(x) or hasattr(type(x), "__next__")):
+            found[id(x)] = x
+            left += _taken_from(x)
+    return list(found.values())
+
+
+def _taken_from(x: Any) -> list[Any]:
+    if isinstance(x, Opened):
+        return [x.iterator]
+    if isinstance(x, Lazy):
+        return x.sources()
+    if isinstance(x, types.GeneratorType):
+        # in its variables, those outside of the function too, or what its loops run over; objects of users' classes show what it changes
+        found = [*(() if x.gi_frame is None else x.gi_frame.f_locals.values()), *gc.get_referents(x)]
+        return [v for v in found if type(v) not in LEAVES and is_iterator(v)]
+    if not isinstance(x, _OF_ITERATORS):
+        return []
+    inside = gc.get_referents(x)
+    if isinstance(x, itertools.chain):  # the iterables that are to come are entries of what it iterates over
+        inside += [v for part in inside for held in gc.get_referents(part) if type(held) in _HOLDERS for v in held]
+    return [v for part in inside for v in (part if type(part) is tuple else (part,))]
+
+
+def runs_code(x: Any) -> bool:
+    """Whether functions of the user's may run where an iterator is advanced."""
+    return any(not isinstance(v, (*_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in behind(x))
+
+
+def lists_behind(x: Any) -> list[list]:
+    """The lists of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
+    if type(x) is list:
+        return [x]
+    if not isinstance(x, (*_OF_LISTS, *_OF_ITERATORS)):
+        return []
+    return [v for part in behind(x) if type(part) in _OF_LISTS for v in gc.get_referents(part) if type(v) is list]
