@@ -104,10 +104,13 @@ def store(a: list | dict, key: Any, value: Any) -> None:
 
 def fits_array(items: Sequence[Any], new: Sequence[Any]) -> bool:
     """Whether a list of these items, and of new ones, can be one of dynamic length."""
-    if any(isinstance(x, MaybeNone) for x in (*items, *new)):
+    together = (*items, *new)
+    if any(isinstance(x, MaybeNone) for x in together):
         return False
+    if any(isinstance(x, Tensor) and x.ndim for x in together) and any(not isinstance(x, Tensor) or x._weak for x in together):
+        return False  # a number has no dims there
     try:
-        element_type([*items, *new], "")
+        element_type(together, "")
     except Dy2stError:
         return False
     return True

@@ -133,6 +133,30 @@ def written_beside_none(x, n):
     return s, [x if c is None else c for c in cache]
 
 
+def sums_by_class(x, labels):
+    sums, counts = [0, 0, 0], [0] * 3
+    for i in range(labels.shape[0]):
+        sums[int(labels[i])] += x * i
+        counts[int(labels[i])] += 1
+    return sums, [s / max(c, 1) for s, c in zip(sums, counts, strict=True)]
+
+
+def sums_by_class_of_rows(x, labels):
+    sums = [0.0] * 2
+    for row, k in zip(paddle.stack([x, x * 2, x + 1]), labels.astype("int64"), strict=False):
+        sums[k] = sums[k] + row
+    sums[0] = sums[0] * 2
+    return sums, sums[1] + x
+
+
+def number_replaced_by_a_vector(x, n):
+    parts = [0, 0]
+    parts[n] = x
+    parts[1 - n] = parts[1 - n] * 2
+    parts[n] = parts[n] * 3
+    return parts, parts[0] + x
+
+
 def swapped(x, n):
     a = [x, x * 2, x * 3, x * 4]
     for i in range(n):
@@ -278,6 +302,8 @@ def items_of_the_last_one(x, n):
 
 
 CASES = [
+    *((f, [([1.0, 2.0], [1.0, 0.0, 1.0]), ([-1.0, 0.5], [0.0, 0.0, 0.0])], 1) for f in (sums_by_class, sums_by_class_of_rows)),
+    (number_replaced_by_a_vector, [([1.0, 2.0], 0), ([1.0, 2.0], 1)], 1),
     *((f, [([1.0, 2.0], 1), ([-1.0, 0.5], 0)], 1) for f in (item_of_what_a_call_gives, items_of_the_last_one)),
     *((f, READ, 1) for f in (
         sizes_differ, numbers, weights, none_in_a_list, unpacked_item, text_item, function_item, layer_item, layers_in_a_loop,
