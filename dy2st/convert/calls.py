@@ -8,6 +8,7 @@ import math
 import sys
 import threading
 import types
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -81,7 +82,8 @@ def call(f: Any) -> Any:
     if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
         return functools.partial(_of_library, f)
     try:
-        replacement = FUNCTIONS.get(f) if f.__hash__ else None
+        # a class of the user's may have a `__hash__` of its own, which nobody has called
+        replacement = FUNCTIONS.get(f) if f.__hash__ and is_foreign(type(f).__module__) else None
     except TypeError:
         replacement = None
     if replacement is not None:
@@ -232,19 +234,22 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and type(owner) in (list, dict):
         return _container_method(owner, f.__name__)
     if tracer is not None and isinstance(owner, str):
-        return lambda *args, **kwargs: text(f(*args, **kwargs))
+        return lambda *args, **kwargs: text(with_fresh(f, *args, **kwargs))
     if tracer is not None:
         if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
             return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
         require_followed(owner, f.__name__)
-    if tracer is None or f in _LOOKING or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
+    if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
+    takes_all = f in _TAKING_ALL or (tracer.left and f not in _OF_WHO_CALLS)
     wants_numbers = isinstance(f, type) and is_foreign(f.__module__) and f.__module__.partition(".")[0] not in _OURS
-    return functools.partial(with_fresh, functools.partial(_of_library, f) if wants_numbers else f)
+    found = functools.partial(_of_library, f) if wants_numbers else f
+    return functools.partial(with_fresh, found) if takes_all else found
 
 
-# functions of Python's that only look at what they get, and show attributes to who calls them
-_LOOKING = frozenset({repr, str, hash, callable, dir, vars, format})
+# functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
+_TAKING_ALL = frozenset({set, frozenset, bytes, bytearray})
+_OF_WHO_CALLS = frozenset({globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, warnings.warn, repr, str, format, hash, callable})
 
 
 # what the functions of NumPy are called here, where that is another name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import pprint
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +40,29 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     parts, specs, tensors = texts(values, " " if sep is None else sep)
     tracer.effect("print", In=tensors, parts=parts, specs=specs, end="\n" if end is None else end,
                   stderr=file is sys.stderr, flush=bool(flush))  # fmt: skip
+
+
+def _pretty(*args: Any, stream: Any = None, **kwargs: Any) -> None:
+    """`pprint.pprint`, which writes by itself.
+
+    Raises:
+        StagedValueError: where it breaks lines depends on the texts of tensors.
+    """
+    if stream is not None or current_tracer() is None:
+        pprint.pprint(*args, stream=stream, **kwargs)
+        return
+    if any(is_staged(x) or isinstance(x, StagedList) for x in flatten((args, kwargs))[0]):
+        raise StagedValueError("pprint() of what holds a tensor is not supported while tracing", location=user_location(2),
+                               hint="use print(), or return it and print it outside")  # fmt: skip
+    print_(pprint.pformat(*args, **kwargs))
+
+
+def _pretty_in_order(*args: Any, sort_dicts: bool = False, **kwargs: Any) -> None:
+    """`pprint.pp`."""
+    _pretty(*args, sort_dicts=sort_dicts, **kwargs)
+
+
+PRETTY: dict[Any, Callable] = {pprint.pprint: _pretty, pprint.pp: _pretty_in_order}
 
 
 def _log(original: Callable, level: int | None, logger: logging.Logger, /, *args: Any, **kwargs: Any) -> None:

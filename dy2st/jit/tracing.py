@@ -47,6 +47,7 @@ from ..convert.names import names_of
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.places import CONTENTS, LENGTH, Place, place_of_attribute
+from ..convert.printed import printing_later
 from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
@@ -189,7 +190,7 @@ class Trace:
         tracer.before = {id(x): x for x in (*tracer.reach.objects.values(), *tracer.containers)}
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         grad = dispatch.is_grad_enabled()
-        with dispatch.recording(tracer):
+        with dispatch.recording(tracer), printing_later():
             try:
                 for t in self.opened:  # so that code that reads its shape gets that of the run
                     tracer.on_mutate(t)

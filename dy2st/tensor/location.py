@@ -159,6 +159,13 @@ def asked_by_debugger() -> bool:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
+    return by_debugger(frame)
+
+
+def by_debugger(frame: FrameType | None) -> bool:
+    """Whether code runs for a debugger: its own, or what was typed there."""
+    if frame is not None and frame.f_code.co_filename.startswith("<"):
+        frame = frame.f_back
     return frame is not None and frame.f_globals.get("__name__") in _DEBUGGERS
 
 

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import itertools
 import os
+import pprint
 import queue
 import statistics
 import sys
@@ -918,6 +919,24 @@ def queue_emptied_by_an_iterator(x):
         if x.sum() > 3:
             break
     return x, waiting
+
+
+def printed_in_lines(x):
+    pprint.pprint({"x": [x]})  # error: pprint() of what holds a tensor is not supported while tracing
+    return x
+
+
+def printed_by_a_generator_function(x):
+    def items():
+        for k in range(3):
+            print(k)
+            yield k
+
+    for k in items():  # error: to take an item from what the loop runs over prints, which only the runs should do that have not left
+        x = x + k
+        if x.sum() > 3:
+            break
+    return x
 
 
 def printed_by_an_iterator(x):

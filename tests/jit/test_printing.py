@@ -1,0 +1,125 @@
+"""What code prints that runs as it is: each call prints it, as in eager mode, and in its place."""
+
+import builtins
+import contextlib
+import functools
+import pprint
+import threading
+
+import pytest
+
+from dy2st import Tensor, jit
+from dy2st_runtime import config
+
+
+@contextlib.contextmanager
+def announced(name, x):
+    print("begin", name)
+    yield x * 2
+    print("end", name, x.sum())
+
+
+def by_managers(x):
+    for i in range(3):
+        with announced(i, x) as y:
+            if y.sum() > 6:
+                break
+            print("between")
+            x = x + y
+    return x
+
+
+def by_a_generator_function(x):
+    def items():
+        print("first", x)
+        yield 1
+        print("second", end="!\n")
+        yield 2
+
+    for k in items():
+        if x.sum() > 0:
+            x = x + k
+    return x
+
+
+@jit.not_to_static
+def as_it_is(x):
+    print("as it is", x.sum())
+    return x + 1
+
+
+def by_what_is_not_converted(x):
+    while x.sum() < 6:
+        x = as_it_is(x)
+    return x
+
+
+class Base:
+    def __init_subclass__(cls):
+        print("subclass", cls.__name__)
+
+
+def by_a_body_of_a_class(x):
+    class Inner(Base):
+        print("body")
+
+    return x * len(Inner.__name__)
+
+
+class Hashed:
+    def __hash__(self):
+        print("hashed")
+        return 3
+
+    def __call__(self, x):
+        print("called")
+        return x * 2
+
+
+def by_special_methods(x):
+    found = Hashed()
+    return found(x) * {found: 2}[found]
+
+
+def in_lines(x):
+    pprint.pprint({"b": [1, 2], "a": "text"}, width=12)
+    pprint.pp({"b": 1, "a": 2})
+    return x
+
+
+def under_other_names(x):
+    show, shown = print, {"print": print}
+    shown["print"]("one", x.mean())
+    functools.partial(print, "two", sep="-")(3)
+    (show if x.sum() > 0 else shown["print"])("three")
+    return x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [by_managers, by_a_generator_function, by_what_is_not_converted, by_a_body_of_a_class, by_special_methods, in_lines, under_other_names],
+    ids=lambda f: f.__name__,
+)
+def test_each_call_prints_it(function, capsys):
+    static = jit.to_static(function)
+    with config.NO_JIT.override(True):
+        for values in ([1.0, 1.5], [-1.0, 0.5], [1.0, 1.5], [3.0, 4.0]):
+            expected = function(Tensor(values, stop_gradient=False)).numpy()
+            text = capsys.readouterr().out
+            assert static(Tensor(values, stop_gradient=False)).numpy().tolist() == expected.tolist()
+            assert capsys.readouterr().out == text
+
+
+def test_print_is_pythons_own_after_a_trace_and_in_other_threads(capsys):
+    before = builtins.print
+
+    def function(x):
+        thread = threading.Thread(target=builtins.print, args=("another thread",))
+        thread.start()
+        thread.join()
+        return x
+
+    static = jit.to_static(function)
+    static(Tensor([1.0]))
+    assert capsys.readouterr().out == "another thread\n"
+    assert builtins.print is before
