@@ -295,10 +295,37 @@ def gradient_stopped_in_a_loop(x):
     return out
 
 
+class Moved:
+    def go(self, x):
+        return x + 1
+
+
+class MovedFurther(Moved):
+    def go(self, x, super=lambda: 7):
+        return x * super()
+
+    def run(self, x):
+        def mine(y):
+            def super():
+                return 3 if y.sum() > 0 else 4
+
+            return y * super()
+
+        def pythons(self):
+            return super().go(x)
+
+        return self.go(x) + mine(x) + pythons(self) + super().go(x)
+
+
+def variables_called_super(x):
+    return MovedFurther().run(x)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
 CASES = [
+    (variables_called_super, [(P,), (N,)], 1),
     (sums_across_each_other, [([1.0, -2.0, 3.0],)], 1),
     (branch_with_several_outputs, [(P,), (N,)], 1),
     (item_assignment_in_a_branch, [(P,), (N,)], 1),
