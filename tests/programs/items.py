@@ -138,7 +138,7 @@ def sums_by_class(x, labels):
     for i in range(labels.shape[0]):
         sums[int(labels[i])] += x * i
         counts[int(labels[i])] += 1
-    return sums, [s / max(c, 1) for s, c in zip(sums, counts, strict=True)]
+    return sums, counts, sums[0] / max(counts[0], 1), [s * 2 for s in sums]
 
 
 def sums_by_class_of_rows(x, labels):
