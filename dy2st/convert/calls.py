@@ -9,7 +9,6 @@ import sys
 import threading
 import types
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -44,9 +43,9 @@ _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
                                                 "functional.ctc", "functional.decoding")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
-# with the code that was converted: a reloaded function gets another one
-_converted: weakref.WeakKeyDictionary[types.FunctionType, tuple[types.CodeType, Converted | None]]
-_converted = weakref.WeakKeyDictionary()
+# the attribute in which a function has its conversion, which leads back to it, so that both can go; with the function, as attributes
+# are copied to others (`functools.wraps`), and with the code that was converted: a reloaded function gets another one
+_CONVERSION = "_dy2st_converted"
 _lock = threading.RLock()
 # whose classes know numbers that only the run knows, or say themselves what is wrong with them
 _OURS = {"builtins", "dy2st", "dy2st_runtime"}
@@ -112,10 +111,10 @@ def call(f: Any) -> Any:
 def converted(f: types.FunctionType) -> Converted | None:
     """The conversion of a function; None if its source cannot be had, or it is not to be converted."""
     with _lock:
-        code, found = _converted.get(f, (None, None))
-        if code is not f.__code__:
+        of, code, found = f.__dict__.get(_CONVERSION, (None, None, None))
+        if of is not f or code is not f.__code__:
             found = _convert(f)
-            _converted[f] = f.__code__, found
+            f.__dict__[_CONVERSION] = f, f.__code__, found
         if found is not None:  # default arguments may be replaced too
             found.fn.__defaults__, found.fn.__kwdefaults__ = f.__defaults__, f.__kwdefaults__  # type: ignore[attr-defined]
         return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Collection, Sequence
+import weakref
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,25 +19,45 @@ from ..static.input_spec import InputSpec
 from ..tensor import Parameter, Tensor, dispatch
 
 
-@dataclass(frozen=True)
 class Constant:
-    """A Python value as part of a key: equal by type and value, or by identity if it is no plain value."""
+    """A Python value as part of a key: equal by type and value, or by identity if it is no plain value.
 
-    value: Any
+    It does not keep an object alive: when that is gone the key is equal to no other, and `value` is None.
+    """
 
-    def _identity(self) -> Any:
-        v = self.value
-        if isinstance(v, float) and v != v:
-            return (float, "nan")
-        if isinstance(v, _PLAIN):
-            return (type(v), v, str(v))  # 0.0 and -0.0 are equal, but not the same
-        return (object, id(v))
+    __slots__ = ("_held", "_identity")
+
+    def __init__(self, value: Any):
+        self._held: Callable[[], Any] | None = None
+        self._identity: tuple
+        if isinstance(value, _PLAIN):
+            # 0.0 and -0.0 are equal, but not the same
+            self._identity = (value, float, "nan") if isinstance(value, float) and value != value else (value, type(value), str(value))
+            return
+        try:
+            self._held = weakref.ref(value)
+        except TypeError:  # __slots__ without a place for weak references
+            self._held = functools.partial(_same, value)
+        self._identity = (object, id(value))
+
+    @property
+    def value(self) -> Any:
+        return self._identity[0] if self._held is None else self._held()
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        return hash(self._identity[1:])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and self._identity() == other._identity()
+        if not isinstance(other, Constant) or self._identity[1:] != other._identity[1:]:
+            return False
+        return self is other or self._held is None or self.value is other.value is not None
+
+    def __repr__(self) -> str:
+        return f"Constant({self.value!r})"
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
@@ -68,6 +89,11 @@ class Key:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def objects(self) -> Iterator[Any]:
+        """The objects among the arguments that can be gone one day: then there are no calls with this key any more."""
+        found = (k.value for k in self.leaves if isinstance(k, Constant) and isinstance(k._held, weakref.ref))
+        return (x for x in found if x is not None)
 
     @functools.cached_property
     def fed(self) -> list[int]:

@@ -55,12 +55,13 @@ def is_enabled() -> bool:
     return _enabled
 
 
-_last: deque[ConcreteProgram] = deque(maxlen=1)
+# one entry: it is replaced without a lock, and does not keep what nobody has any more
+_last: deque[weakref.ref[ConcreteProgram]] = deque(maxlen=1)
 
 
 def last_called() -> ConcreteProgram | None:
     """The trace that the last successful call of a static function used."""
-    return _last[0] if _last else None
+    return _last[0]() if _last else None
 
 
 class _Traces:
@@ -73,6 +74,7 @@ class _Traces:
         # those that were only made to be saved: one for each kind of arguments
         self.saved: dict[Key, ConcreteProgram] = {}
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
+        self._arguments: set[weakref.ref] = set()
         self.numbers = Numbers()
         self.causes = Counter()
         self.warned_of_sizes = False
@@ -81,6 +83,22 @@ class _Traces:
         self.parameters: Parameters | None = None
         self.defaults: list[Any] = []
 
+    def keep(self, concrete: ConcreteProgram, key: Key) -> None:
+        """Adds a trace, for as long as the objects live that calls with this key have as arguments."""
+        if key not in self.by_key:
+            for x in key.objects():
+                # the last reference to x may go anywhere: what is read by others at that time stays as it is
+                self._arguments.add(weakref.ref(x, functools.partial(_forget, weakref.ref(self), key)))
+        self.by_key.setdefault(key, []).append(concrete)
+        self.order = [*self.order, concrete]
+
+    def forget(self, key: Key, reference: weakref.ref) -> None:
+        """An argument of calls with this key is gone."""
+        self._arguments.discard(reference)
+        gone = self.by_key.pop(key, [])
+        self.order = [c for c in self.order if all(c is not x for x in gone)]
+        self.mixed.pop(key, None)
+
     def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
         """A tensor of the outside is to be traced with this shape from now on."""
         self._open_captures[id(t)] = weakref.ref(t), shape
@@ -88,6 +106,12 @@ class _Traces:
     def open_captures(self) -> dict[int, tuple[int, ...]]:
         """The shapes of such tensors by id; without those that are gone, whose ids others may have."""
         return {key: shape for key, (t, shape) in self._open_captures.items() if t() is not None}
+
+
+def _forget(traces: weakref.ref[_Traces], key: Key, reference: weakref.ref) -> None:
+    there = traces()
+    if there is not None:
+        there.forget(key, reference)
 
 
 class _ByObject:
@@ -220,7 +244,7 @@ class StaticFunction:
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments."""
         result = static_call.run(concrete, arguments)
-        _last.append(concrete)
+        _last.append(weakref.ref(concrete))
         return result
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
@@ -426,8 +450,7 @@ class StaticFunction:
         concrete.reason = str(reason)
         if self.splits is None:  # pieces of functions say for themselves that they have too many traces
             self._traces.causes.add(reason, self.raw.__qualname__)
-        self._traces.by_key.setdefault(key, []).append(concrete)
-        self._traces.order.append(concrete)
+        self._traces.keep(concrete, key)
         if config.dumping("traces"):
             print(f"# --- trace {len(self._traces.order)} of {self.raw.__qualname__}: {reason}", file=sys.stderr)
         return concrete

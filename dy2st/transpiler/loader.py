@@ -103,8 +103,8 @@ def bind_code(code: types.CodeType, function: types.FunctionType, values: dict[s
         new.__annotate__ = function.__annotate__  # annotations may name what is not there: nobody has asked for them yet
     else:
         new.__annotations__ = function.__annotations__
-    # __wrapped__ would lead inspect, and us, back to the original.
-    new.__dict__.update({k: v for k, v in function.__dict__.items() if k != "__wrapped__"})
+    # these would lead inspect, and us, back to the original.
+    new.__dict__.update({k: v for k, v in function.__dict__.items() if k not in ("__wrapped__", "_dy2st_converted")})
     return new
 
 
