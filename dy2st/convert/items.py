@@ -119,7 +119,7 @@ def fits_array(items: Sequence[Any], new: Sequence[Any]) -> bool:
 def select(tracer: Tracer, items: Sequence[Any], at: Tensor, more: Sequence[Any] = ()) -> Any:
     """The one of these items that an index, one of 0 ... n-1, tells; or the item of that under more keys."""
     if more:
-        return by_index(at, len(items), lambda i: getitem(items[i], *more))
+        return by_index(at, len(items), lambda i: getitem(current(tracer, items[i]), *more))
     first = items[0]
     if all(same(first, x) for x in items):
         return first
@@ -134,8 +134,9 @@ def select(tracer: Tracer, items: Sequence[Any], at: Tensor, more: Sequence[Any]
         table = dispatch.constant(np.array([options.place(x) for x in items], np.int64))
         return OneOf(as_number(indexing.getitem(table, at)), options)
     tracer.watch(*items)
-    chosen = by_index(at, len(items), lambda i: items[i], name="the item")
-    note_item(tracer, at, items, chosen)
+    # one of them may have become a list of dynamic length, and `items` be no container that has it then
+    chosen = by_index(at, len(items), lambda i: current(tracer, items[i]), name="the item")
+    note_item(tracer, at, [current(tracer, x) for x in items], chosen)
     return chosen
 
 

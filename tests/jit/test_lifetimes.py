@@ -87,6 +87,7 @@ def test_a_layer_goes_with_its_last_reference(make):
     assert [r() for r in left] == [None] * 6
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_object_in_the_place_of_another_one_has_its_own_trace():
     @jit.to_static
     def run(v, of):

@@ -133,6 +133,16 @@ def written_beside_none(x, n):
     return s, [x if c is None else c for c in cache]
 
 
+def neighbours_by_number(x, n):
+    graph = {0: [1, 2], 1: [2], 2: []}
+    found, seen = x * 0, 0
+    for k in graph[int(n)]:
+        found = found + x * k
+        seen = seen + len(graph[k])
+    graph[int(n)].append(5)
+    return found, seen, len(graph[int(n)]), graph[0], graph.get(int(n) + 1, [7, 8, 9])[0]
+
+
 def sums_by_class(x, labels):
     sums, counts = [0, 0, 0], [0] * 3
     for i in range(labels.shape[0]):
@@ -303,6 +313,7 @@ def items_of_the_last_one(x, n):
 
 CASES = [
     *((f, [([1.0, 2.0], [1.0, 0.0, 1.0]), ([-1.0, 0.5], [0.0, 0.0, 0.0])], 1) for f in (sums_by_class, sums_by_class_of_rows)),
+    (neighbours_by_number, [([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, 2.0], 2)], 1),
     (number_replaced_by_a_vector, [([1.0, 2.0], 0), ([1.0, 2.0], 1)], 1),
     *((f, [([1.0, 2.0], 1), ([-1.0, 0.5], 0)], 1) for f in (item_of_what_a_call_gives, items_of_the_last_one)),
     *((f, READ, 1) for f in (
