@@ -24,6 +24,7 @@ from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .caches import cached
 from .containers import is_container
+from .conversions import conversion_of
 from .dynamic import DynamicList
 from .followed import require_followed
 from .foreign import is_foreign
@@ -43,9 +44,6 @@ _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
                                                 "functional.ctc", "functional.decoding")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
-# the attribute in which a function has its conversion, which leads back to it, so that both can go; with the function, as attributes
-# are copied to others (`functools.wraps`), and with the code that was converted: a reloaded function gets another one
-_CONVERSION = "_dy2st_converted"
 _lock = threading.RLock()
 # whose classes know numbers that only the run knows, or say themselves what is wrong with them
 _OURS = {"builtins", "dy2st", "dy2st_runtime"}
@@ -111,10 +109,10 @@ def call(f: Any) -> Any:
 def converted(f: types.FunctionType) -> Converted | None:
     """The conversion of a function; None if its source cannot be had, or it is not to be converted."""
     with _lock:
-        of, code, found = f.__dict__.get(_CONVERSION, (None, None, None))
-        if of is not f or code is not f.__code__:
-            found = _convert(f)
-            f.__dict__[_CONVERSION] = f, f.__code__, found
+        known = conversion_of(f)
+        if known.code is not f.__code__:
+            known.found, known.code = _convert(f), f.__code__
+        found = known.found
         if found is not None:  # default arguments may be replaced too
             found.fn.__defaults__, found.fn.__kwdefaults__ = f.__defaults__, f.__kwdefaults__  # type: ignore[attr-defined]
         return found
@@ -228,7 +226,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
-    if tracer is not None and f.__name__ != "close":
+    if tracer is not None and f.__name__ != "close" and not is_container(owner):
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict):
         return _container_method(owner, f.__name__)
@@ -240,15 +238,15 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         require_followed(owner, f.__name__)
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
-    takes_all = f in _TAKING_ALL or (tracer.left and f not in _OF_WHO_CALLS)
+    takes_all = any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign(f.__module__) and f.__module__.partition(".")[0] not in _OURS
     found = functools.partial(_of_library, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
 
 
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
-_TAKING_ALL = frozenset({set, frozenset, bytes, bytearray})
-_OF_WHO_CALLS = frozenset({globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, warnings.warn, repr, str, format, hash, callable})
+_TAKING_ALL = (set, frozenset, bytes, bytearray)
+_OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, warnings.warn, repr, str, format, hash, callable)
 
 
 # what the functions of NumPy are called here, where that is another name

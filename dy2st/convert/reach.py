@@ -23,6 +23,7 @@ from ..transpiler import is_generated
 from .attributes import MISSING, defined, dict_of
 from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, OF_THE_LIBRARY, is_container
+from .conversions import conversion_of, has_attributes
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
 from .names import Names, names_of
@@ -270,7 +271,7 @@ class Reach:
             self._special_methods(type(value))
         cls = self._class(type(value))
         self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
-        if not cls.foreign or isinstance(value, (type, Tensor)) or dict_of(value):
+        if not cls.foreign or isinstance(value, (type, Tensor)) or has_attributes(dict_of(value)):
             self._bearers.append(value)
 
     def _function(self, f: types.FunctionType, known: bool = False) -> None:
@@ -354,6 +355,8 @@ class Reach:
         if attributes is not None and self._sweeping and not _is_own(type(x)):
             names = names | attributes.keys()
         if attributes is not None and id(attributes) not in self.dicts:
+            if isinstance(x, types.FunctionType):
+                conversion_of(x)
             self.dicts[id(attributes)], self.owners[id(attributes)] = attributes, x
             # sublayers and hooks, which code names by the attributes they stand for
             stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}

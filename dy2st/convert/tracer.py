@@ -99,7 +99,10 @@ class Tracer(Watcher, ProgramRecorder):
             (".numpy()", ".tolist()", "numpy.asarray()"),
             "use functions of tensors instead of NumPy's (exp(x), not np.exp(x)), or return the tensor and do it outside",
         ),
-        "an index": "index a tensor made of the values (to_tensor(values)[n]), or choose with if and elif",
+        "an index, or a function that wants an int of Python": (
+            "index a tensor made of the values (to_tensor(values)[n]), or choose with if and elif; a text like chr(n) or hex(n) is made "
+            "outside, of what is returned"
+        ),
         "hash() (a lookup in a dict or set)": "choose with if and elif, or with match; or index a tensor made of the values",
     }
 

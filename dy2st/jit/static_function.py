@@ -74,7 +74,7 @@ class _Traces:
         # those that were only made to be saved: one for each kind of arguments
         self.saved: dict[Key, ConcreteProgram] = {}
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
-        self._arguments: set[weakref.ref] = set()
+        self._arguments: dict[Key, list[weakref.ref]] = {}  # the objects among the arguments
         self.numbers = Numbers()
         self.causes = Counter()
         self.warned_of_sizes = False
@@ -86,18 +86,16 @@ class _Traces:
     def keep(self, concrete: ConcreteProgram, key: Key) -> None:
         """Adds a trace, for as long as the objects live that calls with this key have as arguments."""
         if key not in self.by_key:
-            for x in key.objects():
-                # the last reference to x may go anywhere: what is read by others at that time stays as it is
-                self._arguments.add(weakref.ref(x, functools.partial(_forget, weakref.ref(self), key)))
+            gone = functools.partial(_forget, weakref.ref(self), key)
+            self._arguments[key] = [weakref.ref(x, gone) for x in key.objects()]
         self.by_key.setdefault(key, []).append(concrete)
         self.order = [*self.order, concrete]
 
-    def forget(self, key: Key, reference: weakref.ref) -> None:
-        """An argument of calls with this key is gone."""
-        self._arguments.discard(reference)
+    def forget(self, key: Key) -> None:
+        """An argument of calls with this key is gone. That may be anywhere: a list that somebody reads at that time stays as it is."""
+        self._arguments.pop(key, None)
         gone = self.by_key.pop(key, [])
         self.order = [c for c in self.order if all(c is not x for x in gone)]
-        self.mixed.pop(key, None)
 
     def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
         """A tensor of the outside is to be traced with this shape from now on."""
@@ -108,10 +106,10 @@ class _Traces:
         return {key: shape for key, (t, shape) in self._open_captures.items() if t() is not None}
 
 
-def _forget(traces: weakref.ref[_Traces], key: Key, reference: weakref.ref) -> None:
+def _forget(traces: weakref.ref[_Traces], key: Key, _: weakref.ref) -> None:
     there = traces()
     if there is not None:
-        there.forget(key, reference)
+        there.forget(key)
 
 
 class _ByObject:

@@ -140,7 +140,7 @@ def neighbours_by_number(x, n):
         found = found + x * k
         seen = seen + len(graph[k])
     graph[int(n)].append(5)
-    return found, seen, len(graph[int(n)]), graph[0], graph.get(int(n) + 1, [7, 8, 9])[0]
+    return found, seen, len(graph[int(n)]), graph[0], len(graph.get(int(n) + 1, [7, 8, 9]))
 
 
 def sums_by_class(x, labels):
