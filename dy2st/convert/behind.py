@@ -13,12 +13,14 @@ from .iterables import Lazy, Staged
 
 # whose iterators keep their position where no code can see it; those of users' classes have it in attributes
 _MODULES = {"builtins", "itertools", "collections", "_io", "_csv", "_collections", "_random"}
-_OF_LISTS = (type(iter([])), type(reversed([])))
+_EMPTY: list[Any] = []
+_OF_LISTS = (type(iter(_EMPTY)), type(reversed(_EMPTY)))
 # which give what other iterators give, and run code of the user's at most in functions that they are given
 _OF_ITERATORS = (zip, enumerate, map, filter, *(t for t in vars(itertools).values() if isinstance(t, type) and hasattr(t, "__next__")))
 # which run no code of the user's
-_OF_CONTAINERS = (*_OF_LISTS, *(type(iter(c)) for c in ((), range(1), range(2**70), {}, {}.values(), {}.items(), set(), "", b"")),
-                  *(type(reversed(c)) for c in ({}, {}.values(), {}.items())))  # fmt: skip
+_KEYS: dict[Any, Any] = {}
+_ITERABLES: tuple[Any, ...] = ((), range(1), range(2**70), _KEYS, _KEYS.values(), _KEYS.items(), set(), "", b"")
+_OF_CONTAINERS = (*_OF_LISTS, *(type(iter(c)) for c in _ITERABLES), *(type(reversed(c)) for c in _ITERABLES[3:6]))
 _HOLDERS = (tuple, list)
 
 

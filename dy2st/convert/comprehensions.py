@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from ..errors import StagedValueError
 from ..tensor import Tensor
+from ..tensor.location import user_location
 from .dynamic import DynamicList
 from .for_stmt import for_stmt
 from .growing import current
@@ -65,6 +67,22 @@ def _nothing() -> None:
 def _and_one(items: Any, x: Any) -> Any:
     """`[*items, x]`"""
     return items.and_one(x) if isinstance(items, DynamicList) else [*items, x]
+
+
+def comprehension_test(test: Any, kind: str) -> Any:
+    """The condition of a dict or set comprehension.
+
+    Raises:
+        StagedValueError: only the run knows it, and so which keys or members there are.
+    """
+    decided = truth(test)
+    if isinstance(decided, Tensor) and current_tracer() is not None:
+        what = "keys a dict" if kind == "dict" else "members a set"
+        raise StagedValueError(
+            f"which {what} comprehension gives depends on a tensor", location=user_location(2),
+            hint="make a list: [(k, v) for ... if ...], or fill it in a for loop over keys that Python knows, if it is a dict",
+        )  # fmt: skip
+    return decided
 
 
 def list_join(*parts: Any) -> Any:

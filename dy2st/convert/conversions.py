@@ -35,4 +35,4 @@ def conversion_of(f: types.FunctionType) -> Conversion:
 
 def has_attributes(attributes: dict | None) -> bool:
     """Whether there are attributes besides that."""
-    return bool(attributes) and (len(attributes) > 1 or NAME not in attributes)
+    return attributes is not None and not attributes.keys() <= {NAME}

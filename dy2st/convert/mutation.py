@@ -16,6 +16,7 @@ from .followed import require_items_followed
 from .growing import current, promote
 from .items import fits_array, get, is_unknown, store
 from .iterables import Lazy, Staged
+from .iterators import fresh
 from .options import OneOf, choose
 from .tracer import current_tracer, is_staged, need_tracer
 
@@ -46,6 +47,10 @@ def list_append(a: Any, x: Any) -> Any:
 def list_extend(a: Any, xs: Any) -> Any:
     """`a.extend(xs)`; returns what `a` is then."""
     a = _list(a)
+    if isinstance(a, (list, DynamicList)) and not isinstance(xs, (list, DynamicList)):
+        from .comprehensions import list_
+
+        xs = list_(xs) if is_staged(xs) or isinstance(xs, (Staged, Lazy)) else fresh(xs)
     if type(a) is list and isinstance(xs, DynamicList):
         a = _promoted(a, xs)
     if isinstance(a, (list, DynamicList)):

@@ -42,24 +42,24 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
                   stderr=file is sys.stderr, flush=bool(flush))  # fmt: skip
 
 
-def _pretty(*args: Any, stream: Any = None, **kwargs: Any) -> None:
+def _pretty(x: Any, stream: Any = None, *args: Any, **kwargs: Any) -> None:
     """`pprint.pprint`, which writes by itself.
 
     Raises:
         StagedValueError: where it breaks lines depends on the texts of tensors.
     """
     if stream is not None or current_tracer() is None:
-        pprint.pprint(*args, stream=stream, **kwargs)
+        pprint.pprint(x, stream, *args, **kwargs)
         return
-    if any(is_staged(x) or isinstance(x, StagedList) for x in flatten((args, kwargs))[0]):
+    if any(is_staged(v) or isinstance(v, StagedList) for v in flatten(x)[0]):
         raise StagedValueError("pprint() of what holds a tensor is not supported while tracing", location=user_location(2),
                                hint="use print(), or return it and print it outside")  # fmt: skip
-    print_(pprint.pformat(*args, **kwargs))
+    print_(pprint.pformat(x, *args, **kwargs))
 
 
-def _pretty_in_order(*args: Any, sort_dicts: bool = False, **kwargs: Any) -> None:
+def _pretty_in_order(x: Any, *args: Any, sort_dicts: bool = False, **kwargs: Any) -> None:
     """`pprint.pp`."""
-    _pretty(*args, sort_dicts=sort_dicts, **kwargs)
+    _pretty(x, *args, sort_dicts=sort_dicts, **kwargs)
 
 
 PRETTY: dict[Any, Callable] = {pprint.pprint: _pretty, pprint.pp: _pretty_in_order}

@@ -99,7 +99,7 @@ class Tracer(Watcher, ProgramRecorder):
             (".numpy()", ".tolist()", "numpy.asarray()"),
             "use functions of tensors instead of NumPy's (exp(x), not np.exp(x)), or return the tensor and do it outside",
         ),
-        "an index, or a function that wants an int of Python": (
+        "an index (or chr(), hex() and the like)": (
             "index a tensor made of the values (to_tensor(values)[n]), or choose with if and elif; a text like chr(n) or hex(n) is made "
             "outside, of what is returned"
         ),

@@ -41,6 +41,7 @@ from ..transpiler.splitting import (
     Piece,
     only_statement,
     readers,
+    reads_its_frame,
     split,
     statement_at,
     tells_objects_apart,
@@ -163,6 +164,8 @@ class Splits:
             places.append(location)
         cut = beyond = None
         try:
+            if reads_its_frame(self.function):
+                return self.function, None
             for i, place in enumerate(places):
                 if (found := statement_at(self.function, place)) is not None:
                     cut = found

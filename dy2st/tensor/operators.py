@@ -148,7 +148,7 @@ def _float(self: Tensor) -> float:
 
 
 def _index(self: Tensor) -> int:
-    value = dispatch.read(self, "an index, or a function that wants an int of Python")
+    value = dispatch.read(self, "an index (or chr(), hex() and the like)")
     if value.dtype.kind not in "iub" or value.size != 1:
         raise DTypeError(
             f"only an integer tensor with one element can be an index, got {self.dtype}{list(value.shape)}",

@@ -22,6 +22,7 @@ from dy2st.transpiler.analysis.liveness import Liveness
 from dy2st.transpiler.analysis.reaching_definitions import ReachingDefinitions
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
+from dy2st.transpiler.passes.check_unsupported import frame_reader
 from dy2st.transpiler.passes.declarations import Declarations
 from dy2st.transpiler.passes.super_call import SuperCall
 from dy2st.transpiler.source import Source, get_source, provide, stands_in_file
@@ -129,6 +130,11 @@ def readers(function: types.FunctionType, names: Collection[str]) -> list[Locati
                 yield from search(inner)
 
     return list(search(source.tree.body))
+
+
+def reads_its_frame(function: types.FunctionType) -> bool:
+    """Whether a function looks at its variables as such (`locals()`), which would show that it is cut; ConversionError without source."""
+    return any(frame_reader(n) is not None for n in nodes.walk_scope(get_source(function).tree.body))
 
 
 def split(function: types.FunctionType, cuts: Collection[Location], through: Collection[Location] = (), *,

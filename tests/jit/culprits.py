@@ -876,7 +876,7 @@ def iterator_of_a_generator_function_after_a_break(x):
 
 def iterator_in_a_function_after_a_break(x):
     parts = iter([1, 2, 3, 4, 5, 6])
-    for v in map(lambda k: k * next(parts), [1, 2, 3]):
+    for v in map(lambda k, n: k * next(parts) * n, [1, 2, 3], [1, 1, 1]):
         x = x + v
         if x.sum() > 3:
             break
@@ -921,6 +921,18 @@ def queue_emptied_by_an_iterator(x):
     return x, waiting
 
 
+def keys_that_a_tensor_filters(x):
+    return {i: v for i, v in enumerate([x[0], x[1]]) if v > 0}  # error: which keys a dict comprehension gives depends on a tensor
+
+
+def members_that_a_tensor_filters(x):
+    return {i for i, v in enumerate([x[0], x[1]]) if v > 0}  # error: which members a set comprehension gives depends on a tensor
+
+
+def character_of_a_tensor(x):
+    return chr(int(x.sum()))  # error: an index (or chr(), hex() and the like) needs the value of a tensor
+
+
 def printed_in_lines(x):
     pprint.pprint({"x": [x]})  # error: pprint() of what holds a tensor is not supported while tracing
     return x
@@ -940,7 +952,7 @@ def printed_by_a_generator_function(x):
 
 
 def printed_by_an_iterator(x):
-    for v in map(lambda k: print(k) or k, [1, 2, 3]):  # error: to take an item from what the loop runs over prints, which only the runs
+    for v in map(lambda k, n: print(k) or k + n, [1, 2], [1, 3]):  # error: to take an item from what the loop runs over prints, which only the runs
         x = x + v
         if x.sum() > 3:
             break

@@ -235,13 +235,20 @@ def read_in_a_finally(x, n):
     return x + n
 
 
+def own_variables(x, n):
+    y = x * 2
+    unused = y + 1
+    names = sorted(locals())
+    return y * len(names) + n, names
+
+
 SMALL, LARGE = ([1.0, 2.0], 2), ([3.0, 4.0], 3)
 CASES = [
     (f, [SMALL, LARGE, SMALL])
     for f in (
         at_top_level, scale_of_numpy, in_a_branch, in_a_loop, in_a_while, early_return, number_or_text, several, key_of_a_dict,
         lists_and_dicts, names_of_one_object, closure, swapped_by_nonlocal, unset_on_one_path, deleted, random_numbers,
-        text_of_a_tensor, with_block, generator, matched, in_place, raised, read_in_a_finally,
+        text_of_a_tensor, with_block, generator, matched, in_place, raised, read_in_a_finally, own_variables,
     )
 ] + [(caught, [([1.0, 2.0], 0), ([1.0, 2.0], 5), ([1.0, 2.0], 1)])]  # fmt: skip
 

@@ -4,9 +4,9 @@ import gc
 import weakref
 
 import pytest
+from dy2st_runtime import config
 
 from dy2st import Tensor, jit, nn
-from dy2st_runtime import config
 
 
 class Net(nn.Layer):

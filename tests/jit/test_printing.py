@@ -7,9 +7,9 @@ import pprint
 import threading
 
 import pytest
+from dy2st_runtime import config
 
 from dy2st import Tensor, jit
-from dy2st_runtime import config
 
 
 @contextlib.contextmanager

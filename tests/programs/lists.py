@@ -482,6 +482,15 @@ def compared(x, n):
     return a == [0, 1, 2], a != b, b == a, [0] == a, a == c, a == (0, 1, 2), a == a, x  # noqa: SIM300
 
 
+def extended_by_rows(x, n):
+    out, numbers = [x[0]], [0]
+    out.extend(x[int((x > 0).sum()) :])
+    out.extend(v * 2 for v in x if v > 1)
+    numbers.extend(range(n))
+    numbers.extend(iter([7, 8]))
+    return out, numbers
+
+
 CASES = [
     (function, CALLS, 1)
     for function in (
@@ -494,4 +503,4 @@ CASES = [
         numbers_in_a_list, floats_in_a_list, ints_and_floats_in_a_list, popped_number, sum_over_numbers, number_in_a_branch,
         appended_and_replaced, appended_copies, compared,
     )
-]  # fmt: skip
+] + [(extended_by_rows, [([1.0, -2.0, 3.0], 2), ([1.0, 2.0], 0), ([1.0], 1)], 1)]  # fmt: skip

@@ -13,6 +13,13 @@ from dy2st.transpiler.manager import Pass
 _FRAME_READERS = {"locals": (0,), "vars": (0,), "dir": (0,), "eval": (1,), "exec": (1,)}
 
 
+def frame_reader(node: gast.AST) -> str | None:
+    """The name of the builtin that a node calls to look at the variables of the function; None if it does not."""
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name) or node.keywords:
+        return None
+    return node.func.id if len(node.args) in _FRAME_READERS.get(node.func.id, ()) else None
+
+
 class CheckUnsupported(Pass):
     """Raises a `ConversionError` for syntax that no later pass handles; marks inner generators as `plain`.
 
@@ -54,8 +61,8 @@ class CheckUnsupported(Pass):
         return node
 
     def visit_Call(self, node: gast.Call) -> Any:
-        what = node.func.id if isinstance(node.func, gast.Name) and not node.keywords else ""
-        if len(node.args) in _FRAME_READERS.get(what, ()):
+        what = frame_reader(node)
+        if what is not None:
             raise self.context.error(
                 node,
                 f"'{what}' reads the variables of the running function, which a converted function keeps elsewhere",

@@ -26,10 +26,11 @@ class Comprehensions(Pass):
         b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
         return _dy.list_join([n], b, [sum(_dy.generator(b, lambda x: _dy.generator(a, lambda y: x + y), None, True))])
 
-    Those that make functions stay as they are: these see the last item of all.
+    Those that make functions stay as they are: these see the last item of all. The conditions of dict and set comprehensions
+    are asked by `_dy.comprehension_test`, which refuses what only the run knows.
     """
 
-    looks_for = (gast.ListComp, gast.GeneratorExp, gast.Starred)
+    looks_for = (gast.ListComp, gast.GeneratorExp, gast.DictComp, gast.SetComp, gast.Starred)
 
     def visit_ListComp(self, node: gast.ListComp) -> Any:
         self.generic_visit(node)
@@ -38,6 +39,16 @@ class Comprehensions(Pass):
     def visit_GeneratorExp(self, node: gast.GeneratorExp) -> Any:
         self.generic_visit(node)
         return self._call("generator", node, node.generators, node.elt) if _convertible(node) else node
+
+    def visit_DictComp(self, node: gast.DictComp | gast.SetComp) -> Any:
+        self.generic_visit(node)
+        for part in node.generators:
+            self.changed = self.changed or bool(part.ifs)
+            kind = "dict" if isinstance(node, gast.DictComp) else "set"
+            part.ifs = [expression("_dy.comprehension_test(t, kind)", at=t, t=t, kind=nodes.constant(kind)) for t in part.ifs]
+        return node
+
+    visit_SetComp = visit_DictComp
 
     def visit_List(self, node: gast.List) -> Any:
         self.generic_visit(node)
