@@ -892,7 +892,7 @@ def iterator_beside_rows(x):
 
 def file_after_a_break(x):
     with open(__file__) as file:
-        for i, _ in enumerate(file):
+        for i, _ in enumerate(itertools.islice(file, 3)):
             if x.sum() > i:
                 break
         return x * len(file.readline())  # error: how far a TextIOWrapper has come, over which a loop has run, depends on a tensor
@@ -952,7 +952,7 @@ def printed_by_a_generator_function(x):
 
 
 def printed_by_an_iterator(x):
-    for v in map(lambda k, n: print(k) or k + n, [1, 2], [1, 3]):  # error: to take an item from what the loop runs over prints, which only the runs
+    for v in map(lambda k, n: print(k) or k + n, [1, 2], [1, 3]):  # error: to take an item from what the loop runs over prints
         x = x + v
         if x.sum() > 3:
             break
