@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 import numpy as np
 
 from ..tensor import Parameter, Tensor
+from .conversions import conversion_of, has_attributes
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .holders import is_of_a_call, parts_of
@@ -172,6 +173,10 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
             continue
         if is_of_a_call(type(x)):
             stack.append(type(x))
+        if isinstance(x, types.FunctionType):
+            if not has_attributes(x.__dict__):
+                continue
+            conversion_of(x)
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
         if isinstance(own, dict) and id(own) not in seen and (own or parts is None):
             seen[id(own)] = own
