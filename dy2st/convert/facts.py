@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +26,13 @@ class Facts:
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
         self._known: dict[str, bool] = {}
+        self._makers: dict[int, _Makers] = {}
 
     @contextlib.contextmanager
     def assuming(self, test: Variable, truth: bool, names: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
         """Until the end of the block the path is one on which `test` has this truth; `names`: what variables of `test` are called there."""
         before = self._known
-        self._known = before | {names.get(name, name): value for name, value in implied(test, truth).items()}
+        self._known = before | {names.get(name, name): value for name, value in implied(test, truth, self._maker).items()}
         try:
             yield
         finally:
@@ -45,6 +46,12 @@ class Facts:
             yield
         finally:
             self._known = before
+
+    def _maker(self, v: Variable) -> Operator | None:
+        makers = self._makers.get(id(v.block))
+        if makers is None:
+            makers = self._makers[id(v.block)] = _Makers(v.block)
+        return makers.of(v.name)
 
     def of(self, flag: Any) -> bool | None:
         """The value of a bool tensor, if it is known on this path."""
@@ -64,32 +71,54 @@ class Facts:
         return x
 
 
-def implied(test: Variable, truth: bool) -> dict[str, bool]:
-    """The bools whose values follow from that of one, by name.
+class _Makers:
+    """The ops of a block that make bools, by the names of these: the block is read once, as it grows."""
+
+    def __init__(self, block: Block):
+        self._block, self._read = block, 0
+        self._ops: dict[str, Operator] = {}
+
+    def of(self, name: str) -> Operator | None:
+        ops = self._block.ops
+        if len(ops) < self._read:  # what was tried is taken back
+            self._ops, self._read = {}, 0
+        for op in ops[self._read :]:
+            if op.type in _FOLLOWED:
+                self._ops.update(dict.fromkeys(op.output_names, op))
+        self._read = len(ops)
+        return self._ops.get(name)
+
+
+def implied(test: Variable, truth: bool, maker: Callable[[Variable], Operator | None]) -> dict[str, bool]:
+    """The bools whose values follow from that of one, by name, up to some number of them.
+
+    Args:
+        maker: finds the op that makes a variable.
 
     >>> from dy2st_runtime.ir import IRBuilder, Program
     >>> block = Program().global_block()
     >>> a, b = (block.create_var(name, "bool", [], is_data=True) for name in "ab")
     >>> either = IRBuilder(block).logical_or(a, IRBuilder(block).logical_not(b))
-    >>> found = implied(either, False)
+    >>> found = implied(either, False, lambda v: _Makers(block).of(v.name))
     >>> found["a"], found["b"]
     (False, True)
     """
     found: dict[str, bool] = {}
     left = [(test, truth)]
-    while left:
+    while left and len(found) < _MOST:
         v, value = left.pop()
         if v.name in found or v.dtype != "bool":
             continue
         found[v.name] = value
-        op = _maker(v)
+        op = maker(v)
         if op is not None:
             left += [(v.block.var(name), x) for name, x in _operands(op, v.name, value)]
     return found
 
 
-def _maker(v: Variable) -> Operator | None:
-    return next((op for op in reversed(v.block.ops) if v.name in op.output_names), None)
+_MOST = 64
+"""So many bools are looked for: behind a loop that is unrolled each test follows from all before."""
+_FOLLOWED = frozenset({"logical_not", "logical_and", "logical_or", "assign", "as_condition", "ensure_defined", "cond"})
 
 
 def _operands(op: Operator, name: str, value: bool) -> list[tuple[str, bool]]:

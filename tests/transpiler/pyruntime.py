@@ -80,6 +80,9 @@ class PyRuntime:
             set_state(state)
         self.states.append((kind, names))
 
+    def comprehension_test(self, test, kind):
+        return test
+
     def list_comp(self, xs, element, test=None, flat=False):
         found = [element(x) for x in xs if test is None or test(x)]
         return [x for part in found for x in part] if flat else found
