@@ -251,7 +251,7 @@ class StagedList(DynamicList):
         """A vector of the entries, which have one element each."""
         return ops.op("reshape2", X=self.stack(), shape=[-1])
 
-    def as_index(self) -> Tensor:
+    def as_tensor(self) -> Tensor:
         """Its entries as one tensor, also where there are none."""
         from .layouts import stacked
 

@@ -15,6 +15,7 @@ from ..framework.place import check_device
 from . import dispatch
 from .arguments import ints
 from .dispatch import ops
+from .failures import raise_if
 from .kinds import Kind, kinds_of
 from .location import user_location
 from .promotion import as_tensor, cast, is_weak, weak_dtype
@@ -40,6 +41,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
             [3, 4]])
     """
     check_device(place)
+    if hasattr(type(data), "as_tensor"):
+        data, dtype = _of_dynamic_list(data, dtype)
     if isinstance(data, Tensor):
         if dtype is None and data._weak:
             dtype = _of_numbers(data)
@@ -52,6 +55,19 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if not stop_gradient:
         t.stop_gradient = False  # of a tensor of its own: gradients do not go on to the data
     return t
+
+
+def _of_dynamic_list(items: Any, dtype: Any) -> tuple[Tensor, Any]:
+    """The entries of a list of dynamic length as a tensor, and the dtype wanted.
+
+    Without entries eager mode makes a vector of the default dtype; where that would be another kind of tensor the run raises a ValueError.
+    """
+    of_numbers, entries = items.of_numbers(), items.as_tensor()
+    if dtype is None and of_numbers and entries.dtype == "float64":
+        dtype = get_default_dtype()
+    if entries.ndim > 1 or (dtype is None and entries.dtype != get_default_dtype()):
+        raise_if(items.length() == 0, ValueError, "to_tensor() of a list that has no entries in this run; make an empty tensor by zeros()")
+    return entries, dtype
 
 
 def _of_numbers(x: Tensor) -> str | None:

@@ -185,8 +185,8 @@ def _item(i: Any) -> Any:
         return as_tensor(np.asarray(i))
     if isinstance(i, (int, np.integer)):
         return int(i)
-    if hasattr(i, "as_index"):  # a list of dynamic length
-        i = i.as_index()
+    if hasattr(type(i), "as_tensor"):  # a list of dynamic length
+        i = i.as_tensor()
     if isinstance(i, (list, tuple, np.ndarray)):
         i = as_tensor(np.asarray(i, np.int64) if isinstance(i, (list, tuple)) and not len(i) else i)
     if not isinstance(i, Tensor) or i.dtype.startswith("float"):

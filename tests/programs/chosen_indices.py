@@ -1,5 +1,7 @@
 """Lists of indices that only the run knows, as indices of tensors."""
 
+import dy2st
+
 P, N, M = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [1.0, -2.0, 3.0, 0.0, 5.0]
 
 
@@ -25,7 +27,24 @@ def beside_others(x, n):
     return table[rows], table[rows, 0], table[rows, -1:], table[:, rows]
 
 
+def made_a_tensor(x, n):
+    found, halves, rows = [0], [], [x * 1]
+    for i in range(x.shape[0]):
+        if x[i] > n:
+            found.append(i)
+            halves.append(i * 0.5)
+            rows.append(x * 2)
+    positive = dy2st.to_tensor([v for v in x if v > 0])
+    return dy2st.to_tensor(found), dy2st.to_tensor(halves), dy2st.to_tensor(rows), dy2st.to_tensor(found[1:], dtype="float32"), positive
+
+
+def made_a_tensor_of_entries(x, n):
+    return dy2st.to_tensor([i for i, v in enumerate(x) if v > n]) * 2
+
+
 CASES = [
+    (made_a_tensor, [(P, 1), (M, 0), (N, 0)], 1),
+    (made_a_tensor_of_entries, [(P, 1), (M, 0)], 1),
     (chosen, [(P,), (M,), (N,)], 1),
     (written, [(P, 1), (M, 0), (N, 0), (M, 4)], 1),
     (beside_others, [(P, 1), (M, 0), (N, 0)], 1),
