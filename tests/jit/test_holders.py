@@ -165,7 +165,16 @@ def of_methods_of_lists(x):
     return len(items) + 10 * ("k" in by_key)
 
 
-def test_methods_of_a_list_are_those_of_what_it_has_become():
-    static = jit.to_static(of_methods_of_lists)
+def of_arguments_of_an_exception(x):
+    items = []
+    error = ValueError("too many", items)
+    if x[0] > 0:
+        items.append(x)
+    return len(error.args[1])
+
+
+@pytest.mark.parametrize("function", [of_methods_of_lists, of_arguments_of_an_exception])
+def test_methods_and_exceptions_have_the_list_that_it_has_become(function):
+    static = jit.to_static(function)
     for values in ([3.0, 1.0], [-3.0, 1.0]):
-        assert int(static(Tensor(values))) == of_methods_of_lists(Tensor(values))
+        assert int(static(Tensor(values))) == function(Tensor(values))

@@ -10,10 +10,9 @@ def image_of(x):
 
 def resized_to_a_tensor(x, n):
     image = image_of(x)
-    sizes = paddle.shape(image)
     return (
-        F.interpolate(image, size=sizes[2:] * n),
-        F.interpolate(image, size=[sizes[2] + n, 5], mode="bilinear"),
+        F.interpolate(image, size=paddle.shape(image)[2:] * n),
+        F.interpolate(image, size=[paddle.shape(image)[2] + n, 5], mode="bilinear"),
         F.interpolate(image, size=n, mode="nearest", align_corners=True),
     )
 
