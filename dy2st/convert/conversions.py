@@ -5,10 +5,10 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING
 
+from ..transpiler.loader import CONVERSION
+
 if TYPE_CHECKING:
     from ..transpiler import Converted
-
-NAME = "_dy2st_converted"
 
 
 class Conversion:
@@ -27,12 +27,12 @@ class Conversion:
 
 def conversion_of(f: types.FunctionType) -> Conversion:
     """The one of a function, made if it has none. Before attributes are watched it is made, as it is no change of the program's."""
-    known = f.__dict__.get(NAME)
+    known = f.__dict__.get(CONVERSION)
     if known is None or known.of is not f:  # attributes are copied to others, by `functools.wraps`
-        known = f.__dict__[NAME] = Conversion(f)
+        known = f.__dict__[CONVERSION] = Conversion(f)
     return known
 
 
 def has_attributes(attributes: dict | None) -> bool:
     """Whether there are attributes besides that."""
-    return attributes is not None and not attributes.keys() <= {NAME}
+    return attributes is not None and not attributes.keys() <= {CONVERSION}

@@ -5,26 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dy2st_runtime.ir import Block, Operator, Variable
 
+from ..tensor import Tensor
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 
-if TYPE_CHECKING:
-    from .tracer import Tracer
-
 
 class Facts:
-    """The bools that the run knows, and that are known on the path which is traced.
+    """The bools that the run knows, and that are known on the path which is traced."""
 
-    Args:
-        tracer: whose path it is.
-    """
-
-    def __init__(self, tracer: Tracer):
-        self._tracer = tracer
+    def __init__(self) -> None:
         self._known: dict[str, bool] = {}
         self._makers: dict[int, _Makers] = {}
 
@@ -61,14 +54,19 @@ class Facts:
         """A value that may be None as the one of both that it is known to be; all else as it is."""
         if not self._known:
             return x
-        if isinstance(x, MaybeNone) and (none := self.of(x.is_none)) is not None:
-            return None if none else x.bare()
-        if isinstance(x, MaybeValue) and (none := self.of(x._dy_is_none)) is not None:
-            return None if none else x._dy_value
+        if isinstance(x, (MaybeNone, MaybeValue)):
+            none = self.of(none_flag(x))
+            there = x.bare() if isinstance(x, MaybeNone) else x._dy_value
+            return x if none is None else None if none else there
         if type(x) is tuple:
             parts = [self.certain(v) for v in x]
             return tuple(parts) if any(new is not old for new, old in zip(parts, x, strict=True)) else x
         return x
+
+
+def none_flag(x: MaybeNone | MaybeValue) -> Tensor:
+    """What says of a value that may be None whether it is."""
+    return x.is_none if isinstance(x, MaybeNone) else x._dy_is_none
 
 
 class _Makers:
@@ -146,4 +144,3 @@ def _constant(block: Block, name: str) -> bool | None:
     if op is None or op.type != "fill_constant" or op.attrs["dtype"] != "bool":
         return None
     return bool(op.attrs["value"])
-

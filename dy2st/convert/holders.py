@@ -36,9 +36,10 @@ Parts = Callable[[Any], Iterable[Any]]
 def parts_of(x: Any) -> Iterable[Any] | None:
     """What a value holds that is no container and no object with attributes of the user's; None if it is no such value."""
     cls = type(x)
-    if cls not in _of_classes:
-        _of_classes[cls] = _kind(cls)
-    parts = _of_classes[cls]
+    try:
+        parts = _of_classes[cls]
+    except KeyError:
+        parts = _of_classes[cls] = _kind(cls)
     return None if parts is None else parts(x)
 
 

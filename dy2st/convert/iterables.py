@@ -101,14 +101,17 @@ class StagedRange(Staged):
         if not isinstance(b, Tensor):
             return b.__index__()
         number = count(b)
-        error = DTypeError(f"only an integer tensor with one element can be an index, got {b.dtype}{b.shape}", location=user_location(3))
         if not b.dtype.startswith(("int", "uint", "bool")) or (isinstance(number, int) and number != 1):
-            raise error
+            raise _no_index(b)
         if isinstance(number, Tensor):
             from .raising import raise_where
 
-            raise_where(as_tensor(number != 1), error)
+            raise_where(as_tensor(number != 1), _no_index(b))
         return _index(b)
+
+
+def _no_index(b: Tensor) -> DTypeError:
+    return DTypeError(f"only an integer tensor with one element can be an index, got {b.dtype}{b.shape}", location=user_location(4))
 
 
 def _weak(t: Any) -> Any:

@@ -19,6 +19,7 @@ from ..tensor.promotion import NUMBERS
 from .activations import NoResult
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .facts import none_flag
 from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged, StagedRange
@@ -343,7 +344,7 @@ def is_none(x: Any) -> Any:
         return choose(x, is_none)
     if not isinstance(x, (MaybeNone, MaybeValue)):
         return x is None
-    flag = x.is_none if isinstance(x, MaybeNone) else x._dy_is_none
+    flag = none_flag(x)
     known = need_tracer("a value that may be None").facts.of(flag)
     return python_bool(flag) if known is None else known
 

@@ -21,6 +21,7 @@ from .codes import MaybeNumbers, known
 from .containers import is_container
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .facts import none_flag
 from .iterables import Lazy
 from .layouts import columns_of, is_dense
 from .leaves import CODE, CODES, FLAG, Const, Node, Pattern, Var, in_order, steps, variables
@@ -340,11 +341,9 @@ def _with_codes(leaf: Var, *lists: Any) -> Var | Node:
 
 def _token(x: Any) -> Any:
     """What says of a value whether it is None, or has a value; None if it is surely there."""
-    if isinstance(x, MaybeValue):
-        return x._dy_is_none
     if isinstance(x, MaybeObject):
         return x.token
-    return x.is_none if isinstance(x, MaybeNone) else None
+    return none_flag(x) if isinstance(x, (MaybeNone, MaybeValue)) else None
 
 
 def is_none(x: Any) -> bool:

@@ -176,12 +176,13 @@ def raised_at(error: Exception) -> Location | None:
     location = place = None
     stands = False
     frames = list(_frames(error.__traceback__))
-    if frames and _fails(frames[-1]):
+    last = frames[-1] if frames else None
+    if last is not None and _fails(last):
         return None
     of_function = (
         type(error) in _OF_FUNCTIONS
         or (type(error) is TypeError and _OF_VALUES.match(str(error)))
-        or (type(error) is AttributeError and frames[-1].tb_frame.f_code.co_name == "__getattr__")  # of a layer
+        or (type(error) is AttributeError and last is not None and last.tb_frame.f_code.co_name == "__getattr__")  # of a layer
     )
     for tb in frames:
         at, stands = locate(tb), is_statement(tb.tb_frame.f_code)

@@ -144,7 +144,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.entries = Entries(self)
         self.sharing = Sharing(self)
         self.gradients = Gradients(self)
-        self.facts = Facts(self)
+        self.facts = Facts()
         self.placeholders: Sequence[Tensor] = ()
         self.values: dict[str, Any] = {}
         self.objects = Options(())

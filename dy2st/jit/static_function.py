@@ -94,6 +94,7 @@ class _Traces:
     def forget(self, key: Key) -> None:
         """An argument of calls with this key is gone. That may be anywhere: a list that somebody reads at that time stays as it is."""
         self._arguments.pop(key, None)
+        self.saved.pop(key, None)
         gone = self.by_key.pop(key, [])
         self.order = [c for c in self.order if all(c is not x for x in gone)]
 

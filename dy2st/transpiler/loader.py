@@ -22,6 +22,8 @@ from dy2st.transpiler.printer import print_tree
 from dy2st.transpiler.source import Source
 
 _FACTORY = "_dy_factory"
+CONVERSION = "_dy2st_converted"
+"""The attribute in which a function has its conversion."""
 
 _maps: dict[str, SourceMap] = {}
 
@@ -104,7 +106,7 @@ def bind_code(code: types.CodeType, function: types.FunctionType, values: dict[s
     else:
         new.__annotations__ = function.__annotations__
     # these would lead inspect, and us, back to the original.
-    new.__dict__.update({k: v for k, v in function.__dict__.items() if k not in ("__wrapped__", "_dy2st_converted")})
+    new.__dict__.update({k: v for k, v in function.__dict__.items() if k not in ("__wrapped__", CONVERSION)})
     return new
 
 

@@ -4,6 +4,7 @@ import collections
 
 import numpy as np
 import pytest
+from corpus.holders import recorder
 
 from dy2st import jit
 from dy2st.nn import Linear
@@ -11,18 +12,6 @@ from dy2st.tensor import Tensor
 
 State = collections.namedtuple("State", "items scale")
 LOG, BY_KEY, HOOKED = [], {}, []
-
-
-def recorder():
-    log = []
-
-    def add(v):
-        log.append(v)
-
-    def get():
-        return log
-
-    return add, get
 
 
 ADD, GET = recorder()

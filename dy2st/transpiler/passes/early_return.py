@@ -129,10 +129,9 @@ class _InLoop:
             if isinstance(statement, (gast.For, gast.While)):
                 statement.body = self._iteration(statement)
                 statement.orelse = self._block(statement.orelse)
-            else:
-                for inner in nodes.blocks(statement):
-                    inner[:] = self._block(inner)
-            if isinstance(statement, (gast.For, gast.While)):
                 self.lowering.guards += 1
                 result += statements("if flag: break", at=statement, flag=self.lowering.flag)
+                continue
+            for inner in nodes.blocks(statement):
+                inner[:] = self._block(inner)
         return result
