@@ -65,7 +65,9 @@ def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
 
 
 def _number_beside(x: Any, y: Any) -> float | None:
-    """The value of y if it is a number beside a floating-point tensor: `scale` then needs no constant for it."""
+    """The value of y if it is a number beside a floating-point tensor: `scale` then needs no constant for it.
+
+    `scale` by 1 keeps a tensor as it is, with -0.0 in it; so where a number is added, 0 (of which -0.0 + 0 is 0.0) needs one."""
     if isinstance(y, NUMBERS) and isinstance(x, Tensor) and not x._weak and _dtype.is_float(x.dtype):
         return float(y)
     return None
@@ -132,9 +134,9 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     array([1.5, 2.5], dtype=float32)
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
-        if (c := _number_beside(x, y)) is not None:
+        if c := _number_beside(x, y):
             return ops.of("scale", x, bias=c)
-        if (c := _number_beside(y, x)) is not None:
+        if c := _number_beside(y, x):
             return ops.of("scale", y, bias=c)
     return binary("elementwise_add", x, y)
 
@@ -146,9 +148,9 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     array([-1,  0])
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
-        if (c := _number_beside(x, y)) is not None:
+        if c := _number_beside(x, y):
             return ops.of("scale", x, bias=-c)
-        if (c := _number_beside(y, x)) is not None:
+        if c := _number_beside(y, x):
             return ops.of("scale", y, scale=-1.0, bias=c)
     return binary("elementwise_sub", x, y)
 

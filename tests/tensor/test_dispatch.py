@@ -11,6 +11,7 @@ from dy2st_runtime.ops import elementwise, registry
 from dy2st_runtime.ops.checked import CheckedOp
 
 import dy2st as paddle
+from dy2st import jit
 from dy2st.errors import AttributeValueError, DTypeError, OutOfRangeError, ShapeError
 from dy2st.nn import functional as F
 from dy2st.tensor import indexing
@@ -78,7 +79,28 @@ def test_numbers_that_compare_equal_are_not_the_same_number():
     for _ in range(2):
         assert not np.signbit((x * 0.0).numpy())[0]
         assert np.signbit((x * -0.0).numpy())[0]
-    assert (tensor([-0.0], "float32") + 0).numpy().tobytes() == np.float32(-0.0).tobytes()
+
+
+ZEROS = {
+    "add": lambda x: x + 0,
+    "add a negative": lambda x: x + -0.0,
+    "zero add": lambda x: 0.0 + x,
+    "subtract": lambda x: x - 0,
+    "subtract a negative": lambda x: x - -0.0,
+    "zero minus": lambda x: 0 - x,
+    "negate and add": lambda x: -x + 0,
+    "times and add": lambda x: x * 1.0 + 0.0,
+    "sum": lambda x: sum([x * 0.0 + 0, x]),
+    "product": lambda x: x * -0.0,
+}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("of", ZEROS.values(), ids=ZEROS)
+@pytest.mark.parametrize("make", [lambda f: f, jit.to_static], ids=["eager", "static"])
+def test_the_sign_of_zero_is_that_of_numpy(make, of, sign):
+    value = np.float32(0) * np.float32(sign)
+    assert np.signbit(make(of)(tensor([value], "float32")).numpy())[0] == np.signbit(of(value))
 
 
 def test_an_array_of_another_byte_order():

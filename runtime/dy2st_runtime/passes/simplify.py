@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+from .. import dtype
 from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ops import registry
@@ -15,7 +17,7 @@ from .shapes import Shapes, same_shape, symbolic_shapes
 def simplify(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """Replaces ops whose result is at hand by that result.
 
-    Copies and casts to the same dtype; `x + 0`, `x * 1`; views and broadcasts to the shape that a tensor has already
+    Copies and casts to the same dtype; `x - 0`, `x * 1`; views and broadcasts to the shape that a tensor has already
     (also where open dims are equal by construction); pairs of transposes, reshapes and negations; sums of one term; what
     is surely absent or surely present; a `cond` on a constant; state that a loop does not change.
 
@@ -124,12 +126,17 @@ def _scale(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
 
 
 def _neutral(value: float, both_sides: bool) -> Rule:
-    """Drops an operand that is a constant which changes nothing, if the other has the shape and dtype of the result."""
+    """Drops an operand that is a constant which changes nothing, if the other has the shape and dtype of the result.
+
+    Of floats -0.0 + 0.0 is 0.0, but x + -0.0 and x - 0.0 are x."""
 
     def rule(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
         (out,) = op.output_names
+        of_floats = dtype.is_float(block.var(out).dtype)
         for slot, other in (("Y", "X"), ("X", "Y"))[: 1 + both_sides]:
-            if fill_value(walk.made.get(op.input(slot)[0])) == value and walk.same_shape(op.input(other)[0], out):
+            there = fill_value(walk.made.get(op.input(slot)[0]))
+            same = there == value and (not of_floats or math.copysign(1, there) == math.copysign(1, value))
+            if same and walk.same_shape(op.input(other)[0], out):
                 return walk.by_input(op, block, other)
         return [op]
 
@@ -236,7 +243,7 @@ RULES: dict[str, Rule] = {
     "assign": _copy,
     "cast": _copy,
     "cond": _cond,
-    "elementwise_add": _neutral(0.0, both_sides=True),
+    "elementwise_add": _neutral(-0.0, both_sides=True),
     "elementwise_div": _neutral(1.0, both_sides=False),
     "elementwise_mul": _neutral(1.0, both_sides=True),
     "elementwise_sub": _neutral(0.0, both_sides=False),
