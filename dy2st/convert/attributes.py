@@ -143,7 +143,10 @@ def _keeps(owner: Any, name: str) -> bool:
 
 def defined(cls: type, name: str) -> Any:
     """What a class or one of its bases has under a name, as it stands there, or `MISSING`."""
-    return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), MISSING)
+    for c in cls.__mro__:
+        if name in c.__dict__:
+            return c.__dict__[name]
+    return MISSING
 
 
 # those of the running thread

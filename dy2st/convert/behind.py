@@ -39,7 +39,7 @@ def is_iterator(x: Any) -> bool:
     if isinstance(x, Staged):
         return x.once
     kind = type(x)
-    return isinstance(x, (types.GeneratorType, Lazy)) or (hasattr(kind, "__next__") and kind.__module__ in _MODULES)
+    return hasattr(kind, "__next__") and (kind.__module__ in _MODULES or isinstance(x, Lazy))
 
 
 def behind(x: Any) -> list[Any]:

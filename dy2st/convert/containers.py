@@ -30,6 +30,8 @@ from .structure import MaybeObject
 
 # the built-in classes themselves, of which nearly all containers are
 BUILT_IN = frozenset({list, dict, OrderedDict, set})
+# those that hold others, and have no attributes
+_BARE = frozenset({list, dict, set, tuple})
 _FILES = (io.StringIO, io.BytesIO)
 _KINDS = (list, dict, deque, set, bytearray, array, np.ndarray, *_FILES)
 # of these the guards compare all contents at once
@@ -155,7 +157,14 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
     stack = [value]
     while stack:
         x, parts = stack.pop(), None
-        if type(x) in LEAVES:
+        kind = type(x)
+        if kind in LEAVES:
+            continue
+        if kind in _BARE:  # nearly all are of these, and this is asked at each branch
+            known = met if kind is tuple else seen
+            if id(x) not in known:
+                known[id(x)] = x
+                stack += [v for v in (x.values() if kind is dict else x) if type(v) not in LEAVES]
             continue
         if is_container(x):
             if id(x) in seen:
@@ -168,11 +177,11 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
             met[id(x)] = x
             stack += parts
         elif isinstance(x, (Tensor, DynamicList, types.ModuleType)) or (
-            x is not value and not hasattr(type(x), "sublayers") and not isinstance(x, WITH_ATTRIBUTES) and is_ignored(type(x))
+            x is not value and not hasattr(kind, "sublayers") and not isinstance(x, WITH_ATTRIBUTES) and is_ignored(kind)
         ):
             continue
-        if is_of_a_call(type(x)):
-            stack.append(type(x))
+        if is_of_a_call(kind):
+            stack.append(kind)
         if isinstance(x, types.FunctionType):
             if not has_attributes(x.__dict__):
                 continue

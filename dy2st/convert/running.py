@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -27,6 +27,15 @@ def frames() -> Iterator[FrameType]:
         if is_generated(frame.f_code.co_filename):
             yield frame
         frame = frame.f_back
+
+
+def values() -> Iterable[Any]:
+    """What their variables hold, each value once: many name the same layer."""
+    found: dict[int, Any] = {}
+    for frame in frames():
+        held = list(frame.f_locals.values())
+        found.update(zip(map(id, held), held, strict=True))
+    return found.values()
 
 
 def variables() -> Iterator[tuple[FrameType, str, Any]]:

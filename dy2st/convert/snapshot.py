@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from .cells import Cell, ContentsCell, EntryCell, ListCell, OrderCell, OuterVariable
@@ -41,21 +41,21 @@ class Snapshot:
 
     def add(self, containers: Iterable[Any], contents: Iterable[Any] = ()) -> None:
         """Remembers the contents of further containers; or these, which they had before."""
-        given = iter(contents)
-        for c in containers:
+        saved, empty, dicts, copies, others = self._saved, self._empty, self._dicts, self._copies, self._others
+        for c, given in zip_longest(containers, contents):
             kind = type(c)
-            old = next(given, None)
-            if kind in BUILT_IN and not (c if old is None else old):
+            old = given
+            if kind in BUILT_IN and not (c if given is None else given):
                 old = _NOTHING[kind]
-                self._empty.append(c)
+                empty.append(c)
             elif kind is dict or kind is OrderedDict:
-                old = c.copy() if old is None else old
-                self._dicts.append(c)
-                self._copies.append(old)
+                old = c.copy() if given is None else given
+                dicts.append(c)
+                copies.append(old)
             else:
-                old = copied(c) if old is None else old
-                self._others.append((c, old))
-            self._saved[id(c)] = c, old
+                old = copied(c) if given is None else given
+                others.append((c, old))
+            saved[id(c)] = c, old
 
     def renew(self, container: Any) -> None:
         """What a container has now counts as what it had then."""

@@ -18,7 +18,7 @@ from .frames import Frame
 from .holders import is_holder, parts_of
 from .places import slots_of
 from .reach import Reach
-from .running import variables
+from .running import values
 from .snapshot import Snapshot
 from .special import SpecialMethods
 
@@ -84,13 +84,13 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
-        values = (v for _, _, v in variables() if type(v) not in LEAVES)
-        self.watch(*(v for v in values if is_container(v) or is_holder(v) or is_plain_object(v)))
+        held = (v for v in values() if type(v) not in LEAVES)
+        self.watch(*(v for v in held if is_container(v) or is_holder(v) or is_plain_object(v)))
         # a list or an object that has been made since, and put into an attribute of a layer or a variable outside
         watched = [c for c in self._containers.values() if type(c) not in BUILT_IN or c]
         contents = (c.copy() if type(c) not in BUILT_IN and isinstance(c, OuterVariable) else c for c in watched)
-        held = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
-        new = [v for v in held if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
+        inside = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
+        new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
 
     def watch_holders(self) -> Collection[Any]:
@@ -98,13 +98,13 @@ class Watcher:
         found: dict[int, Any] = {}
         contents = (v for c in self.containers for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
         functions = (*self.reach.functions.values(), *self.functions.values())
-        containers = containers_of(*(v for _, _, v in variables()), *contents, *functions, *self.suspended, holders=found)
+        containers = containers_of(*values(), *contents, *functions, *self.suspended, holders=found)
         self._add_inside([c for c in containers if id(c) not in self._containers])
         return found.values()
 
     def reachable(self) -> list[Any]:
         """What variables of the traced functions, and of those around them, hold now."""
-        return [value for _, _, value in variables()] + [v for o in self.outer_variables.values() for v in dict(o).values()]
+        return [*values(), *(v for o in self.outer_variables.values() for v in dict(o).values())]
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""

@@ -67,7 +67,7 @@ def convert(fn: Callable, runtime: object, *, keep_stages: bool = False) -> Conv
             f"{type(fn).__name__} {getattr(fn, '__name__', repr(fn))!r} is not a Python function",
             hint="convert the function or method that it calls",
         )
-    if is_generated(fn.__code__.co_filename):
+    if loader.is_generated(fn.__code__.co_filename):
         raise ConversionError(
             f"'{fn.__qualname__}' is converted already",
             location=locate(fn.__code__.co_filename, fn.__code__.co_firstlineno),
@@ -108,11 +108,6 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
     manager.dump("code", loaded.text)
     _cache[key] = loaded, manager.stages
     return _cache[key]
-
-
-def is_generated(filename: str) -> bool:
-    """Whether the file is one that `convert` wrote in this process."""
-    return loader.map_of(filename) is not None
 
 
 def locate(where: types.FrameType | types.TracebackType | str, lineno: int | None = None) -> Location | None:

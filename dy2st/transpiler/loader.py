@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,6 +113,10 @@ def bind_code(code: types.CodeType, function: types.FunctionType, values: dict[s
 def map_of(filename: str) -> SourceMap | None:
     """The map of a generated file, None for any other file."""
     return _maps.get(filename)
+
+
+is_generated: Callable[[str], bool] = _maps.__contains__  # no function of Python: it is asked of each frame, again and again
+"""Whether the file is one that was written in this process."""
 
 
 # The flags of `from __future__` imports that the user's module has.
