@@ -205,7 +205,7 @@ def mapped(value: Any, to: Callable[[Any], Any], methods: dict[int, tuple[Any, A
         parts = [mapped(v, to, methods) for v in value]
         return value if all(map(operator.is_, parts, value)) else _tuple_like(value, parts)
     owner = mapped(value.__self__, to, methods)
-    if owner is value.__self__:
+    if owner is value.__self__ or not hasattr(owner, value.__name__):  # as the lists of Python have not what ours are looped over by
         return value
     method = _method_like(value, owner)
     if methods is not None:

@@ -53,6 +53,7 @@ class Origins:
         self._functions = {f.block: f for f in functions}
         # the calls of each function, with the blocks in which these are
         self._calls: dict[Function, list[tuple[Operator, Block]]] = {f: [] for f in functions}
+        self._makes: dict[Function, list[bool]] = {}
         self._beside: dict[str, Variable] = {}
         self._counts: dict[Block, Variable] = {}
         self._global = program.global_block()
@@ -79,6 +80,21 @@ class Origins:
             if not parts and v.kind == "dense" and self._maker(v) != "absent":
                 found[self._same.get(v.name, v.name)] = None
         return list(found)
+
+    def _is_made_by(self, function: Function, i: int) -> bool:
+        """Whether a result of a function is a tensor that it has made, and none of its other results: in each call one of its own."""
+        if function not in self._makes:
+            inside = function.block
+            # as long as that is not known, what calls give is followed into the function
+            self._makes[function] = [False] * len(inside.results)
+            found = [self.sources(inside.var(name)) for name in inside.results]
+            times = Counter(name for names in found for name in set(names or ()))
+            of_all = None not in found
+            self._makes[function] = [
+                of_all and bool(names) and all(times[n] == 1 and self._function_of(self._homes.get(n)) is function for n in names or ())
+                for names in found
+            ]  # fmt: skip
+        return self._makes[function][i]
 
     def _leading_to(self, v: Variable, follow: Callable[[Variable, list[Variable]], list[Variable]],
                     ) -> Iterator[tuple[Variable, list[Variable] | None]]:  # fmt: skip
@@ -149,10 +165,13 @@ class Origins:
         """Whether what a variable of a source is at each time can have a number of its own."""
         home = self._homes.get(name, self._global)
         bodies = self._bodies_around(home)
-        return len(bodies) <= _DEPTH and all(self._loops[b].attrs["body_block"] is b for b in bodies) and not self._is_in_function(home)
+        return len(bodies) <= _DEPTH and all(self._loops[b].attrs["body_block"] is b for b in bodies) and self._function_of(home) is None
 
-    def _is_in_function(self, block: Block | None) -> bool:
-        return block is not None and (block in self._functions or self._is_in_function(block.parent))
+    def _function_of(self, block: Block | None) -> Function | None:
+        """The function that a block is of."""
+        while block is not None and block not in self._functions:
+            block = block.parent
+        return None if block is None else self._functions[block]
 
     def _maker(self, v: Variable) -> str:
         op = self._makers.get(v.name)
@@ -174,8 +193,8 @@ class Origins:
         if op is not None and made_by == "cond":
             return [b.var(b.results[op.output("Out").index(v.name)]) for b in op.blocks]
         if op is not None and op.function is not None:
-            inside = op.function.block
-            return [inside.var(inside.results[op.output("Out").index(v.name)])]
+            i, inside = op.output("Out").index(v.name), op.function.block
+            return [] if v.kind == "dense" and self._is_made_by(op.function, i) else [inside.var(inside.results[i])]
         if op is not None and made_by == "while_loop" and v.name in op.output("Out"):
             i, body = op.output("Out").index(v.name), op.attrs["body_block"]
             return [home.var(op.input("X")[i]), body.var(body.results[i])]
@@ -215,7 +234,7 @@ class Origins:
             self._hand_over(self._functions[home], v)
         elif v.name in home.params:
             self._carry(self._loops[home], home.params.index(v.name))
-        elif op is not None and op.function is not None:
+        elif op is not None and op.function is not None and self._parts(v):
             self._return(op.function, op.output("Out").index(v.name))
         elif op is not None and made_by == "while_loop":
             self._carry(op, op.output("Out").index(v.name))

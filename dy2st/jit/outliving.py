@@ -98,7 +98,9 @@ class _Telling:
                 objects |= {p: found} if found else {}
         groups = [self._several.group(v) for p in self._kept if self._sources[p] is None for v in self._values[p]]
         for name in lost:
-            groups.append([Fetched(p) for p, found in objects.items() if name in found])
+            places = [p for p, found in objects.items() if name in found]
+            # a list that may hold it twice stands for both
+            groups.append([Fetched(p) for p in places for _ in range(1 + (name in self._repeated(p)))])
         wanted = dict.fromkeys(name for found in objects.values() for name in found if name not in lost)
         self._origins.numbers = {name: i for i, name in enumerate(wanted)}
         beside = {p: self._fetch(p) for p, found in objects.items() if not lost.issuperset(found)}
@@ -152,12 +154,16 @@ class _Telling:
             # of the entries of two lists their names tell
             related = any(self._tracer.aliases.related(v, other) or (isinstance(v, StagedList) and isinstance(other, StagedList))
                           for v in self._values[p] for other in others)  # fmt: skip
-            v = self._variables[p]
-            repeated = self._origins.repeated(v) if v.kind == "array" and names and p in self._kept else ()
+            repeated = self._repeated(p)
             for name in names or ():
                 if name not in self._outside and name not in self._fetches:
                     found[name] += 2 if name in repeated else int(related)
         return found
+
+    def _repeated(self, p: int) -> set[str]:
+        """The sources of a list that is kept which it may hold more than once."""
+        v = self._variables[p]
+        return self._origins.repeated(v) if v.kind == "array" and self._sources[p] and p in self._kept else set()
 
 
 def walk(recipe: Recipe) -> Iterator[Recipe]:

@@ -2,7 +2,7 @@
 
 # ruff: noqa: B007, F841, SIM102, UP031  (what is left of them looks like this)
 
-from tests.fuzz.world import Record, halves, scaled
+from tests.fuzz.world import Net, Record, collected, halves, scaled
 
 
 def value_or_none_printed(x, n, m, a):
@@ -457,6 +457,26 @@ def truth_of_none_or_an_empty_list(x, n, m, a):
     return 1 if (None if n else []) else x
 
 
+def iterator_over_a_list_of_dynamic_length_kept(x, n, m, a):
+    pairs = zip([1, 2], collected(x, 0), strict=False)
+    collected(x, 1)
+    return x
+
+
+class ResultOfRecursionKeptTwice(Net):
+    def forward(self, x, n, m, a):
+        self.seen = [x, x]
+        half = halves(x, n)
+
+        def visit(v, depth=2):
+            if depth <= 0 or n:
+                return v
+            self.seen.append(half)
+            return visit(x, depth - 1)
+
+        visit(half)
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -495,4 +515,6 @@ PROGRAMS = [
     settled_by_recursion,
     none_and_texts_among_numbers,
     truth_of_none_or_an_empty_list,
+    iterator_over_a_list_of_dynamic_length_kept,
+    ResultOfRecursionKeptTwice,
 ]  # fmt: skip

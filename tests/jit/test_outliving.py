@@ -213,6 +213,21 @@ def with_what_is_outside(k, x, n):
     k["c"] = t
 
 
+def halved(t, k):
+    return halved(t / 2, k - 1) if k > 0 else t * 1
+
+
+def made_by_recursion(k, x, n):
+    t = halved(k["b"], n)
+    k["box"].value = halved(t, n)
+    k["a"] = t if n > 1 else k["b"]
+    for v in range(n):
+        k["items"].append(t)
+        k["items"].append(halved(x, v))
+        if v > 1:
+            k["b"] = t
+
+
 def list_by_recursion(k, x, n):
     def collected(m):
         if m > 0:
@@ -236,7 +251,7 @@ def state_of_recursion(k, x, n):
 
 
 FUNCTIONS = [
-    by_recursion, state_of_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
+    by_recursion, made_by_recursion, state_of_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
     either, one_or_the_other, exchanged, new_key, none_or_a_tensor, number_or_a_tensor, made_by_the_call, the_argument, in_a_loop,
     made_in_a_loop, made_in_a_loop_in_a_loop, best_of_a_loop, largest, item_of_the_run, raised, appended, appended_in_a_loop,
     set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,
@@ -279,8 +294,8 @@ def test_a_change_outside_of_the_function_is_seen():
     assert held(eager) == held(static)
 
 
-def halved(t, k):
-    return halved(t / 2, k - 1) if k > 0 else t * 1
+def halved_or_given(t, k):
+    return halved_or_given(t / 2, k - 1) if k > 0 else t
 
 
 def test_what_is_not_told_cannot_be_modified():
@@ -288,7 +303,7 @@ def test_what_is_not_told_cannot_be_modified():
 
     @jit.to_static
     def step(n):
-        t = halved(keeps["b"], n)
+        t = halved_or_given(keeps["b"], n)
         keeps["b"] = t if n > 1 else keeps["a"]
         keeps["a"] = t
 
@@ -299,6 +314,23 @@ def test_what_is_not_told_cannot_be_modified():
     del keeps["a"]
     keeps["b"].add_(1.0)
     assert keeps["b"].item() == 1.25
+
+
+def test_what_is_not_told_cannot_be_modified_in_a_list_that_may_hold_it_twice():
+    keeps = kept()
+
+    @jit.to_static
+    def step(n):
+        t = halved_or_given(keeps["b"], n)
+        for _ in range(n):
+            keeps["items"].append(t)
+
+    step(to_tensor(2))
+    with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+        keeps["items"][1].add_(1.0)
+    del keeps["items"][2]
+    keeps["items"][1].add_(1.0)
+    assert keeps["items"][1].item() == 1.25
 
 
 def test_what_recursion_keeps_and_returns_cannot_be_modified():
