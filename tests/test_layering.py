@@ -66,7 +66,7 @@ FRONT = {
     "optimizer": {"errors", "nn", "regularizer", "static", "tensor", "unique_name"},
     "static": {"errors", "framework", "nn", "tensor", "unique_name"},
     "library": set(),
-    "convert": {"errors", "library", "static", "tensor", "transpiler"},
+    "convert": {"errors", "framework", "library", "static", "tensor", "transpiler"},
     "jit": {"convert", "errors", "framework", "library", "nn", "static", "tensor", "transpiler"},
     "legacy": {"errors", "framework", "nn", "optimizer", "regularizer", "static", "tensor", "unique_name"},
     "fluid": {"framework", "jit", "legacy", "nn", "static", "tensor", "unique_name"},

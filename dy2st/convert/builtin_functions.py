@@ -47,7 +47,8 @@ from .logical import compare, in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
 from .options import OneOf, choose
-from .printing import LOGGING, PRETTY, print_
+from .printing import LOGGING, PRETTY, WARNINGS, print_
+from .readings import OF_FILES
 from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
 from .running import frames
@@ -376,7 +377,7 @@ BUILTINS: dict[Any, Callable] = {
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: deque_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
-    **MATH, **LOGGING, **PRETTY, **OF_THE_MOMENT,
+    **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_FILES,
     functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,

@@ -8,7 +8,6 @@ import math
 import sys
 import threading
 import types
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -74,10 +73,6 @@ def call(f: Any) -> Any:
     tracer = current_tracer()
     if isinstance(f, OneOf):
         return f.__call__
-    if tracer is not None and (isinstance(f, np.ufunc) or getattr(f, "__module__", None) == "numpy"):
-        return functools.partial(_of_numpy, f)
-    if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
-        return functools.partial(_of_library, f)
     try:
         # a class of the user's may have a `__hash__` of its own, which nobody has called
         replacement = FUNCTIONS.get(f) if f.__hash__ and is_foreign(type(f).__module__) else None
@@ -85,6 +80,10 @@ def call(f: Any) -> Any:
         replacement = None
     if replacement is not None:
         return replacement
+    if tracer is not None and (isinstance(f, np.ufunc) or getattr(f, "__module__", None) == "numpy"):
+        return functools.partial(_of_numpy, f)
+    if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
+        return functools.partial(_of_library, f)
     if isinstance(f, types.FunctionType):
         return _function(f, tracer)
     if isinstance(f, types.MethodType):
@@ -246,7 +245,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
 
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
 _TAKING_ALL = (set, frozenset, bytes, bytearray)
-_OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, warnings.warn, repr, str, format, hash, callable)
+_OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, repr, str, format, hash, callable)
 
 
 # what the functions of NumPy are called here, where that is another name

@@ -27,6 +27,7 @@ from .tracer import current_tracer
 
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 _FILES = (io.StringIO, io.BytesIO)  # whose contents are followed
+_OF_POSITION = {"read", "read1", "readall", "readinto", "readline", "readlines", "peek", "seek", "tell", "__next__"}
 # what of them is not followed: all methods, or these
 _KINDS: list[tuple[Any, set[str] | None]] = [
     (queue.SimpleQueue, None),
@@ -41,7 +42,7 @@ _KINDS: list[tuple[Any, set[str] | None]] = [
 _OF_THE_MOMENT: list[Callable] = [
     time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns, time.process_time,
     time.process_time_ns, datetime.datetime.now, datetime.datetime.today, datetime.datetime.utcnow, datetime.date.today,
-    uuid.uuid1, uuid.uuid4, os.urandom, secrets.token_bytes, secrets.token_hex, secrets.token_urlsafe, secrets.randbelow,
+    input, uuid.uuid1, uuid.uuid4, os.urandom, secrets.token_bytes, secrets.token_hex, secrets.token_urlsafe, secrets.randbelow,
 ]  # fmt: skip
 
 
@@ -72,8 +73,29 @@ def require_followed(owner: Any, name: str) -> None:
             f"{what} would be drawn once, while tracing, and be the same number at each call",
             location=user_location(4), hint="use dy2st.rand, randint, uniform or normal, or draw outside and pass the number",
         )  # fmt: skip
+    if name in _OF_POSITION:
+        require_fresh_file(owner, name)
     if not isinstance(owner, _FILES) and any(isinstance(owner, kind) and (names is None or name in names) for kind, names in _KINDS):
         raise _once(owner, f"{name}() of")
+
+
+def require_fresh_file(file: Any, name: str) -> None:
+    """StagedValueError if a file is read that was open before: where it is then is where the next call goes on."""
+    tracer = current_tracer()
+    if tracer is None or not isinstance(file, io.IOBase) or isinstance(file, _FILES) or file in tracer.opened:
+        return
+    raise StagedValueError(
+        f"{name}() of a file that is open already would be done once, while tracing, and not at each call", location=user_location(),
+        hint="open it in the function, which then sees what becomes of it; or read it outside, and pass what it says",
+    )  # fmt: skip
+
+
+def written_once(what: str) -> StagedValueError:
+    """The error for a change in the world of files."""
+    return StagedValueError(
+        f"{what} would be done once, while tracing, and not at each call", location=user_location(),
+        hint="do it outside of the static function, with what this returns",
+    )  # fmt: skip
 
 
 def require_items_followed(a: Any) -> None:
@@ -84,6 +106,6 @@ def require_items_followed(a: Any) -> None:
 
 def _once(owner: Any, what: str) -> StagedValueError:
     return StagedValueError(
-        f"{what} a {type(owner).__name__.lstrip('_')} would be done once, while tracing, and not at each call", location=user_location(5),
+        f"{what} a {type(owner).__name__.lstrip('_')} would be done once, while tracing, and not at each call", location=user_location(),
         hint="do it outside of the static function, or keep what it is about in an attribute, a list, a dict or a tensor",
     )  # fmt: skip

@@ -205,9 +205,9 @@ def mapped(value: Any, to: Callable[[Any], Any], methods: dict[int, tuple[Any, A
         parts = [mapped(v, to, methods) for v in value]
         return value if all(map(operator.is_, parts, value)) else _tuple_like(value, parts)
     owner = mapped(value.__self__, to, methods)
-    if owner is value.__self__ or not hasattr(owner, value.__name__):  # as the lists of Python have not what ours are looped over by
+    method = value if owner is value.__self__ else _method_like(value, owner)
+    if method is value:
         return value
-    method = _method_like(value, owner)
     if methods is not None:
         methods[id(method)] = method, value
     return method
@@ -220,7 +220,7 @@ def _method_like(value: Any, owner: Any) -> Any:
     """A bound method as one of another object. A list has other methods than one of dynamic length has, under the same names."""
     if isinstance(value, types.MethodType) and getattr(type(value.__self__), value.__name__, None) is not value.__func__:
         return types.MethodType(value.__func__, owner)
-    return getattr(owner, value.__name__)
+    return getattr(owner, value.__name__, value)  # the lists of Python have not all that ours have
 
 
 def is_made_anew(x: Any) -> bool:

@@ -1,11 +1,13 @@
-"""`print`, `logging`, `assert` and texts with tensors in them."""
+"""`print`, `logging`, `warnings.warn`, `assert` and texts with tensors in them."""
 
 from __future__ import annotations
 
+import builtins
 import functools
 import logging
 import pprint
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +16,8 @@ import numpy as np
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved, with_number
-from ..tensor.location import user_location
+from ..tensor.location import user_location, user_path
+from .followed import require_followed
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
@@ -34,6 +37,7 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
             raise StagedValueError(
                 "print() of a tensor to a file is not supported while tracing", location=user_location(2)
             )
+        require_followed(file, "write")
         print(*values, sep=sep, end=end, file=file, flush=flush)
         return
     # also a text without tensors: it is printed at each call
@@ -99,6 +103,43 @@ def _log_to_root(original: Callable, level: int | None, /, *args: Any, **kwargs:
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING, "error": logging.ERROR,
            "critical": logging.CRITICAL, "fatal": logging.CRITICAL, "log": None}  # fmt: skip
+def _warn(message: Any, category: Any = None, stacklevel: int = 1, *args: Any, **kwargs: Any) -> None:
+    """`warnings.warn`, at run time, each time and in order.
+
+    Raises:
+        StagedValueError: a Program cannot say what it is to be: of which class, or of which of the callers.
+    """
+    tracer = current_tracer()
+    # within `catch_warnings` of the function's own they are a matter of that
+    if tracer is None or warnings.filters is not tracer.filters:
+        warnings.warn(message, category, stacklevel + 1, *args, **kwargs)
+        return
+    if args or kwargs:
+        raise _unknown_warning("warn() with more than a message, a category and stacklevel is")
+    if isinstance(message, Warning):
+        category, message = type(message), str(message)
+    if category is None:
+        category = UserWarning
+    name = getattr(category, "__name__", repr(category))
+    if getattr(builtins, name, None) is not category:
+        raise _unknown_warning(f"a warning of the class {name!r} is")
+    place = user_path()
+    for _ in range(stacklevel - 1):
+        place = None if place is None else place.caller
+    if place is None:
+        raise _unknown_warning(f"stacklevel={stacklevel}, of who calls the static function, is")
+    parts, specs, tensors = texts([message])
+    tracer.effect("warn", In=tensors, parts=parts, specs=specs, category=name, file=place.file, line=place.line)
+
+
+def _unknown_warning(what: str) -> StagedValueError:
+    return StagedValueError(
+        f"{what} not supported while tracing", location=user_location(3),
+        hint="use a class of Python's (UserWarning, RuntimeWarning) and a stacklevel within the static function, or warn outside",
+    )  # fmt: skip
+
+
+WARNINGS: dict[Any, Callable] = {warnings.warn: _warn}
 LOGGING: dict[Any, Callable] = {
     **{f: functools.partial(_log, f, level) for name, level in _LEVELS.items() if (f := getattr(logging.Logger, name, None))},
     **{f: functools.partial(_log_to_root, f, level) for name, level in _LEVELS.items() if (f := getattr(logging, name, None))},

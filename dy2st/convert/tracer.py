@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -46,6 +48,7 @@ from .watching import Watcher
 if TYPE_CHECKING:
     from .exceptions import Again
     from .loops import Loop
+    from .readings import Question
     from .recursion import StagedFunction
     from .settled import Settled
 
@@ -88,6 +91,9 @@ class Tracer(Watcher, ProgramRecorder):
         tries: the `try` statements whose bodies are being traced.
         settled: what loops came to, by where they are and the names of their variables.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
+        readings: what was read of files, by what was asked.
+        opened: the files that the functions have opened.
+        filters: those of `warnings` when the trace began.
     """
 
     advice = (
@@ -136,6 +142,9 @@ class Tracer(Watcher, ProgramRecorder):
         self.onward: list[dict[int, Any]] = []
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
+        self.readings: dict[Question, Any] = {}
+        self.opened: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.filters = warnings.filters
         self.tries = Attempts(self)
         self.ended: dict[int, tuple[BaseException, Block]] = {}
         self.aliases = Aliases()

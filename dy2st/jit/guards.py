@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections import deque
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..convert.attributes import MISSING
 from ..convert.containers import is_container, is_plain_object
 from ..convert.places import CONTENTS, ORDER, Place
 from ..convert.reach import Reach
+from ..convert.readings import Question, World, environment, reads_environment
 from ..tensor import Tensor
 from .checks import NOT_THERE, Check, checks
 
@@ -79,6 +80,8 @@ class Guard:
     def holds(self) -> bool:
         if self.entry is CONTENTS:
             return _same_contents(self.holder, self.value)
+        if isinstance(self.holder, World):
+            return bool(self.holder.get(self.entry) == self.value)
         now = self.place.now()
         if isinstance(self.value, Kind):
             return type(now) is self.value.cls
@@ -92,6 +95,8 @@ class Guard:
         return same(now, self.value)
 
     def __str__(self) -> str:
+        if isinstance(self.holder, World):  # there may be secrets in it
+            return f"{self.place.name} has changed"
         now = self.place.now()
         return f"{self.place.name} was {self.value!r:.60}, is {'deleted' if now is MISSING else repr(now)[:60]}"
 
@@ -123,6 +128,16 @@ def _all_same(a: Collection[Any], b: Collection[Any]) -> bool:
     return len(a) == len(b) and (all(map(operator.is_, a, b)) or all(map(same, a, b)))
 
 
+def guards_of_readings(reach: Reach, readings: Mapping[Question, Any]) -> Iterator[Guard]:
+    """Those of what a trace has read of files and the environment."""
+    world = World()
+    for question, answer in readings.items():
+        yield Guard(Place(world, question, f"what is read of {question[1]!r}"), answer)
+    if reads_environment(reach):
+        question = environment, None
+        yield Guard(Place(world, question, "the environment"), world.get(question))
+
+
 class Guards:
     """The guards of a trace. Those on identity are checked together: as long as nothing changes that is all there is to do."""
 
@@ -132,7 +147,7 @@ class Guards:
         self._identical: list[Guard] = []
         for guard in self._all:
             keys = guard.entry is ORDER and not isinstance(guard.holder, dict)
-            looked_into = guard.entry is CONTENTS or keys or isinstance(guard.value, (Look, Kind, Apart))
+            looked_into = guard.entry is CONTENTS or keys or isinstance(guard.value, (Look, Kind, Apart)) or isinstance(guard.holder, World)
             (self._others if looked_into else self._identical).append(guard)
 
     @functools.cached_property

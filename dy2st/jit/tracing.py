@@ -66,7 +66,7 @@ from ..transpiler import is_generated
 from . import shells
 from .captures import Captured
 from .concrete import ArgumentCell, ConcreteProgram, Effects, Number
-from .guards import Guard, Guards, guards_of, same
+from .guards import Guard, Guards, guards_of, guards_of_readings, same
 from .outliving import Several, walk
 from .recipes import (
     Argument,
@@ -336,6 +336,7 @@ class Trace:
             *(self._assigned(g) for g in guards
               if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),
             *self._without(),
+            *guards_of_readings(reach, tracer.readings),
         ])  # fmt: skip
 
     def _without(self) -> Iterator[Guard]:

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import itertools
 import os
+import pathlib
 import pprint
 import queue
 import statistics
@@ -712,8 +713,31 @@ def memory_changed(x):
 
 
 def file_written(x):
-    with open(os.devnull, "w") as file:
-        file.write("a")  # error: write() of a TextIOWrapper would be done once, while tracing, and not at each call
+    with open(os.devnull, "w") as file:  # error: open('/dev/null', 'w') would be done once, while tracing, and not at each call
+        file.write("a")
+    return x
+
+
+def file_printed_to(x):
+    print("a", file=FILE)  # error: write() of a TextIOWrapper would be done once, while tracing, and not at each call
+    return x
+
+
+def file_that_is_open_read(x):
+    return x + len(FILE.readline())  # error: a TextIOWrapper that is there before the call would be advanced once, while
+
+
+def array_read_from_an_open_file(x):
+    return x + len(np.fromfile(BINARY))  # error: fromfile() of a file that is open already would be done once, while tracing
+
+
+def array_saved(x):
+    np.savetxt(os.devnull, np.ones(2))  # error: numpy.savetxt() would be done once, while tracing, and not at each call
+    return x
+
+
+def file_touched(x):
+    pathlib.Path(os.devnull).touch()  # error: pathlib.touch() would be done once, while tracing, and not at each call
     return x
 
 
@@ -1068,6 +1092,7 @@ class Trained:
 
 
 TRAINED = Trained()
+FILE, BINARY = open(os.devnull, "r+"), open(os.devnull, "rb")  # noqa: SIM115
 SIMPLE_QUEUE, CONTEXT, MEMORY, HASH = queue.SimpleQueue(), contextvars.ContextVar("c", default=1), memoryview(bytearray(2)), hashlib.md5()
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}], "lists": [[1.0], [2.0]],
         "pair": [{"a": 4.0}, {"a": 5.0}], "held": Held([3.0])}  # fmt: skip

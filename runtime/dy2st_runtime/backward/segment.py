@@ -13,7 +13,7 @@ from .loop import inner_pairs
 from .past import restore
 from .sweep import Sweep
 
-_SHOWN = ("print", "log_message")
+_SHOWN = ("print", "log_message", "warn")
 
 
 def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
@@ -26,8 +26,10 @@ def differentiate_segment(sweep: Sweep, ops: Sequence[Operator]) -> None:
     if all(d is None for d in douts.values()):
         return
     if printing := next((op for f in called(ops) for op in all_ops(f.block) if op.type in _SHOWN), None):
-        raise GradientError("jit.recompute of a recursive function that prints, or logs: it would do so twice", location=printing.location,
-                            hint="print outside of it, or call it without jit.recompute")  # fmt: skip
+        raise GradientError(
+            "jit.recompute of a recursive function that prints, logs or warns: it would do so twice", location=printing.location,
+            hint="print outside of it, or call it without jit.recompute",
+        )  # fmt: skip
     program, block, b, state = sweep.forward.program, sweep.b.block, sweep.b, sweep.state
     drawn = ops[0].type == "rng_snapshot"
     repeated = [op for op in ops[drawn:] if not _happens_once(sweep, op)]

@@ -1,9 +1,11 @@
-"""What is a condition; ops with effects that users see: `assert`, `raise_if`, `print`, `log_message`. Their texts are made by `message`."""
+"""What is a condition; ops with effects that users see: `assert`, `raise_if`, `print`, `log_message`, `warn`. Their texts: `message`."""
 
 from __future__ import annotations
 
+import builtins
 import logging
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -231,3 +233,48 @@ class LogMessage(OpDef):
     @staticmethod
     def lower(cx: Any, values: list, **_: Any) -> None:
         cx.host()
+
+
+@register
+class Warn(OpDef):
+    """Warns, with Python's `warnings`, with the text that `parts` and the values of In make.
+
+    `category`: the name of one of Python's classes of warnings. `file`, `line`: the place that is warned of; a filter that shows each place
+    once shows it once in a process.
+    """
+
+    type = "warn"
+    inputs = ("In*",)
+    outputs = ()
+    attrs = {"parts": Strs([""]), "specs": Strs(), "category": Str("UserWarning"), "file": Str(), "line": Int(0)}
+    effect = True
+    host = True
+    differentiable = False
+
+    @staticmethod
+    def infer(values: list[TensorType], *, parts: list[str], specs: list[str], category: str, **_: Any) -> tuple:
+        message.check("warn", parts, specs, len(values))
+        _category(category)
+        return ()
+
+    @staticmethod
+    def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], category: str, file: str, line: int) -> tuple:
+        message.check("warn", parts, specs, len(values))
+        shown = _shown.setdefault(file, {})
+        warnings.warn_explicit(message.compose(parts, specs, values), _category(category), file, line, registry=shown)
+        return ()
+
+    @staticmethod
+    def lower(cx: Any, values: list, **_: Any) -> None:
+        cx.host()
+
+
+_shown: dict[str, dict] = {}
+"""What `warnings` remembers for each file, as it does for a module."""
+
+
+def _category(name: str) -> type[Warning]:
+    found = getattr(builtins, name, None)
+    if not (isinstance(found, type) and issubclass(found, Warning)):
+        raise AttributeValueError(f"warn: {name!r} is no class of Python's warnings", hint="use UserWarning")
+    return found
