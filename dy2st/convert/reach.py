@@ -261,6 +261,8 @@ class Reach:
             self.read |= texts
             self.changed |= texts
             self.items = True
+        if isinstance(value, BaseException):
+            self._meet(value.args, f"the arguments of a {type(value).__name__}")
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
             dict_of(value) or ()
         )

@@ -477,6 +477,24 @@ class ResultOfRecursionKeptTwice(Net):
         visit(half)
 
 
+def surroundings():
+    kept_table = {"a": 0.5}
+
+    def scaled_entries():
+        return {k: v * kept_table["a"] for k, v in kept_table.items()}
+
+    def replaced():
+        nonlocal kept_table
+        kept_table = scaled_entries()
+
+    def entry_set_to_what_replaces_the_dict(x, n, m, a):
+        kept_table["b"] = x
+        kept_table["a"] = replaced()
+        kept_table["a"] = 0.5
+
+    return entry_set_to_what_replaces_the_dict
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -517,4 +535,5 @@ PROGRAMS = [
     truth_of_none_or_an_empty_list,
     iterator_over_a_list_of_dynamic_length_kept,
     ResultOfRecursionKeptTwice,
+    surroundings(),
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Functions with errors. The line of each is marked with the text that the error starts with."""
 
+import atexit
 import collections
 import contextlib
 import contextvars
@@ -1093,6 +1094,8 @@ class Trained:
 
 TRAINED = Trained()
 FILE, BINARY = open(os.devnull, "r+"), open(os.devnull, "rb")  # noqa: SIM115
+atexit.register(FILE.close)
+atexit.register(BINARY.close)
 SIMPLE_QUEUE, CONTEXT, MEMORY, HASH = queue.SimpleQueue(), contextvars.ContextVar("c", default=1), memoryview(bytearray(2)), hashlib.md5()
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}], "lists": [[1.0], [2.0]],
         "pair": [{"a": 4.0}, {"a": 5.0}], "held": Held([3.0])}  # fmt: skip

@@ -142,28 +142,3 @@ def of_bound_methods(x):
         KEPT.keep("a", 1)
         KEPT.items["b"] = 2
     return ("a" in KEPT.items) + ("b" in KEPT.items)
-
-
-def of_methods_of_lists(x):
-    items, by_key = [], {}
-    add, keep = items.append, by_key.__setitem__
-    if x[0] > 0:
-        add(x[0])
-        keep("k", x)
-    add(x[1])
-    return len(items) + 10 * ("k" in by_key)
-
-
-def of_arguments_of_an_exception(x):
-    items = []
-    error = ValueError("too many", items)
-    if x[0] > 0:
-        items.append(x)
-    return len(error.args[1])
-
-
-@pytest.mark.parametrize("function", [of_methods_of_lists, of_arguments_of_an_exception])
-def test_methods_and_exceptions_have_the_list_that_it_has_become(function):
-    static = jit.to_static(function)
-    for values in ([3.0, 1.0], [-3.0, 1.0]):
-        assert int(static(Tensor(values))) == function(Tensor(values))

@@ -203,6 +203,24 @@ def namespaces(x):
     return len(space.items), "k" in space.by_key, x * 2
 
 
+def arguments_of_an_exception(x):
+    items = []
+    error = ValueError("too many", items)
+    if x[0] > 0:
+        items.append(x)
+    return len(error.args[1]), x * 2
+
+
+def methods_of_lists(x):
+    items, by_key = [], {}
+    add, keep = items.append, by_key.__setitem__
+    if x[0] > 0:
+        add(x[0])
+        keep("k", x)
+    add(x[1])
+    return len(items) + 10 * ("k" in by_key), x * 2
+
+
 def classes(x):
     class Registry:
         entries = []
@@ -284,6 +302,8 @@ CASES = [
     (bound_methods, [(P,), (N,)], 1),
     (attributes_of_functions, [(P,), (N,)], 1),
     (namespaces, [(P,), (N,)], 1),
+    (arguments_of_an_exception, [(P,), (N,)], 1),
+    (methods_of_lists, [(P,), (N,)], 1),
     (classes, [(P,), (N,)], 1),
     (manager_of_a_generator, [(P,), (N,)], 1),
     (callbacks_of_an_exit_stack, [(P,), (N,)], 1),

@@ -136,3 +136,36 @@ def augmented(n):
     for _i in range(n):
         a *= 2
     return a, b, a is b
+
+
+TABLE = {"a": 0}
+
+
+def rebound_while_it_is_changed(n):
+    """A call that assigns the variable whose container is changed: the container of before is changed, or that of after."""
+    global TABLE
+    TABLE = {"a": n}
+    kept, log = {"a": n}, [n]
+
+    def other(k):
+        nonlocal kept, log
+        global TABLE
+        kept, log, TABLE = {"a": k, "b": n}, [k], {"c": k}
+        return k
+
+    first = kept, log
+    found = []
+    kept["a"] = other(5)
+    found.append(dict(kept))
+    kept[other(6)] = 7
+    found.append(dict(kept))
+    kept["b"] += other(8)
+    del kept["ab"[other(1)]]
+    found.append(dict(kept))
+    TABLE["x"] = other(9)
+    TABLE[other(10)] = 1
+    for i in range(n):
+        log.append(other(i))
+        x = log.pop(other(0))
+        log.insert(0, other(i + x))
+    return found, kept, log, TABLE, first

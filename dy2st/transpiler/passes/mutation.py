@@ -14,6 +14,21 @@ from dy2st.transpiler.names import qualified, unwrap
 from dy2st.transpiler.templates import statements
 
 
+def is_plain(node: gast.AST) -> bool:
+    """Whether to evaluate an expression runs no code of anybody's."""
+    return all(isinstance(n, _PLAIN) or getattr(n, "generated", False) for n in gast.walk(node))
+
+
+_PLAIN = (gast.Name, gast.Constant, gast.Slice, gast.Tuple, gast.expr_context)
+
+
+def _others(change: gast.AST) -> list[gast.AST]:
+    """What else a call that changes a container is given; it may have a second result, so that only a part of what it gives is taken."""
+    while not isinstance(change, gast.Call):
+        change = change.value
+    return change.args[1:]
+
+
 class MutationPass(Pass):
     """Knows how deep in branches and loops a statement is, and declares outer names that it rebinds."""
 
@@ -61,18 +76,26 @@ class MutationPass(Pass):
         outer = name in self.free or any(name in scope.locals for scope in self.around[:-1])
         self.declared["nonlocal" if outer else "global"][name] = None
 
+    def may_rebind(self, name: str, *parts: gast.AST) -> bool:
+        """Whether to evaluate parts of a statement may give a variable another value: where a function that it calls may assign it."""
+        assert self.scope is not None
+        shared = name not in self.scope.locals or name in self.scope.rebound_inside
+        return shared and not all(map(is_plain, parts))
+
     def update(
         self, at: gast.AST, target: gast.AST, value: Callable[[gast.AST], gast.AST], held: str | None = None
     ) -> list:
         """Statements that put `value(target)` in the place of `target`.
 
-        An attribute or item is written only if the value is another object: its setter may do anything. What has no name, as the result
-        of a call, is not written at all: what else holds it gets the new object while the function is traced.
+        An attribute or item is written only if the value is another object: its setter may do anything. So is a variable that another one
+        may have been assigned to meanwhile. What has no name, as the result of a call, is not written at all: what else holds it gets the
+        new object while the function is traced.
         `held` is a variable that holds the target's value already.
         """
         plain = unwrap(target)
         if isinstance(plain, gast.Name):
             self.declare(plain.id)
+        if isinstance(plain, gast.Name) and held is None and not self.may_rebind(plain.id, *_others(value(plain))):
             return statements("name = value", at=at, name=plain.id, value=value(target))
         old, new = held or self.context.namer.fresh("old_"), self.context.namer.fresh("new_")
         result = [] if held else statements("old = target", at=at, old=old, target=nodes.load(target))

@@ -8,7 +8,7 @@ import gast
 
 from dy2st.transpiler import nodes
 from dy2st.transpiler.analysis.activity import Activity
-from dy2st.transpiler.passes.mutation import MutationPass
+from dy2st.transpiler.passes.mutation import MutationPass, is_plain
 from dy2st.transpiler.templates import expression, statements
 
 
@@ -50,7 +50,7 @@ class SubscriptAssign(MutationPass):
         result: list = []
         value = node.value
         first = node.targets[0]
-        if len(node.targets) > 1 or (self._convertible(first) and not _same_order(value, first)):
+        if len(node.targets) > 1 or (self._convertible(first) and not self._same_order(value, first)):
             name = self.context.namer.fresh("value_")
             result += statements("name = value", at=node, name=name, value=value)
             value = nodes.name(name)
@@ -63,7 +63,7 @@ class SubscriptAssign(MutationPass):
             return node
         base, key, result = node.target.value, _key(node.target.slice), []
         held = None
-        if not isinstance(base, gast.Name):
+        if not isinstance(base, gast.Name) or self.may_rebind(base.id, key, node.value):
             held = self.context.namer.fresh("old_")
             result += statements("held = base", at=node, held=held, base=base)
             base = nodes.name(held)
@@ -129,21 +129,18 @@ class SubscriptAssign(MutationPass):
             return False
         return self.slices or not any(isinstance(n, gast.Slice) for n in gast.walk(target.slice))
 
+    def _same_order(self, value: gast.AST, target: gast.Subscript) -> bool:
+        """Whether one cannot tell if the value or the container and the key are evaluated first."""
+        if isinstance(value, (gast.Name, gast.Constant)):
+            return True
+        simple = isinstance(target.value, gast.Name) and is_plain(target.slice) and not self.may_rebind(target.value.id, value)
+        return simple and not any(isinstance(n, gast.NamedExpr) for n in gast.walk(value))
+
     def _items(self, target: gast.AST) -> bool:
         """Whether there is an item to assign in the target."""
         if isinstance(target, (gast.Tuple, gast.List)):
             return any(map(self._items, target.elts))
         return self._items(target.value) if isinstance(target, gast.Starred) else self._convertible(target)
-
-
-def _same_order(value: gast.AST, target: gast.Subscript) -> bool:
-    """Whether one cannot tell if the value or the container and the key are evaluated first."""
-    if isinstance(value, (gast.Name, gast.Constant)):
-        return True
-    simple = isinstance(target.value, gast.Name) and all(
-        isinstance(n, (gast.Name, gast.Constant, gast.Slice, gast.Tuple, gast.expr_context)) for n in gast.walk(target.slice)
-    )
-    return simple and not any(isinstance(n, gast.NamedExpr) for n in gast.walk(value))
 
 
 def _key(node: gast.AST) -> gast.AST:
