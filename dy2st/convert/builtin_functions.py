@@ -48,7 +48,7 @@ from .math_functions import MATH
 from .maybe_value import MaybeValue
 from .options import OneOf, choose
 from .printing import LOGGING, PRETTY, WARNINGS, print_
-from .readings import OF_FILES
+from .readings import OF_THE_WORLD
 from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
 from .running import frames
@@ -377,7 +377,7 @@ BUILTINS: dict[Any, Callable] = {
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: deque_,
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
-    **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_FILES,
+    **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD,
     functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,

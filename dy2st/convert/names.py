@@ -114,6 +114,10 @@ def names_of(code: types.CodeType) -> Names:
         attributes |= texts
         looked |= texts
         handled |= texts
+    if "globals" in variables:  # `globals()["x"]`
+        variables |= texts
+        looked |= texts
+        handled |= texts
     if not seen.isdisjoint(_SETTING):
         changed |= texts
         items = True

@@ -32,18 +32,21 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     if tracer is None:
         print(*values, sep=sep, end=end, file=file, flush=flush)
         return
-    if file not in (None, sys.stdout, sys.stderr):
+    if file is None and sys.stdout is not tracer.stdout:
+        file = sys.stdout  # within `redirect_stdout` of the function's own
+    if file not in (None, tracer.stdout, tracer.stderr):
         if any(map(is_staged, values)):
             raise StagedValueError(
-                "print() of a tensor to a file is not supported while tracing", location=user_location(2)
-            )
+                "print() of a tensor to a file, or where the output is redirected, is not supported while tracing",
+                location=user_location(2), hint="print it outside of the function, or to the standard output",
+            )  # fmt: skip
         require_followed(file, "write")
         print(*values, sep=sep, end=end, file=file, flush=flush)
         return
     # also a text without tensors: it is printed at each call
     parts, specs, tensors = texts(values, " " if sep is None else sep)
     tracer.effect("print", In=tensors, parts=parts, specs=specs, end="\n" if end is None else end,
-                  stderr=file is sys.stderr, flush=bool(flush))  # fmt: skip
+                  stderr=file is not None and file is tracer.stderr, flush=bool(flush))  # fmt: skip
 
 
 def _pretty(x: Any, stream: Any = None, *args: Any, **kwargs: Any) -> None:

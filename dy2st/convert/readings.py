@@ -7,9 +7,13 @@ What a function writes there, or reads from a file that is open already, would b
 from __future__ import annotations
 
 import functools
+import glob
 import hashlib
 import os
 import pathlib
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +22,7 @@ import numpy as np
 from ..framework import io as framework_io
 from .followed import require_fresh_file, written_once
 from .reach import Reach
-from .tracer import current_tracer
+from .tracer import Tracer, current_tracer
 
 Question = tuple[Callable[[Any], Any], Any]
 """What is asked of the world, and about what."""
@@ -33,11 +37,14 @@ class World:
 
 
 # ---- questions ----
-def _kind(path: Any) -> str | None:
-    """What there is under a path; None for nothing."""
-    if os.path.isdir(path):
-        return "directory"
-    return "file" if os.path.isfile(path) else "special" if os.path.exists(path) else None
+def _again(call: tuple[Callable, tuple, tuple]) -> Any:
+    """What a call gives now, as a value that can be compared."""
+    f, args, kwargs = call
+    try:
+        found = f(*args, **dict(kwargs))
+        return found if isinstance(found, (bool, int, float, str, bytes, os.PathLike)) else sorted(found)
+    except OSError as error:
+        return error.errno
 
 
 def _status(path: Any) -> tuple[int, ...] | None:
@@ -46,13 +53,6 @@ def _status(path: Any) -> tuple[int, ...] | None:
     except OSError:
         return None
     return found.st_mode, found.st_size, found.st_mtime_ns
-
-
-def _names(path: Any) -> list[Any] | None:
-    try:
-        return sorted(os.listdir(path))
-    except OSError:
-        return None
 
 
 def _contents(path: Any) -> bytes | None:
@@ -84,26 +84,38 @@ def reads_environment(reach: Reach) -> bool:
 
 
 # ---- what asks them ----
-def _reading(f: Callable, ask: Callable[[Any], Any], path: Any = ".", *args: Any, **kwargs: Any) -> Any:
-    """A function that reads what is under a path."""
+def _asking(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """A function that asks something of the world, which can be asked again."""
     tracer = current_tracer()
     if tracer is not None:
-        if isinstance(path, (str, bytes, os.PathLike)):
-            of = os.fspath(path)
-            tracer.readings.setdefault((ask, of), ask(of))
-        else:
-            require_fresh_file(path, f.__name__)
+        _note(tracer, _again, (f, args, tuple(kwargs.items())))
+    return f(*args, **kwargs)
+
+
+def _reading(f: Callable, ask: Callable[[Any], Any], path: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function that reads what is under a path."""
+    tracer = current_tracer()
+    if tracer is not None and isinstance(path, (str, bytes, os.PathLike)):
+        _note(tracer, ask, os.fspath(path))
+    elif tracer is not None:
+        require_fresh_file(path, f.__name__)
     return f(path, *args, **kwargs)
 
 
+def _note(tracer: Tracer, ask: Callable[[Any], Any], of: Any) -> None:
+    if (ask, of) not in tracer.readings:
+        tracer.readings[ask, of] = ask(of)
+
+
 def _writing(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
-    """A function that changes what is under a path.
+    """A function that changes the world.
 
     Raises:
         StagedValueError: a function is traced.
     """
     if current_tracer() is not None:
-        raise written_once(f"{f.__module__}.{f.__name__}()")
+        module = "os" if f.__module__ == os.name else f.__module__
+        raise written_once(f"{module}.{f.__qualname__}()")
     return f(*args, **kwargs)
 
 
@@ -118,20 +130,27 @@ def _open(f: Callable, file: Any, mode: str = "r", *args: Any, **kwargs: Any) ->
     return opened
 
 
+_ASKING = (
+    os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime, os.listdir, os.walk, os.getcwd, glob.glob, glob.iglob,
+    pathlib.Path.exists, pathlib.Path.is_file, pathlib.Path.is_dir, pathlib.Path.iterdir, pathlib.Path.glob, pathlib.Path.rglob,
+    pathlib.Path.cwd.__func__,  # type: ignore[attr-defined]
+)  # fmt: skip
 _READING: dict[Callable[[Any], Any], tuple[Callable, ...]] = {
-    _kind: (os.path.exists, os.path.isfile, os.path.isdir, pathlib.Path.exists, pathlib.Path.is_file, pathlib.Path.is_dir),
-    _status: (os.path.getsize, os.path.getmtime, os.stat, pathlib.Path.stat),
-    _names: (os.listdir, os.scandir, pathlib.Path.iterdir),
+    _status: (os.stat, pathlib.Path.stat),
     _contents: (pathlib.Path.read_text, pathlib.Path.read_bytes, np.load, np.loadtxt, np.genfromtxt, np.fromfile, framework_io.load),
 }
 _WRITING = (
-    os.remove, os.unlink, os.rename, os.replace, os.mkdir, os.makedirs, os.rmdir, os.removedirs, pathlib.Path.write_text,
-    pathlib.Path.write_bytes, pathlib.Path.touch, pathlib.Path.mkdir, pathlib.Path.rmdir, pathlib.Path.unlink, pathlib.Path.rename,
-    pathlib.Path.replace, np.save, np.savez, np.savez_compressed, np.savetxt, framework_io.save,
+    os.remove, os.unlink, os.rename, os.replace, os.mkdir, os.makedirs, os.rmdir, os.removedirs, os.chdir, os.system, os.popen, os.kill,
+    pathlib.Path.write_text, pathlib.Path.write_bytes, pathlib.Path.touch, pathlib.Path.mkdir, pathlib.Path.rmdir, pathlib.Path.unlink,
+    pathlib.Path.rename, pathlib.Path.replace, shutil.copy, shutil.copy2, shutil.copyfile, shutil.copytree, shutil.move, shutil.rmtree,
+    tempfile.mkdtemp, tempfile.mkstemp, tempfile.TemporaryFile, tempfile.NamedTemporaryFile, tempfile.TemporaryDirectory,
+    subprocess.run, subprocess.call, subprocess.check_call, subprocess.check_output, subprocess.Popen,
+    np.save, np.savez, np.savez_compressed, np.savetxt, framework_io.save,
 )  # fmt: skip
-OF_FILES: dict[Any, Callable] = {
+OF_THE_WORLD: dict[Any, Callable] = {
+    **{f: functools.partial(_asking, f) for f in _ASKING},
     **{f: functools.partial(_reading, f, ask) for ask, functions in _READING.items() for f in functions},
     **{f: functools.partial(_writing, f) for f in _WRITING},
     **{f: functools.partial(_open, f) for f in (open, pathlib.Path.open)},
 }
-"""What is called in the place of functions that read or write files."""
+"""What is called in the place of functions that read or change files, and start processes."""

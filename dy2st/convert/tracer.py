@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,7 +94,7 @@ class Tracer(Watcher, ProgramRecorder):
         objects: those that are entries, or parts of entries, of lists of dynamic length.
         readings: what was read of files, by what was asked.
         opened: the files that the functions have opened.
-        filters: those of `warnings` when the trace began.
+        filters, stdout, stderr: those of `warnings` and `sys` when the trace began.
     """
 
     advice = (
@@ -145,6 +146,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.readings: dict[Question, Any] = {}
         self.opened: weakref.WeakSet[Any] = weakref.WeakSet()
         self.filters = warnings.filters
+        self.stdout, self.stderr = sys.stdout, sys.stderr
         self.tries = Attempts(self)
         self.ended: dict[int, tuple[BaseException, Block]] = {}
         self.aliases = Aliases()

@@ -11,12 +11,14 @@ import decimal
 import fractions
 import functools
 import hashlib
+import io
 import itertools
 import os
 import pathlib
 import pprint
 import queue
 import statistics
+import subprocess
 import sys
 import time
 import types
@@ -738,8 +740,24 @@ def array_saved(x):
 
 
 def file_touched(x):
-    pathlib.Path(os.devnull).touch()  # error: pathlib.touch() would be done once, while tracing, and not at each call
+    pathlib.Path(os.devnull).touch()  # error: pathlib.Path.touch() would be done once, while tracing, and not at each call
     return x
+
+
+def process_started(x):
+    subprocess.run(["true"])  # error: subprocess.run() would be done once, while tracing, and not at each call
+    return x
+
+
+def folder_changed(x):
+    os.chdir(os.curdir)  # error: os.chdir() would be done once, while tracing, and not at each call
+    return x
+
+
+def tensor_printed_elsewhere(x):
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        print(x)  # error: print() of a tensor to a file, or where the output is redirected, is not supported while tracing
+    return x * len(shown.getvalue())
 
 
 def hashed(x):

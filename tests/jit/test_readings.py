@@ -1,5 +1,8 @@
-"""What functions read of files and the environment: a static call sees what becomes of it, as an eager one does."""
+"""What functions read of files, the environment and the module: a static call sees what becomes of it, as an eager one does."""
 
+import contextlib
+import glob
+import io
 import os
 import pathlib
 from os import environ
@@ -73,13 +76,21 @@ def names(x, path):
     return x * len(os.listdir(path)) + len([*path.iterdir()])
 
 
+def matches(x, path):
+    return x * len(glob.glob(str(path / "*.npy"))) + len([*path.glob("c*")]) + sum(len(files) for _, _, files in os.walk(path))
+
+
+def folder(x, path):
+    return x * len(os.getcwd()) + len(str(pathlib.Path.cwd()))
+
+
 def size(x, path):
     return x * os.path.getsize(path / "a") + os.stat(path / "a").st_size
 
 
 FUNCTIONS = [
     by_get, by_subscript, by_getenv, by_another_name, in_a_function_inside,
-    by_open, line_by_line, by_path, array, whether_there, names, size,
+    by_open, line_by_line, by_path, array, whether_there, names, matches, folder, size,
 ]  # fmt: skip
 
 
@@ -89,6 +100,7 @@ def world(monkeypatch, path, step):
     (path / "a").write_text("7" * step)
     np.save(path / "b.npy", np.float32(step))
     dy2st.save({"a": np.float32([step])}, str(path / "state"))
+    monkeypatch.chdir(path if step < 3 else path.parent)
     if step == 3:
         (path / "c").touch()
 
@@ -101,7 +113,7 @@ def test_what_is_read_is_what_is_there(function, monkeypatch, tmp_path):
         world(monkeypatch, tmp_path, step)
         np.testing.assert_array_equal(static(x, tmp_path).numpy(), function(x, tmp_path).numpy())
     if function is not size:  # a file that is written again has another time
-        assert len(static.concrete_programs) == (2 if function in (whether_there, names) else 3)
+        assert len(static.concrete_programs) == (2 if function in (whether_there, names, matches, folder) else 3)
 
 
 def test_a_file_that_is_not_there_is_looked_for_at_each_call(tmp_path):
@@ -146,11 +158,41 @@ def test_what_a_user_says_is_asked_for_outside():
         jit.to_static(asked)(Tensor(1.0))
 
 
+LOG = []
+
+
+def test_variables_of_the_module_by_name():
+    def noted(x):
+        if x > 0:
+            globals()["LOG"].append(x)
+        return x + len(globals()["LOG"])
+
+    static = jit.to_static(noted)
+    found = []
+    for function in (noted, static):
+        LOG.clear()
+        found.append([(function(Tensor(v)).item(), len(LOG)) for v in (1.0, 2.0, -1.0)])
+    assert found[0] == found[1]
+
+
+def test_what_is_printed_where_the_function_redirects_the_output(capsys):
+    def shown(x):
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            print("hidden")
+        print("seen")
+        return x + len(text.getvalue())
+
+    static = jit.to_static(shown)
+    for _ in range(2):
+        assert static(Tensor(1.0)).item() == 8
+        assert capsys.readouterr().out == "seen\n"
+
+
 def test_nothing_is_written_by_what_is_refused(tmp_path):
     def saved(x):
         pathlib.Path(tmp_path / "a").write_text("a")
         return x
 
-    with pytest.raises(StagedValueError, match=r"write_text\(\) would be done once, while tracing"):
+    with pytest.raises(StagedValueError, match=r"pathlib.Path.write_text\(\) would be done once, while tracing"):
         jit.to_static(saved)(Tensor(1.0))
     assert not (tmp_path / "a").exists()

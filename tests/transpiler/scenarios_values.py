@@ -295,3 +295,10 @@ def match(command):
                 r = None
         print(r)
     return "end"
+
+
+def targets_with_a_name_twice(rows):
+    return (
+        [v for _, _, (v, _) in rows], sum(v for v, _, (_, _) in rows if v > 0), [a for a, a, _ in rows],
+        [(a, b) for (a, b), _, a in [((r[0], r[1]), 0, r[1]) for r in rows]], {k: v for k, _, (_, v) in rows},
+    )  # fmt: skip

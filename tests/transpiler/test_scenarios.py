@@ -71,6 +71,7 @@ CASES = [
     (scopes.imports, [(0,), (2,)]),
     (scopes.unicode_names, [(0,), (2,)]),
     (scopes.augmented, [(0,), (2,)]),
+    (values.targets_with_a_name_twice, [([(1, 2, (3, 4)), (5, 6, (7, 8))],), ([],)]),
     (scopes.rebound_while_it_is_changed, [(0,), (1,), (3,)]),
 ]
 

@@ -70,6 +70,7 @@ class Comprehensions(Pass):
         first, *others = generators
         call = expression(f"_dy.{function}()", at=at)
         inner = self._call(function, at, others, element) if others else element
+        self._name_once(first.target)
         call.args = [first.iter, self._function(first.target, inner)]
         if first.ifs:
             test = first.ifs[0] if len(first.ifs) == 1 else nodes.both(*first.ifs)
@@ -81,6 +82,14 @@ class Comprehensions(Pass):
             call.args.append(nodes.constant(True))
         self.changed = True
         return call
+
+    def _name_once(self, target: gast.AST) -> None:
+        """Gives the parts of a target that have a name which comes again behind them other ones: `for _, _, x in xs`."""
+        last: set[str] = set()
+        for part in reversed([n for n in nodes.walk(target) if isinstance(n, gast.Name)]):
+            if part.id in last:
+                part.id = self.context.namer.fresh("unused_")
+            last.add(part.id)
 
     def _function(self, target: gast.AST, body: gast.AST) -> gast.Lambda:
         """A function of one item, which the target takes apart."""
