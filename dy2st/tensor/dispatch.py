@@ -17,7 +17,7 @@ from dy2st_runtime import dims
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.builder import OpBuilder
-from dy2st_runtime.ops.registry import OpDef
+from dy2st_runtime.ops.registry import OpDef, results
 
 from ..errors import Dy2stError, InplaceError, IntegerRangeError, StagedValueError, with_location
 from . import heavy, tape, twins
@@ -267,26 +267,29 @@ class Dispatcher(OpBuilder):
                     requires = True
         values = tuple(arrays)
         try:
-            results = heavy.run(op, values, attrs) if op.kernel_from else op.run_reference(values, attrs)
+            given = heavy.run(op, values, attrs) if op.kernel_from else op.compute(values, attrs)
         except Exception as error:
             raise _explained(op, values, attrs, error) from error.__cause__
         requires = requires and op.differentiable and _state.grad
-        found: list[Any] = []
-        for value in results:
-            if type(value) is ndarray:
-                out = new(Tensor)
-                out._value = value
-                out._stop = not requires or value.dtype.kind != "f"
-                found.append(out)
-            elif value is None:
-                found.append(None)
-            else:
-                found.append([_tensor(v, requires) for v in value])
-        outs = tuple(found)
-        if requires:
-            tape.OpNode(op, ins, values, found, results, attrs)
+        if type(given) is ndarray:
+            out = new(Tensor)
+            out._value = given
+            out._stop = not requires or given.dtype.kind != "f"
+            outs: tuple[Any, ...] = (out,)
+            if requires:
+                tape.record(op, ins, values, outs, (given,), attrs)
+        else:
+            given = results(given)
+            found: list[Any] = []
+            for value in given:
+                if type(value) is ndarray:
+                    found.append(_tensor(value, requires))
+                else:
+                    found.append(None if value is None else [_tensor(v, requires) for v in value])
+            outs = tuple(found)
+            if requires:
+                tape.record(op, ins, values, outs, given, attrs)
         return _update(op, ins, outs, attrs) if op.inplace else outs
-
 
     def constant(self, value: float, dtype: str, shape: Sequence[int] = ()) -> Any:
         return super().constant(value, dtype, shape) if shape or current_recorder() is not None else constant(float(value), dtype)

@@ -35,15 +35,19 @@ class Node:
         hooks: output index → functions called with the gradient of that output; None if there never was one.
     """
 
+    __slots__ = ("__weakref__", "edges", "hooks", "outputs", "seq")
+
     is_leaf = False
-    hooks: dict[int, dict[int, Hook]] | None = None
     keeps_gradients = True
     """Whether `.grad` of its outputs says what gradients came to them."""
+    seq: int
+    edges: Sequence[Edge | None] | None
+    outputs: list[weakref.ref[Tensor] | None]
+    hooks: dict[int, dict[int, Hook]] | None
 
-    def __init__(self, edges: Sequence[Edge | None]):
-        self.seq = next(_seq)
-        self.edges: Sequence[Edge | None] | None = edges
-        self.outputs: list[weakref.ref[Tensor] | None] = []
+    def start(self, edges: Sequence[Edge | None] | None) -> None:
+        """Gives a new node its edges and its number; it has no outputs yet."""
+        self.seq, self.edges, self.outputs, self.hooks = next(_seq), edges, [], None
 
     @property
     def label(self) -> str:
@@ -92,10 +96,12 @@ class Node:
 class LeafNode(Node):
     """Stands for a tensor that no recorded op made; gradients are accumulated in its `.grad`."""
 
+    __slots__ = ()
+
     is_leaf = True
 
     def __init__(self, tensor: Tensor):
-        super().__init__(())
+        self.start(())
         self.outputs.append(weakref.ref(tensor))
 
     @property
@@ -109,10 +115,13 @@ class LeafNode(Node):
 class FreedNode(Node):
     """Stands for a graph that is freed already: of a result of a call that has computed its gradients itself."""
 
+    __slots__ = ("_label",)
+
     keeps_gradients = False
 
     def __init__(self, label: str):
-        self.seq, self.edges, self.outputs, self._label = next(_seq), None, [None], label
+        self.start(None)
+        self.outputs, self._label = [None], label
 
     @property
     def label(self) -> str:
@@ -125,40 +134,18 @@ class OpNode(Node):
     Only values are kept: of the inputs to spare making tensors of them that nobody asks for, of the outputs as tensors that pointed back to
     this node would be a cycle. What the rule gets is made of them and of the edges.
 
-    Args:
-        ins, outs: the tensors in the slots; those of `outs` are new.
-        values, results: the arrays of both.
+    Attributes:
+        values, results: the arrays in the slots; None after `release`.
     """
 
+    __slots__ = ("attrs", "op", "results", "values")
+
+    op: type[OpDef]
+    attrs: dict[str, Any]
+    values: tuple[Any, ...] | None
+    results: tuple[Any, ...] | None
     builder: ClassVar[Any]
     """Makes the ops of the gradients."""
-
-    def __init__(self, op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: Sequence[Any], results: tuple[Any, ...],
-                 attrs: dict[str, Any]) -> None:  # fmt: skip
-        edges: list[Edge | None] = []
-        for x in ins:
-            if type(x) is list:
-                if x:
-                    edges += [edge_of(t) for t in x]
-            elif x is not None:
-                edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
-        self.edges = edges
-        self.seq = next(_seq)  # after those of leaves that are met for the first time
-        self.op, self.attrs = op, attrs
-        self.values: tuple[Any, ...] | None = values
-        self.results: tuple[Any, ...] | None = results
-        outputs: list[weakref.ref[Tensor] | None] = []
-        self.outputs = outputs
-        for x in outs:
-            if type(x) is Tensor and not x._stop:
-                x._node = self
-                if outputs:
-                    x._index = len(outputs)
-                outputs.append(ref(x))
-            elif type(x) is list:
-                outputs += [self._made(t, len(outputs) + i) for i, t in enumerate(x)]
-            else:
-                outputs.append(None)
 
     @property
     def label(self) -> str:
@@ -212,6 +199,41 @@ class OpNode(Node):
         return None if value is None else _at(value, (self, index) if value.dtype.kind == "f" else None)
 
 
+def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs: tuple[Any, ...], results: tuple[Any, ...],
+           attrs: dict[str, Any]) -> None:  # fmt: skip
+    """Makes the node of an op. This is done for each op that a gradient may be asked for, so it calls little.
+
+    Args:
+        ins, outs: the tensors in the slots; those of `outs` are new.
+        values, results: the arrays of both.
+    """
+    edges: list[Edge | None] = []
+    for x in ins:
+        if type(x) is list:
+            if x:
+                edges += [edge_of(t) for t in x]
+        elif x is not None:
+            edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
+    node = OpNode()
+    node.edges = edges
+    node.seq = next(_seq)  # after those of leaves that are met for the first time
+    node.op, node.attrs = op, attrs
+    node.values, node.results = values, results
+    node.hooks = None
+    outputs: list[weakref.ref[Tensor] | None] = []
+    node.outputs = outputs
+    for x in outs:
+        if type(x) is list:
+            outputs += [node._made(t, len(outputs) + i) for i, t in enumerate(x)]
+        elif x is None or x._stop:
+            outputs.append(None)
+        else:
+            x._node = node
+            if outputs:
+                x._index = len(outputs)
+            outputs.append(ref(x))
+
+
 class FunctionNode(Node):
     """A step with a gradient function of its own: a call of a static function, a user's `PyLayer`.
 
@@ -225,10 +247,12 @@ class FunctionNode(Node):
         twice: whether `backward_fn` is built of recorded ops, so that its gradient can be taken too.
     """
 
+    __slots__ = ("_label", "backward_fn", "twice")
+
     def __init__(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor | None],
                  backward_fn: Callable[..., Sequence[Tensor | None]], label: str = "function",
                  twice: bool = False) -> None:  # fmt: skip
-        super().__init__([edge_of(t) for t in inputs])
+        self.start([edge_of(t) for t in inputs])
         self.backward_fn: Callable[..., Sequence[Tensor | None]] | None = backward_fn
         self._label, self.twice = label, twice
         self.attach(outputs)

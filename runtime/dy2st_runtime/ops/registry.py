@@ -32,6 +32,9 @@ from .. import dims, dtype, quiet
 from ..errors import AttributeValueError, DTypeError, Dy2stError, GradientError, ShapeError, UnknownOpError
 
 
+places = quiet.places
+
+
 @dataclass(frozen=True)
 class TensorType:
     """A dtype and a shape of dims. `kind`: "dense", or "array" for a TensorArray, a list of tensors of this
@@ -287,6 +290,8 @@ class OpDef:
     """True: the op runs even if an input is absent; otherwise it is skipped and its outputs are absent too."""
     never_absent: ClassVar[bool] = False
     """True: the outputs are present even where an input is absent."""
+    checks: ClassVar[bool] = False
+    """True: `check(ins, attrs)` is called before the reference, which does not see what does not fit."""
     kernel_from: ClassVar[int] = 0
     """From so many elements on eager mode runs the op's kernels, as its reference takes several times as long; 0: never."""
 
@@ -305,6 +310,7 @@ class OpDef:
     reference: ClassVar[Callable[..., Any]]
     lower: ClassVar[Callable[..., None]]
     grad: ClassVar[Callable[..., tuple]]
+    check: ClassVar[Callable[[tuple[Any, ...], dict[str, Any]], None]]
 
     @classmethod
     def complete_attrs(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -338,33 +344,29 @@ class OpDef:
         return cls.reference(*ins, **attrs)
 
     @classmethod
-    def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """`reference` with its result as a tuple, one entry for each output slot. NumPy's warnings about infinity and NaN are
-        off, and a NumPy scalar (what NumPy makes of 0-d operands) is an array again."""
+    def compute(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        """What `reference` gives, as it gives it: `results` makes a tuple of it. NumPy's warnings about infinity and NaN are off."""
         try:
+            if cls.checks:
+                cls.check(ins, attrs)
             if cls.host:  # code of the user's may run in it
                 with np.errstate(all="ignore"):
-                    outs = cls.evaluate(ins, attrs)
-            else:
-                try:
-                    place = quiet.places.pop()
-                except IndexError:
-                    place = quiet.new_place()
-                try:
-                    outs = place.run(cls.evaluate, ins, attrs)
-                finally:
-                    quiet.places.append(place)
+                    return cls.evaluate(ins, attrs)
+            try:
+                place = places.pop()
+            except IndexError:
+                place = quiet.new_place()
+            try:
+                return place.run(cls.evaluate, ins, attrs)
+            finally:
+                places.append(place)
         except (ShapeError, DTypeError, AttributeValueError) as error:
             raise error.of(cls._operands(ins)) from error.__cause__
-        if type(outs) is np.ndarray:
-            return (outs,)
-        outs = _as_tuple(outs)
-        for out in outs:
-            if type(out) is not np.ndarray and out is not None:
-                break
-        else:
-            return outs
-        return tuple([[_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs])
+
+    @classmethod
+    def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """`compute` with its result as a tuple, one entry for each output slot."""
+        return results(cls.compute(ins, attrs))
 
     @classmethod
     def _operands(cls, ins: tuple[Any, ...]) -> list[tuple[str, str, str]]:
@@ -386,6 +388,18 @@ class OpDef:
     def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
         """Whether an op with inputs of these dtypes can fail because of values: `may_raise`, unless the record knows better."""
         return cls.may_raise
+
+
+def results(outs: Any) -> tuple[Any, ...]:
+    """What a reference gives as a tuple, one entry for each output slot. A NumPy scalar (what NumPy makes of 0-d operands) is an array
+    again."""
+    outs = _as_tuple(outs)
+    for out in outs:
+        if type(out) is not np.ndarray and out is not None:
+            break
+    else:
+        return outs
+    return tuple([[_as_array(v) for v in out] if isinstance(out, list) else _as_array(out) for out in outs])
 
 
 def _as_array(value: Any) -> Any:
