@@ -13,13 +13,13 @@ from typing import Any
 
 import dy2st_runtime.ops  # noqa: F401  (registers the ops)
 import numpy as np
-from dy2st_runtime import dims
+from dy2st_runtime import dims, quiet
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.builder import OpBuilder
 from dy2st_runtime.ops.registry import OpDef, results
 
-from ..errors import Dy2stError, InplaceError, IntegerRangeError, StagedValueError, with_location
+from ..errors import AttributeValueError, DTypeError, Dy2stError, ShapeError, InplaceError, IntegerRangeError, StagedValueError, with_location
 from . import heavy, tape, twins
 from .location import user_location
 from .tensor import Parameter, Tensor
@@ -267,7 +267,17 @@ class Dispatcher(OpBuilder):
                     requires = True
         values = tuple(arrays)
         try:
-            given = heavy.run(op, values, attrs) if op.kernel_from else op.compute(values, attrs)
+            if op.bare:
+                try:
+                    place = places.pop()
+                except IndexError:
+                    place = quiet.new_place()
+                try:
+                    given = place.run(op.evaluate, values, attrs)
+                finally:
+                    places.append(place)
+            else:
+                given = heavy.run(op, values, attrs) if op.kernel_from else op.compute(values, attrs)
         except Exception as error:
             raise _explained(op, values, attrs, error) from error.__cause__
         requires = requires and op.differentiable and _state.grad
@@ -298,14 +308,16 @@ class Dispatcher(OpBuilder):
         return x._value.shape
 
 
-ndarray, new = np.ndarray, Tensor.__new__
+ndarray, new, places = np.ndarray, Tensor.__new__, quiet.places
 ops = tape.OpNode.builder = Dispatcher()
 
 
 def _explained(op: type[OpDef], arrays: tuple[Any, ...], attrs: dict[str, Any], error: Exception) -> BaseException:
     """The exception of an op with the user's location. Where the shapes or dtypes do not fit, that is what `infer`
     says: the same error as while tracing, not what NumPy happens to stumble over."""
-    if not isinstance(error, Dy2stError):
+    if isinstance(error, (ShapeError, DTypeError, AttributeValueError)):
+        error = error.of(op.operands(arrays))
+    elif not isinstance(error, Dy2stError):
         try:
             op.infer_types(heavy.types(arrays), attrs)
         except Dy2stError as better:

@@ -66,7 +66,7 @@ class IRBuilder(OpBuilder):
             made = [self._output(op, slot.name, name, one) for name, one in zip(names, ts, strict=True)]
             outputs[slot.name] = [v.name for v in made]
             results.append(made if slot.many else made[0])
-        self.insert(Operator(op.type, inputs, outputs, attrs, self.location))
+        self.insert(Operator(op.type, inputs, outputs, dict(attrs), self.location))
         return tuple(results)
 
     def _output(self, op: type[registry.OpDef], slot: str, name: str | None, t: registry.TensorType) -> Variable:

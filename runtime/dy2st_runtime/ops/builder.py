@@ -20,13 +20,15 @@ class _Form:
 
     Attributes:
         op: the record.
+        constant: the attributes of the call where none is given and none is a list; else None.
         attributes: makes the attributes of the call complete.
         pick: gives the values of the first input slots where these are all that is given, and none of them may be absent; else None.
-        lists, rest: whether these take lists, and the other slots.
-        partial: whether what is picked is not all yet: there are other slots, or lists, of which an op has its own.
+        lists: whether these take lists, of which an op has its own.
+        rest: the values of the other slots, which are absent.
+        only: `only_output` of the record.
     """
 
-    __slots__ = ("_slots", "attributes", "lists", "op", "partial", "pick", "rest")
+    __slots__ = ("_slots", "attributes", "constant", "lists", "only", "op", "pick", "rest")
 
     def __init__(self, op: type[registry.OpDef], names: Sequence[str]):
         self.op = op
@@ -34,22 +36,14 @@ class _Form:
         for slot in op.input_slots:
             if not (slot.name in names or slot.optional or slot.many):
                 raise AttributeValueError(f"{op.type}: input {slot.name} is missing")
-        self.attributes = op.completion(tuple([name for name in names if name not in op.input_names])).complete
+        completion = op.completion(tuple([name for name in names if name not in op.input_names]))
+        self.constant, self.attributes, self.only = completion.constant, completion.complete, op.only_output
         given = tuple([slot for slot in op.input_slots if slot.name in names])
         simple = bool(given) and given == op.input_slots[: len(given)] and not any(slot.optional for slot in given)
         self.pick = _picker([slot.name for slot in given]) if simple else None
-        self.lists = [slot.many for slot in given]
-        self.rest = [slot.many for slot in op.input_slots[len(given) :]]
-        self.partial = bool(self.rest) or any(self.lists)
-
-    def filled(self, ins: Sequence[Any]) -> tuple[Any, ...]:
-        """The values of all input slots, given those of the first: lists are our own, and what is not given is absent."""
-        found: list[Any] = []
-        for value in ins:
-            found.append(list(value) if self.lists[len(found)] else value)
-        for many in self.rest:
-            found.append([] if many else None)
-        return tuple(found)
+        many = [slot.many for slot in given]
+        self.lists = many if any(many) else None
+        self.rest: tuple[Any, ...] = tuple([[] if slot.many else None for slot in op.input_slots[len(given) :]])
 
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
         """The values of the input slots, in their order."""
@@ -72,13 +66,18 @@ def _picker(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]
 
 
 _forms: dict[tuple[Any, ...], _Form] = {}
-"""By the type of the op and the names of the keywords; where inputs are given by position by the type, their number, and the names."""
+"""By the type of the op and the names of the keywords; where inputs are given by position by the type, their number, and the names of the others."""
 
 
 def _form(op_type: str, names: tuple[str, ...]) -> _Form:
     key = op_type, *names
     form = _forms[key] = _Form(registry.get(op_type), names)
     return form
+
+
+def _with_own_lists(ins: Sequence[Any], lists: Sequence[bool]) -> tuple[Any, ...]:
+    """The values of some slots: the list in one that takes lists is a new one."""
+    return tuple([list(value) if many else value for value, many in zip(ins, lists, strict=True)])
 
 
 def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
@@ -88,7 +87,7 @@ def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
     for name in op.input_names[:count]:
         if name in names:
             raise TypeError(f"{op_type} got input {name} twice")
-    form = _forms[op_type, count, names] = _Form(op, (*op.input_names[:count], *names))
+    form = _forms[op_type, count, *names] = _Form(op, (*op.input_names[:count], *names))
     if any(name in op.input_names for name in names):
         form.pick = None  # not all inputs are given by position
     return form
@@ -99,7 +98,8 @@ class OpBuilder:
 
     def apply(self, op: type[registry.OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """Applies an op to values given in the order of its input slots (list for a `*` slot, None for an absent one);
-        returns the values of its output slots. `attrs` is complete."""
+        returns the values of its output slots. `attrs` is complete; as other ops may have the same dict and the same empty lists, nothing
+        changes them."""
         raise NotImplementedError
 
     def op(self, op_type: str, **slots_and_attrs: Any) -> Any:
@@ -108,7 +108,7 @@ class OpBuilder:
         form = _forms.get((op_type, *slots_and_attrs))
         if form is None:
             form = _form(op_type, tuple(slots_and_attrs))
-        op, pick = form.op, form.pick
+        pick = form.pick
         if pick is not None:
             ins = pick(slots_and_attrs)
             for value in ins:
@@ -116,27 +116,32 @@ class OpBuilder:
                     pick = None
         if pick is None:
             ins = form.inputs(slots_and_attrs)
-        elif form.partial:
-            ins = form.filled(ins)
-        outs = self.apply(op, ins, form.attributes(slots_and_attrs))
-        only = op.only_output
+        else:
+            if form.lists:
+                ins = _with_own_lists(ins, form.lists)
+            if form.rest:
+                ins += form.rest
+        outs = self.apply(form.op, ins, form.constant or form.attributes(slots_and_attrs))
+        only = form.only
         return outs if only is None else outs[only]
 
     def of(self, op_type: str, *ins: Any, **attrs: Any) -> Any:
         """`op` with the values of the first input slots by position; the others are absent."""
-        form = _forms.get((op_type, len(ins), tuple(attrs)))
+        form = _forms.get((op_type, len(ins), *attrs) if attrs else (op_type, len(ins)))
         if form is None:
             form = _form_of(op_type, len(ins), tuple(attrs))
-        op, simple = form.op, form.pick is not None
+        simple = form.pick is not None
         for value in ins:
             if value is None:
                 simple = False
         if not simple:
-            return self.op(op_type, **dict(zip(op.input_names, ins, strict=False)), **attrs)
-        if form.partial:
-            ins = form.filled(ins)
-        outs = self.apply(op, ins, form.attributes(attrs))
-        only = op.only_output
+            return self.op(op_type, **dict(zip(form.op.input_names, ins, strict=False)), **attrs)
+        if form.lists:
+            ins = _with_own_lists(ins, form.lists)
+        if form.rest:
+            ins += form.rest
+        outs = self.apply(form.op, ins, form.constant or form.attributes(attrs))
+        only = form.only
         return outs if only is None else outs[only]
 
     def __getattr__(self, op_type: str) -> Any:

@@ -223,11 +223,14 @@ class Completion:
         op: the record.
         names: those that are given.
 
+    Attributes:
+        constant: all attributes where none is given and none is a list: the same dict each time; else None.
+
     Raises:
         AttributeValueError: the op has no attribute of a name, or one that it requires is not among them.
     """
 
-    __slots__ = ("_coercions", "_defaults", "_fresh", "_op", "_varying")
+    __slots__ = ("_coercions", "_defaults", "_fresh", "_op", "constant")
 
     def __init__(self, op: type[OpDef], names: Iterable[str]):
         self._op = op
@@ -242,13 +245,11 @@ class Completion:
         self._fresh = [name for name, default in self._defaults.items() if isinstance(default, list) and name not in names]
         kinds = [(name, op.attrs[name].kind) for name in names]
         self._coercions = [(name, _EXACT.get(kind), _COERCE[kind]) for name, kind in kinds]
-        self._varying = bool(self._fresh or names)
+        self.constant = None if self._fresh or names else self._defaults
 
     def complete(self, given: dict[str, Any]) -> dict[str, Any]:
         """All attributes. `given` may have more names, which are not looked at."""
         full = self._defaults.copy()
-        if not self._varying:
-            return full
         for name in self._fresh:  # nobody shares a list
             full[name] = full[name].copy()
         name, value = "", None
@@ -302,6 +303,8 @@ class OpDef:
     block_attrs: ClassVar[tuple[str, ...]]
     list_attrs: ClassVar[bool]
     """Whether an attribute is a list."""
+    bare: ClassVar[bool] = False
+    """Whether all that runs an op is its `evaluate`, where NumPy is quiet."""
     only_output: ClassVar[int | None]
     """The position of the output slot that is not optional, if there is one only."""
     _completions: ClassVar[dict[tuple[str, ...], Completion]]
@@ -336,7 +339,7 @@ class OpDef:
         try:
             return _as_tuple(cls.infer(*ins, **attrs))
         except (ShapeError, DTypeError, AttributeValueError) as error:
-            raise error.of(cls._operands(ins)) from error.__cause__
+            raise error.of(cls.operands(ins)) from error.__cause__
 
     @classmethod
     def evaluate(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
@@ -361,7 +364,7 @@ class OpDef:
             finally:
                 places.append(place)
         except (ShapeError, DTypeError, AttributeValueError) as error:
-            raise error.of(cls._operands(ins)) from error.__cause__
+            raise error.of(cls.operands(ins)) from error.__cause__
 
     @classmethod
     def run_reference(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
@@ -369,7 +372,7 @@ class OpDef:
         return results(cls.compute(ins, attrs))
 
     @classmethod
-    def _operands(cls, ins: tuple[Any, ...]) -> list[tuple[str, str, str]]:
+    def operands(cls, ins: tuple[Any, ...]) -> list[tuple[str, str, str]]:
         """Name, dtype and shape of each input, for errors; of the tensors in a list by number."""
         found = []
         for slot, value in zip(cls.input_slots, ins, strict=True):
@@ -426,6 +429,7 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
     cls.only_output = always[0] if len(always) == 1 else None
     cls.list_attrs = any(isinstance(attr.default, list) for attr in cls.attrs.values())
+    cls.bare = not (cls.host or cls.checks or cls.kernel_from)
     cls._completions = {}
     if not hasattr(cls, "grad"):
         if cls.differentiable:
