@@ -19,7 +19,7 @@ def staged(x: Any) -> bool:
     return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
 
 
-def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[str, Any]]:
+def ints(values: Any, slot: str, what: str = "shape") -> tuple[Sequence[int], dict[str, Any]]:
     """A list of sizes as attribute, and as input slots where tensors give some of them.
 
     Args:
@@ -28,7 +28,7 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[s
         what: names the argument in errors.
 
     Returns:
-        the attribute (-1 where only a tensor knows), and {slot: tensors} or {}.
+        the attribute (-1 where only a tensor knows; it may be what was given), and {slot: tensors} or {}.
 
     Raises:
         DTypeError: an entry is no integer.
@@ -49,7 +49,7 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[list[int], dict[s
             if type(v) is not int:
                 break
         else:
-            return list(values), {}
+            return values, {}
     entries = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
     if not any(staged(v) for v in entries):
         return [integer(v, what) for v in entries], {}
@@ -116,12 +116,18 @@ def _index(t: Tensor, what: str) -> Tensor:
     return cast(t if all(d == 1 for d in t._value.shape) else dispatch.ops.op("reshape2", X=t, shape=[]), "int64")
 
 
-def axes(axis: Any) -> list[int]:
-    """One axis or several as a list; None is the empty list."""
+def axes(axis: Any) -> Sequence[int]:
+    """One axis or several as a sequence, which may be what was given; None is the empty one."""
     if axis is None:
-        return []
+        return ()
     if type(axis) is int:
-        return [axis]
+        return (axis,)
+    if type(axis) is list or type(axis) is tuple:
+        for a in axis:
+            if type(a) is not int:
+                break
+        else:
+            return axis
     if isinstance(axis, Tensor):
         return [int(a) for a in dispatch.read(axis, "an axis").reshape(-1)]
     return [integer(a, "axis") for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
@@ -141,12 +147,12 @@ def number(x: Any, what: str) -> float:
 
 def axis_number(axis: Any) -> int:
     """One axis as an int."""
-    return integer(axis, "axis")
+    return axis if type(axis) is int else integer(axis, "axis")
 
 
 def tensors(xs: Sequence[Any], what: str) -> list[Tensor]:
     """A list of tensors; AttributeValueError if it is empty."""
-    found = [as_tensor(x) for x in xs]
+    found = [x if isinstance(x, Tensor) else as_tensor(x) for x in xs]
     if not found:
         raise AttributeValueError(f"{what} needs at least one tensor", location=user_location(3))
     return found

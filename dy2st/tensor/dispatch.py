@@ -256,10 +256,13 @@ class Dispatcher(OpBuilder):
             if x is None:
                 arrays.append(None)
             elif type(x) is list:
-                arrays.append([_array(t) for t in x] if x else [])
+                each = []
                 for t in x:
+                    value = t._value
+                    each.append(value if type(value) is ndarray else _array(t))
                     if not t._stop:
                         requires = True
+                arrays.append(each)
             else:
                 value = x._value
                 arrays.append(value if type(value) is ndarray else _array(x))
@@ -273,7 +276,7 @@ class Dispatcher(OpBuilder):
                 except IndexError:
                     place = quiet.new_place()
                 try:
-                    given = place.run(op.evaluate, values, attrs)
+                    given = place.run(op.evaluate, values, attrs) if op.has_evaluate else place.run(op.reference, *values, **attrs)
                 finally:
                     places.append(place)
             else:
@@ -286,19 +289,21 @@ class Dispatcher(OpBuilder):
             out._value = given
             out._stop = not requires or given.dtype.kind != "f"
             outs: tuple[Any, ...] = (out,)
-            if requires:
-                tape.record(op, ins, values, outs, (given,), attrs)
+            given = (given,)
         else:
             given = results(given)
             found: list[Any] = []
             for value in given:
                 if type(value) is ndarray:
-                    found.append(_tensor(value, requires))
+                    out = new(Tensor)
+                    out._value = value
+                    out._stop = not requires or value.dtype.kind != "f"
+                    found.append(out)
                 else:
                     found.append(None if value is None else [_tensor(v, requires) for v in value])
             outs = tuple(found)
-            if requires:
-                tape.record(op, ins, values, outs, given, attrs)
+        if requires:
+            tape.record(op, ins, values, outs, given, attrs)
         return _update(op, ins, outs, attrs) if op.inplace else outs
 
     def constant(self, value: float, dtype: str, shape: Sequence[int] = ()) -> Any:

@@ -210,8 +210,8 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
     edges: list[Edge | None] = []
     for x in ins:
         if type(x) is list:
-            if x:
-                edges += [edge_of(t) for t in x]
+            for t in x:
+                edges.append(None if t._stop else (t._node or leaf_node(t), t._index))
         elif x is not None:
             edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
     node = OpNode()

@@ -23,7 +23,7 @@ class _Form:
         constant: the attributes of the call where none is given and none is a list; else None.
         attributes: makes the attributes of the call complete.
         pick: gives the values of the first input slots where these are all that is given, and none of them may be absent; else None.
-        lists: whether these take lists, of which an op has its own.
+        lists: which of these take lists, of which an op has its own.
         rest: the values of the other slots, which are absent.
         only: `only_output` of the record.
     """
@@ -41,8 +41,7 @@ class _Form:
         given = tuple([slot for slot in op.input_slots if slot.name in names])
         simple = bool(given) and given == op.input_slots[: len(given)] and not any(slot.optional for slot in given)
         self.pick = _picker([slot.name for slot in given]) if simple else None
-        many = [slot.many for slot in given]
-        self.lists = many if any(many) else None
+        self.lists = [i for i, slot in enumerate(given) if slot.many]
         self.rest: tuple[Any, ...] = tuple([[] if slot.many else None for slot in op.input_slots[len(given) :]])
 
     def inputs(self, given: dict[str, Any]) -> tuple[Any, ...]:
@@ -75,9 +74,12 @@ def _form(op_type: str, names: tuple[str, ...]) -> _Form:
     return form
 
 
-def _with_own_lists(ins: Sequence[Any], lists: Sequence[bool]) -> tuple[Any, ...]:
-    """The values of some slots: the list in one that takes lists is a new one."""
-    return tuple([list(value) if many else value for value, many in zip(ins, lists, strict=True)])
+def _with_own_lists(ins: Sequence[Any], lists: Sequence[int]) -> tuple[Any, ...]:
+    """The values of some slots: in those that take lists there are new ones."""
+    found = [*ins]
+    for i in lists:
+        found[i] = [*found[i]]
+    return tuple(found)
 
 
 def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:

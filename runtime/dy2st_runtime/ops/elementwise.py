@@ -215,7 +215,7 @@ def widened(name: str) -> str:
 
 def widened_array(x: np.ndarray) -> np.ndarray:
     """An array in the dtype in which it is computed."""
-    return dtype.as_dtype(x, widened(dtype.name_of(x)))
+    return x.astype(np.float32) if x.dtype.char == "e" else x
 
 
 def stretched(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

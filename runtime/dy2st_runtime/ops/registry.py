@@ -112,7 +112,7 @@ def _list(one: Callable[[Any], Any], exact: type) -> Callable[[Any], list]:
             for e in v:
                 if type(e) is not exact:
                     return [one(e) for e in v]
-            return list(v)
+            return [*v]
         if isinstance(v, (str, bytes)):
             raise TypeError
         return [one(e) for e in (v if isinstance(v, Iterable) else [v])]
@@ -305,6 +305,8 @@ class OpDef:
     """Whether an attribute is a list."""
     bare: ClassVar[bool] = False
     """Whether all that runs an op is its `evaluate`, where NumPy is quiet."""
+    has_evaluate: ClassVar[bool] = False
+    """Whether `evaluate` is the record's own, and not just its `reference`."""
     only_output: ClassVar[int | None]
     """The position of the output slot that is not optional, if there is one only."""
     _completions: ClassVar[dict[tuple[str, ...], Completion]]
@@ -396,7 +398,8 @@ class OpDef:
 def results(outs: Any) -> tuple[Any, ...]:
     """What a reference gives as a tuple, one entry for each output slot. A NumPy scalar (what NumPy makes of 0-d operands) is an array
     again."""
-    outs = _as_tuple(outs)
+    if type(outs) is not tuple:
+        outs = (outs,)
     for out in outs:
         if type(out) is not np.ndarray and out is not None:
             break
@@ -430,6 +433,7 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     cls.only_output = always[0] if len(always) == 1 else None
     cls.list_attrs = any(isinstance(attr.default, list) for attr in cls.attrs.values())
     cls.bare = not (cls.host or cls.checks or cls.kernel_from)
+    cls.has_evaluate = cls.evaluate.__func__ is not OpDef.evaluate.__func__  # type: ignore[attr-defined]
     cls._completions = {}
     if not hasattr(cls, "grad"):
         if cls.differentiable:
