@@ -19,7 +19,16 @@ from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.builder import OpBuilder
 from dy2st_runtime.ops.registry import OpDef, results
 
-from ..errors import AttributeValueError, DTypeError, Dy2stError, ShapeError, InplaceError, IntegerRangeError, StagedValueError, with_location
+from ..errors import (
+    AttributeValueError,
+    DTypeError,
+    Dy2stError,
+    InplaceError,
+    IntegerRangeError,
+    ShapeError,
+    StagedValueError,
+    with_location,
+)
 from . import heavy, tape, twins
 from .location import user_location
 from .tensor import Parameter, Tensor
@@ -270,13 +279,14 @@ class Dispatcher(OpBuilder):
                     requires = True
         values = tuple(arrays)
         try:
-            if op.bare:
+            function = op.quick
+            if function is not None:
                 try:
                     place = places.pop()
                 except IndexError:
                     place = quiet.new_place()
                 try:
-                    given = place.run(op.evaluate, values, attrs) if op.has_evaluate else place.run(op.reference, *values, **attrs)
+                    given = place.run(function, values, attrs)
                 finally:
                     places.append(place)
             else:

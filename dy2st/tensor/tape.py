@@ -223,9 +223,11 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
     outputs: list[weakref.ref[Tensor] | None] = []
     node.outputs = outputs
     for x in outs:
-        if type(x) is list:
+        if x is None:
+            outputs.append(None)
+        elif type(x) is list:
             outputs += [node._made(t, len(outputs) + i) for i, t in enumerate(x)]
-        elif x is None or x._stop:
+        elif x._stop:
             outputs.append(None)
         else:
             x._node = node

@@ -65,7 +65,7 @@ def _picker(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]
 
 
 _forms: dict[tuple[Any, ...], _Form] = {}
-"""By the type of the op and the names of the keywords; where inputs are given by position by the type, their number, and the names of the others."""
+"""By the type of the op and the names of the keywords; where inputs are given by position, their number stands between."""
 
 
 def _form(op_type: str, names: tuple[str, ...]) -> _Form:
@@ -89,7 +89,8 @@ def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
     for name in op.input_names[:count]:
         if name in names:
             raise TypeError(f"{op_type} got input {name} twice")
-    form = _forms[op_type, count, *names] = _Form(op, (*op.input_names[:count], *names))
+    key = op_type, count, *names
+    form = _forms[key] = _Form(op, (*op.input_names[:count], *names))
     if any(name in op.input_names for name in names):
         form.pick = None  # not all inputs are given by position
     return form

@@ -18,7 +18,7 @@ class CheckedOp(OpDef):
     checks = True
 
     @classmethod
-    def check(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> None:
+    def check_operands(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> None:
         if len(ins) == 1 and type(x := ins[0]) is np.ndarray and not cls.list_attrs:
             key: tuple[Any, ...] | None = (cls, x.dtype, x.shape, *attrs, *attrs.values())
         else:
@@ -45,8 +45,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def remembered(function: F) -> F:
     """A function of sizes, names and dtypes, without effects: the reference of an op on small tensors would spend most of its time
-    on sizes and axes that were the same the last time. Errors are raised anew each time."""
-    return functools.lru_cache(REMEMBERED, typed=True)(function)  # type: ignore[return-value]
+    on sizes and axes that were the same the last time. Errors are raised anew each time. What it gets has one class at each place, so that
+    what is equal is the same."""
+    return functools.lru_cache(REMEMBERED)(function)  # type: ignore[return-value]
 
 
 def _key(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...] | None:

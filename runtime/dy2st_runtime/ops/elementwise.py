@@ -15,10 +15,12 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
+from .calling import written_out
 from .checked import remembered
 from .registry import Int, OpDef, TensorType
 
 Plan = Callable[[tuple[np.ndarray, ...], dict[str, Any]], np.ndarray]
+ndarray = np.ndarray
 PLANS = 256
 """So many plans of an op are remembered."""
 
@@ -114,21 +116,16 @@ def _planned(op: type[Elementwise], dtypes: Sequence[np.dtype], attrs: dict[str,
         """What `array` gave as an array of the dtype of the result: NumPy makes scalars of 0-d operands."""
         return np.asarray(out).astype(result, copy=False)
 
+    call = written_out(array, len(dtypes), tuple(named), op.type) if named else None
+
     def plain(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
-        out = array(*ins)
-        return out if type(out) is np.ndarray and out.dtype is result else settle(out)
+        out = array(*ins) if call is None else call(ins, attrs)
+        return out if type(out) is ndarray and out.dtype is result else settle(out)
 
-    def with_all(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
-        out = array(*ins, **attrs)
-        return out if type(out) is np.ndarray and out.dtype is result else settle(out)
+    def widening(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
+        return plain((*ins[:kept], *[dtype.as_dtype(a, wide) for a in ins[kept:]]), attrs)
 
-    def general(ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
-        ins = (*ins[:kept], *[dtype.as_dtype(a, wide) for a in ins[kept:]])
-        return settle(array(*ins, **{name: attrs[name] for name in named}))
-
-    if any(name != wide for name in names[kept:]):
-        return general
-    return plain if not named else with_all if set(named) == set(op.attrs) else general
+    return widening if any(name != wide for name in names[kept:]) else plain
 
 
 class Unary(Elementwise):

@@ -22,6 +22,7 @@ absent `"Bias?"`), and the attributes by keyword:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -30,9 +31,9 @@ import numpy as np
 
 from .. import dims, dtype, quiet
 from ..errors import AttributeValueError, DTypeError, Dy2stError, GradientError, ShapeError, UnknownOpError
+from . import calling
 
-
-places = quiet.places
+ndarray, places = np.ndarray, quiet.places
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ def _str(v: Any) -> str:
 
 
 def _dtype(v: Any) -> str | None:
+    if type(v) is str and v in dtype.CODES:
+        return v
     if type(v) is not str and isinstance(v, int) and v == -1:
         return None
     return dtype.canonical(v)
@@ -256,7 +259,7 @@ class Completion:
         try:
             for name, exact, coerce in self._coercions:
                 value = given[name]
-                full[name] = value if value is None or type(value) is exact else coerce(value)
+                full[name] = value if type(value) is exact or value is None else coerce(value)
         except (TypeError, ValueError):
             self._op.attrs[name].check(self._op.type, name, value)  # raises, and says what is wrong
             raise
@@ -292,7 +295,7 @@ class OpDef:
     never_absent: ClassVar[bool] = False
     """True: the outputs are present even where an input is absent."""
     checks: ClassVar[bool] = False
-    """True: `check(ins, attrs)` is called before the reference, which does not see what does not fit."""
+    """True: `check_operands` says before the reference runs what that does not see."""
     kernel_from: ClassVar[int] = 0
     """From so many elements on eager mode runs the op's kernels, as its reference takes several times as long; 0: never."""
 
@@ -303,10 +306,8 @@ class OpDef:
     block_attrs: ClassVar[tuple[str, ...]]
     list_attrs: ClassVar[bool]
     """Whether an attribute is a list."""
-    bare: ClassVar[bool] = False
-    """Whether all that runs an op is its `evaluate`, where NumPy is quiet."""
-    has_evaluate: ClassVar[bool] = False
-    """Whether `evaluate` is the record's own, and not just its `reference`."""
+    quick: ClassVar[calling.Evaluate | None] = None
+    """What `compute` calls where NumPy is quiet, in its fastest form, for complete attributes; None where it does more than that."""
     only_output: ClassVar[int | None]
     """The position of the output slot that is not optional, if there is one only."""
     _completions: ClassVar[dict[tuple[str, ...], Completion]]
@@ -315,7 +316,6 @@ class OpDef:
     reference: ClassVar[Callable[..., Any]]
     lower: ClassVar[Callable[..., None]]
     grad: ClassVar[Callable[..., tuple]]
-    check: ClassVar[Callable[[tuple[Any, ...], dict[str, Any]], None]]
 
     @classmethod
     def complete_attrs(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -349,11 +349,15 @@ class OpDef:
         return cls.reference(*ins, **attrs)
 
     @classmethod
+    def check_operands(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> None:
+        """Error if the operands do not fit. Called before the reference where `checks` says so."""
+
+    @classmethod
     def compute(cls, ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         """What `reference` gives, as it gives it: `results` makes a tuple of it. NumPy's warnings about infinity and NaN are off."""
         try:
             if cls.checks:
-                cls.check(ins, attrs)
+                cls.check_operands(ins, attrs)
             if cls.host:  # code of the user's may run in it
                 with np.errstate(all="ignore"):
                     return cls.evaluate(ins, attrs)
@@ -401,7 +405,7 @@ def results(outs: Any) -> tuple[Any, ...]:
     if type(outs) is not tuple:
         outs = (outs,)
     for out in outs:
-        if type(out) is not np.ndarray and out is not None:
+        if type(out) is not ndarray and out is not None:
             break
     else:
         return outs
@@ -432,8 +436,8 @@ def register(cls: type[OpDef]) -> type[OpDef]:
     always = [i for i, slot in enumerate(cls.output_slots) if not slot.optional]
     cls.only_output = always[0] if len(always) == 1 else None
     cls.list_attrs = any(isinstance(attr.default, list) for attr in cls.attrs.values())
-    cls.bare = not (cls.host or cls.checks or cls.kernel_from)
-    cls.has_evaluate = cls.evaluate.__func__ is not OpDef.evaluate.__func__  # type: ignore[attr-defined]
+    if not (cls.host or cls.kernel_from):
+        cls.quick = functools.partial(_first_call, cls)
     cls._completions = {}
     if not hasattr(cls, "grad"):
         if cls.differentiable:
@@ -444,6 +448,21 @@ def register(cls: type[OpDef]) -> type[OpDef]:
             raise ValueError(f"op {cls.type!r} lacks {part}")
     _table[cls.type] = cls
     return cls
+
+
+def _first_call(op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """`quick` of an op that has not run yet. It is made then, as most ops of a process never run eagerly."""
+    evaluate: calling.Evaluate = op.evaluate
+    check = op.check_operands
+    if op.evaluate.__func__ is OpDef.evaluate.__func__:  # type: ignore[attr-defined]
+        evaluate = calling.written_out(op.reference, len(op.inputs), tuple(op.attrs), op.type)
+
+    def checked(ins: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        check(ins, attrs)
+        return evaluate(ins, attrs)
+
+    op.quick = checked if op.checks else evaluate
+    return op.quick(ins, attrs)
 
 
 def _no_grad(name: str) -> Callable[..., tuple]:
