@@ -33,6 +33,12 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[Sequence[int], di
     Raises:
         DTypeError: an entry is no integer.
     """
+    if type(values) is list or type(values) is tuple:
+        for v in values:
+            if type(v) is not int:
+                break
+        else:
+            return values, {}
     if isinstance(values, Tensor):
         if not staged(values):
             return [int(v) for v in values.numpy().reshape(-1)], {}
@@ -44,12 +50,6 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[Sequence[int], di
                 f"{what}: a tensor of sizes must have a known number of them", location=user_location(3)
             )
         return [-1] * count, {slot: [_index(values[i], what) for i in range(count)]}
-    if type(values) is list or type(values) is tuple:
-        for v in values:
-            if type(v) is not int:
-                break
-        else:
-            return values, {}
     entries = list(values) if isinstance(values, (list, tuple, np.ndarray)) else [values]
     if not any(staged(v) for v in entries):
         return [integer(v, what) for v in entries], {}

@@ -57,7 +57,7 @@ def _key(index: Any) -> tuple[Any, ...] | None:
         if type(i) is slice:
             i = i.start, i.stop, i.step
             for bound in i:
-                if type(bound) is not int and bound is not None:
+                if bound is not None and type(bound) is not int:
                     return None
         elif type(i) is not int and i is not None and i is not Ellipsis:
             return None

@@ -38,7 +38,9 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     if x._value.dtype != y._value.dtype:  # a name, or a dtype of NumPy, which is equal to its name
         common = _dtype.promote(x.dtype, y.dtype)
         x, y = cast(x, common), cast(y, common)
-    return ops.of("matmul_v2", x, y, trans_x=transpose_x, trans_y=transpose_y)
+    if transpose_x or transpose_y:
+        return ops.of("matmul_v2", x, y, trans_x=transpose_x, trans_y=transpose_y)
+    return ops.of("matmul_v2", x, y)
 
 
 def mm(input: Any, mat2: Any, name: str | None = None) -> Tensor:

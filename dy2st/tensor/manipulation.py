@@ -44,7 +44,8 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Tensor:
            [3, 4]])
     """
     attr, slots = ints(shape, "ShapeTensor")
-    x = as_tensor(x)
+    if not isinstance(x, Tensor):
+        x = as_tensor(x)
     return ops.of("reshape2", x, shape=attr, **slots) if slots else ops.of("reshape2", x, shape=attr)
 
 

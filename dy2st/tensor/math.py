@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from dy2st_runtime import dtype as _dtype
 
 from ..errors import DTypeError
@@ -16,6 +17,8 @@ from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
 from .promotion import NUMBERS, as_tensor, cast, logical, mark, operands
 from .tensor import Tensor
+
+ndarray = np.ndarray
 
 
 def binary(op_type: str, x: Any, y: Any) -> Tensor:
@@ -68,8 +71,10 @@ def _number_beside(x: Any, y: Any) -> float | None:
     """The value of y if it is a number beside a floating-point tensor: `scale` then needs no constant for it.
 
     `scale` by 1 keeps a tensor as it is, with -0.0 in it; so where a number is added, 0 (of which -0.0 + 0 is 0.0) needs one."""
-    if isinstance(y, NUMBERS) and isinstance(x, Tensor) and not x._weak and _dtype.is_float(x.dtype):
-        return float(y)
+    if (type(y) is float or isinstance(y, NUMBERS)) and isinstance(x, Tensor) and not x._weak:
+        value = x._value
+        if value.dtype.kind == "f" if type(value) is ndarray else _dtype.is_float(x.dtype):
+            return float(y)
     return None
 
 

@@ -45,7 +45,7 @@ class _Slicing(OpDef):
     @classmethod
     def key(cls, x: np.ndarray, tensors: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
         for t in tensors:
-            if t is not None and not (type(t) is list and not t):
+            if t is not None and (type(t) is not list or t):
                 return cls.bounds(read_array(cls.type), x.ndim, tensors, attrs).key(x.shape)
         strides = attrs.get("strides")
         return _key_of_ints(
