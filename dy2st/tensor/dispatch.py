@@ -188,6 +188,8 @@ class _State(threading.local):
 
 
 _state = _State()
+_blocks: list[None] = []
+"""An entry for each block of `recording` that any thread is in: where there is none, nobody need ask what belongs to the thread."""
 _default_recorder: Recorder | None = None
 
 
@@ -200,18 +202,20 @@ def set_default_recorder(recorder: Recorder | None) -> Recorder | None:
 
 def current_recorder() -> Recorder | None:
     """The active recorder of this thread; None: eager."""
-    recorders = _state.recorders
+    recorders = _state.recorders if _blocks else None
     return recorders[-1] if recorders else _default_recorder
 
 
 @contextlib.contextmanager
 def recording(recorder: Recorder | None) -> Iterator[Recorder | None]:
     """Sends all ops of this thread to the recorder until the end of the block; None: runs them eagerly."""
+    _blocks.append(None)
     _state.recorders.append(recorder)
     try:
         yield recorder
     finally:
         _state.recorders.pop()
+        _blocks.pop()
 
 
 def eager() -> contextlib.AbstractContextManager[Recorder | None]:
@@ -255,10 +259,10 @@ class Dispatcher(OpBuilder):
     """The `OpBuilder` of the front end: values are Tensors. Gradient rules run on it too."""
 
     def apply(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        recorders = _state.recorders
-        recorder = recorders[-1] if recorders else _default_recorder
-        if recorder is not None:
-            return recorder.apply(op, ins, attrs)
+        if _blocks or _default_recorder is not None:
+            recorder = current_recorder()
+            if recorder is not None:
+                return recorder.apply(op, ins, attrs)
         arrays: list[Any] = []
         requires = False
         for x in ins:
