@@ -305,16 +305,19 @@ class Dispatcher(OpBuilder):
             outs: tuple[Any, ...] = (out,)
             given = (given,)
         else:
-            given = results(given)
             found: list[Any] = []
-            for value in given:
+            for value in given if type(given) is tuple else (given,):
                 if type(value) is ndarray:
                     out = new(Tensor)
                     out._value = value
                     out._stop = not requires or value.dtype.kind != "f"
                     found.append(out)
-                else:
-                    found.append(None if value is None else [_tensor(v, requires) for v in value])
+                elif value is None:
+                    found.append(None)
+                else:  # there are lists, or scalars of NumPy
+                    given = results(given)
+                    found = [_tensors(value, requires) for value in given]
+                    break
             outs = tuple(found)
         if requires:
             tape.record(op, ins, values, outs, given, attrs)
@@ -354,8 +357,11 @@ def _array(t: Tensor) -> np.ndarray:
     return v
 
 
-def _tensor(value: np.ndarray, requires: bool) -> Tensor:
-    return Tensor.wrap(value, not requires or value.dtype.kind != "f")
+def _tensors(value: Any, requires: bool) -> Any:
+    """What is in an output slot: a tensor around the array, or a list of them, or None."""
+    if isinstance(value, list):
+        return [_tensors(v, requires) for v in value]
+    return None if value is None else Tensor.wrap(value, not requires or value.dtype.kind != "f")
 
 
 def _update(op: type[OpDef], ins: tuple[Any, ...], outs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, ...]:

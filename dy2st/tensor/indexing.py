@@ -55,10 +55,10 @@ def _key(index: Any) -> tuple[Any, ...] | None:
     found: list[Any] = []
     for i in index if type(index) is tuple else (index,):
         if type(i) is slice:
-            i = i.start, i.stop, i.step
-            for bound in i:
-                if bound is not None and type(bound) is not int:
-                    return None
+            first, last, step = i.start, i.stop, i.step
+            if not ((first is None or type(first) is int) and (last is None or type(last) is int) and (step is None or type(step) is int)):
+                return None
+            i = first, last, step
         elif type(i) is not int and i is not None and i is not Ellipsis:
             return None
         found.append(i)
