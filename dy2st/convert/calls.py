@@ -29,7 +29,7 @@ from .followed import require_followed
 from .foreign import is_foreign
 from .iterators import advanced, next_, with_fresh
 from .optional import MaybeNone
-from .options import OneOf
+from .options import OneOf, choose
 from .printing import print_
 from .recursion import enter
 from .structure import flatten
@@ -309,6 +309,8 @@ def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
 
 def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
+    if len(args) > 1 and isinstance(args[1], OneOf):
+        return choose(args[1], lambda name: _by_name(tracer, f, args[0], name, *args[2:]))
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
     if (f is hasattr or len(args) > 2) and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:

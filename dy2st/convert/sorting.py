@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -55,8 +56,8 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
     keys: Any = items if key is None else list_comp(items, call(key))
     if isinstance(items, DynamicList):
         return items.taken(_order(keys, reverse))
-    if not any(is_staged(x) for k in keys for x in flatten(k)[0]):
-        return [items[i] for i in sorted(range(len(items)), key=keys.__getitem__, reverse=bool(reverse))]
+    if (known := _known(keys)) is not None:
+        return [items[i] for i in sorted(range(len(items)), key=known.__getitem__, reverse=bool(reverse))]
     order = _order(_listed(keys, "the keys of a list that is sorted"), reverse)
     leaves, trees = zip(*map(flatten, items), strict=True)
     places = [ops.op("slice", Input=order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
@@ -72,6 +73,21 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
         for x in others:
             tracer.sharing.stands_for(new, x, tracer.block)
     return found
+
+
+def _known(keys: Sequence[Any]) -> Sequence[Any] | None:
+    """The keys, or of tuples the parts in front, if they tell the order without the run; else None."""
+    if not any(_is_of_the_run(k) for k in keys):
+        return keys
+    if not all(type(k) is tuple for k in keys):
+        return None
+    count = min(next((i for i, part in enumerate(k) if _is_of_the_run(part)), len(k)) for k in keys)
+    fronts = [k[:count] for k in keys]
+    return None if any(a == b for a, b in itertools.combinations(fronts, 2)) else fronts
+
+
+def _is_of_the_run(x: Any) -> bool:
+    return any(map(is_staged, flatten(x)[0]))
 
 
 def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:

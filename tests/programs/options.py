@@ -7,6 +7,11 @@ import dy2st.nn.functional as F
 from dy2st import nn
 
 
+def function_named_on_a_path(x):
+    name = "relu" if x.sum() > 0 else "tanh"
+    return getattr(F, name)(x) + hasattr(F, name) + getattr(x, "ndim" if x.sum() > 0 else "size")
+
+
 def text_on_a_path(x):
     mode = "a"
     if x.sum() > 0:
@@ -214,6 +219,7 @@ P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 CASES = [
     (text_on_a_path, [(P,), (N,)], 1),
     (text_in, [(P,), (N,)], 1),
+    (function_named_on_a_path, [(P,), (N,)], 1),
     (function_chosen, [(P,), (N,)], 1),
     (activation_chosen, [(P,), (N,)], 1),
     (layer_picked, [(P,), (N,)], 1),
