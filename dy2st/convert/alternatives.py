@@ -16,8 +16,9 @@ from dy2st_runtime.errors import Location
 from ..errors import StructureError
 from ..tensor.location import user_location
 from .aliases import who
+from .cells import OuterVariable
 from .codes import MaybeNumbers
-from .containers import containers_of, copied, differ, is_container
+from .containers import containers_of, copied, differ, held_by, is_container
 from .dynamic import DynamicList
 from .leaves import Const, Pattern, Var, in_order, instantiate
 from .lists import StagedList
@@ -180,14 +181,22 @@ class Alternatives:
         left, self._left = self._left, []
         if not new and not left:
             return
+        tracer = self._tracer
         reachable: set[int] = set()
+        outside: set[int] = set()
 
         def is_there(contents: Any) -> bool:
-            if contents in self._tracer.root or self._tracer.entries.holds(contents):
+            if id(contents) in tracer.of_the_caller or tracer.entries.holds(contents):
                 return True
             if not reachable:
-                reachable.update(map(id, containers_of(*self._tracer.reachable())))
-            return id(contents) in reachable
+                reachable.update(map(id, containers_of(*tracer.reachable())))
+            if contents not in tracer.root or id(contents) in reachable:
+                return id(contents) in reachable
+            # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
+            if not outside:
+                held = (v for c in tracer.root for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
+                outside.update(map(id, containers_of(*held)))
+            return id(contents) in outside
 
         def note(one: Any, other: Any, location: Location | None) -> None:
             self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))

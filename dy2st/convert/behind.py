@@ -10,6 +10,7 @@ from typing import Any
 
 from .containers import LEAVES
 from .iterables import Lazy, Staged
+from .running import held_by_generator
 
 # whose iterators keep their position where no code can see it; those of users' classes have it in attributes
 _MODULES = {"builtins", "itertools", "collections", "_io", "_csv", "_collections", "_random"}
@@ -61,8 +62,7 @@ def _taken_from(x: Any) -> list[Any]:
         return x.sources()
     if isinstance(x, types.GeneratorType):
         # in its variables, those outside of the function too, or what its loops run over; objects of users' classes show what it changes
-        found = [*(() if x.gi_frame is None else x.gi_frame.f_locals.values()), *gc.get_referents(x)]
-        return [v for v in found if type(v) not in LEAVES and is_iterator(v)]
+        return [v for v in held_by_generator(x) if type(v) not in LEAVES and is_iterator(v)]
     if not isinstance(x, _OF_ITERATORS):
         return []
     inside = gc.get_referents(x)

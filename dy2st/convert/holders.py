@@ -21,7 +21,7 @@ from .foreign import is_foreign
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .names import names_of
-from .running import assign
+from .running import assign, held_by_generator
 from .structure import MaybeObject
 
 # modules of Python whose classes keep what they hold where no code can see it
@@ -99,11 +99,7 @@ def has_contents(cell: types.CellType) -> bool:
 
 
 def _generator(x: types.GeneratorType) -> Iterable[Any]:
-    frame = x.gi_frame
-    if frame is None:
-        return ()
-    variables = frame.f_locals
-    return [*(held for held in gc.get_referents(x) if held is not variables), *variables.values()]
+    return held_by_generator(x)
 
 
 def _proxy(x: types.MappingProxyType) -> Iterable[Any]:

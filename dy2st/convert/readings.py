@@ -114,7 +114,7 @@ def _writing(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
         StagedValueError: a function is traced.
     """
     if current_tracer() is not None:
-        module = "os" if f.__module__ == os.name else f.__module__
+        module = "os" if f.__module__ == os.name else f.__module__.partition("._")[0]  # pathlib has moved its classes into such a one
         raise written_once(f"{module}.{f.__qualname__}()")
     return f(*args, **kwargs)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from types import CodeType, FrameType
+from types import CodeType, FrameType, GeneratorType
 from typing import Any
 
 from ..transpiler import is_generated
@@ -53,6 +54,17 @@ def named_variables() -> Iterator[tuple[FrameType, str, Any]]:
 def is_generated_name(name: str) -> bool:
     """Whether a name is one that the transpiler made."""
     return name.rstrip("0123456789").endswith("_")
+
+
+def held_by_generator(x: GeneratorType) -> list[Any]:
+    """What a generator that is suspended holds: in its variables, and what its loops run over."""
+    frame = x.gi_frame
+    if frame is None:
+        return []
+    variables = frame.f_locals
+    apart = (frame.f_code, frame.f_globals, frame.f_builtins, variables)
+    inside = gc.get_referents(x if sys.version_info >= (3, 11) else frame)  # whose frame was an object of its own
+    return [*(v for v in inside if not any(v is other for other in apart)), *variables.values()]
 
 
 def assign(frame: FrameType, name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -73,6 +73,9 @@ class Snapshot:
         if old is not None and len(items) > len(old) and all(map(operator.is_, items, old)):
             return len(old)
         return None
+
+    def __iter__(self) -> Iterator[Any]:
+        return (container for container, _ in self._saved.values())
 
     def __contains__(self, container: Any) -> bool:
         return id(container) in self._saved

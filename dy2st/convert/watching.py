@@ -38,6 +38,7 @@ class Watcher:
         frames: the branches and loop bodies that are being traced, from the outside in.
         root: the contents that what is outside of the function had at the begin.
         before: what there was before the function ran, as far as it is known, by id.
+        of_the_caller: the ids of the containers among the arguments.
         functions, owners: the functions that were called, and the objects of which methods were called, by id.
         made: the objects that the functions have made by calling a class of the user's, by id.
         attributes: the objects whose attributes a dict is, by its id.
@@ -55,6 +56,7 @@ class Watcher:
         self.frames: list[Frame] = []
         self.root = Snapshot()
         self.before: dict[int, Any] = {}
+        self.of_the_caller: set[int] = set()
         self._found_before = False  # whether `before` has all that could be reached then
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}

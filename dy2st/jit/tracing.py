@@ -177,6 +177,7 @@ class Trace:
         owner = getattr(self.function, "__self__", None)
         tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
         tracer.root.add(tracer.containers)
+        tracer.of_the_caller.update(map(id, tracer.containers))
         tracer.watch_reached(*self._objects())
         if owner is not None:
             tracer.own(owner)
@@ -596,6 +597,8 @@ class Trace:
                 if self.exact:
                     for part in parts_of(staged):
                         self._require_exact(part)
+                if all(part._value is part.start for part in parts_of(staged)):
+                    continue  # it holds what it held
                 for part in parts_of(staged):
                     self._require_no_parameter("a list", part)
                 # the old entries stay the objects that they are
