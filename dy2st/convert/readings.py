@@ -74,6 +74,17 @@ def environment(_: None) -> dict[Any, Any]:
     return dict(vars(os.environ)["_data"])
 
 
+def described(question: Question) -> str:
+    """What a question is about, for `explain()`; what is read there may be a secret."""
+    ask, of = question
+    if ask is environment:
+        return "the environment"
+    if ask is not _again:
+        return f"the file {of!r}"
+    f, args, _ = of
+    return f"what {f.__name__}({', '.join(map(repr, args))}) gives"
+
+
 _ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 
 

@@ -17,7 +17,7 @@ from ..convert.attributes import MISSING
 from ..convert.containers import is_container, is_plain_object
 from ..convert.places import CONTENTS, ORDER, Place
 from ..convert.reach import Reach
-from ..convert.readings import Question, World, environment, reads_environment
+from ..convert.readings import Question, World, described, environment, reads_environment
 from ..tensor import Tensor
 from .checks import NOT_THERE, Check, checks
 
@@ -95,7 +95,7 @@ class Guard:
         return same(now, self.value)
 
     def __str__(self) -> str:
-        if isinstance(self.holder, World):  # there may be secrets in it
+        if isinstance(self.holder, World):
             return f"{self.place.name} has changed"
         now = self.place.now()
         return f"{self.place.name} was {self.value!r:.60}, is {'deleted' if now is MISSING else repr(now)[:60]}"
@@ -130,12 +130,12 @@ def _all_same(a: Collection[Any], b: Collection[Any]) -> bool:
 
 def guards_of_readings(reach: Reach, readings: Mapping[Question, Any]) -> Iterator[Guard]:
     """Those of what a trace has read of files and the environment."""
-    world = World()
-    for question, answer in readings.items():
-        yield Guard(Place(world, question, f"what is read of {question[1]!r}"), answer)
+    world, found = World(), dict(readings)
     if reads_environment(reach):
         question = environment, None
-        yield Guard(Place(world, question, "the environment"), world.get(question))
+        found[question] = world.get(question)
+    for question, answer in found.items():
+        yield Guard(Place(world, question, described(question)), answer)
 
 
 class Guards:

@@ -148,6 +148,16 @@ def test_explain_says_what_has_changed_and_no_values(monkeypatch, tmp_path):
     text = static.explain()
     assert "the environment has changed" in text
     assert "hidden" not in text
+    static = jit.to_static(by_open)
+    for text in ("1", "2"):
+        (tmp_path / "a").write_text(text)
+        static(Tensor(1.0), tmp_path)
+    assert f"the file {str(tmp_path / 'a')!r} has changed" in static.explain()
+    static = jit.to_static(whether_there)
+    for name in "bc":
+        (tmp_path / name).touch()
+        static(Tensor(1.0), tmp_path)
+    assert f"what exists({tmp_path / 'c'!r}) gives has changed" in static.explain()
 
 
 def test_what_a_user_says_is_asked_for_outside():
