@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.errors import Location
 
 from ..errors import StructureError
 from ..tensor.location import user_location
+from ..transpiler import is_generated
 from .aliases import who
 from .cells import OuterVariable
 from .codes import MaybeNumbers
@@ -174,19 +176,27 @@ class Alternatives:
             for x in found.values():
                 self._link(new, x)
 
-    def settle(self) -> None:
-        """The variables have got their new containers: of two that may be one, only those count that can both be reached."""
+    def settle(self, behind: Any = None) -> None:
+        """The variables have got their new containers: of two that may be one, only those count that can both be reached.
+
+        Args:
+            behind: the body of the statement that has come to its end, if it was one.
+        """
         self._tracer.sharing.settle()
         new, self._new = self._new, []
         left, self._left = self._left, []
         if not new and not left:
             return
         tracer = self._tracer
+        # in the middle of an expression Python may hold what no variable does: `self.items + self.step()`
+        between_statements = len(tracer.activations) <= 1 and isinstance(behind, FunctionType) and is_generated(behind.__code__.co_filename)
         reachable: set[int] = set()
         outside: set[int] = set()
 
         def is_there(contents: Any) -> bool:
             if id(contents) in tracer.of_the_caller or tracer.entries.holds(contents):
+                return True
+            if contents in tracer.root and not between_statements:
                 return True
             if not reachable:
                 reachable.update(map(id, containers_of(*tracer.reachable())))
@@ -195,7 +205,7 @@ class Alternatives:
             # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
             if not outside:
                 held = (v for c in tracer.root for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
-                outside.update(map(id, containers_of(*held)))
+                outside.update(map(id, containers_of(*held, *(x for x, _ in tracer.made.values()))))
             return id(contents) in outside
 
         def note(one: Any, other: Any, location: Location | None) -> None:

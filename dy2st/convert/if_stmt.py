@@ -113,7 +113,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         set_state(current(tracer, before))
         raise
     set_state(tuple(values))
-    tracer.alternatives.settle()
+    tracer.alternatives.settle(behind=body)
 
 
 def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name: str = "the value of the expression") -> Any:

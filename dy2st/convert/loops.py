@@ -236,7 +236,7 @@ class Loop:
         ):
             if not isinstance(slot.pattern, Const):
                 cell.write(value)
-        self.tracer.alternatives.settle()
+        self.tracer.alternatives.settle(behind=self.body)
         return values
 
     def _last(self) -> list[list[Any]]:
@@ -481,7 +481,7 @@ class Loop:
         ):
             if not isinstance(slot.pattern, Const):
                 cell.write(value)
-        tracer.alternatives.settle()
+        tracer.alternatives.settle(behind=self.body)
 
     def _moved(self, after: Sequence[Any]) -> set[int]:
         """The ids of the lists whose entries have got other indices in an iteration."""

@@ -32,7 +32,7 @@ from .reduce import reduced, regression_test
 from .ways import Disagreement, check
 
 CHUNK = 25
-LIMIT, REDUCING = 60, 600  # seconds of the processor, for a program and for making it small
+EAGER, LIMIT, REDUCING = 3, 60, 600  # seconds of the processor, for a program in eager mode and in all ways, and for making it small
 MEMORY = 8 << 30
 
 
@@ -88,7 +88,7 @@ def run(seed: int, native: int) -> tuple[str, str]:
         return "", f"refused {refusal.code} {'' if refusal.useful else '(eager raises) '}{refusal.message}"
 
     # first, and not for long: what has no end in eager mode fills the memory, which ends the process
-    if disagreement(source, [])[0] == "no end":
+    if disagreement(source, [], EAGER)[0] == "no end":
         return "no end in eager mode", ""
     kind, what = disagreement(source, limit=LIMIT)
     if not kind:

@@ -137,6 +137,50 @@ class HeldTwice(Model):
         return len(self.rows[0])
 
 
+class InAnExpression(Model):
+    def forward(self, x, reset):
+        return self.cache + self.step(x, reset)
+
+    def step(self, x, reset):
+        if reset:
+            self.cache = []
+        self.cache.append(x)
+        return [x]
+
+
+class InAComprehension(InAnExpression):
+    def forward(self, x, reset):
+        return self.cache + [self.step(v * x, reset)[0] for v in x]
+
+
+class OverTheList(InAnExpression):
+    def forward(self, x, reset):
+        self.cache.append(x)
+        return [v for v in self.cache if len(self.cache) > 3 or self.step(v, reset)]
+
+
+class InAManager(Model):
+    def forward(self, x, reset):
+        found = []
+
+        class Manager:
+            def __init__(self, items):
+                self.items = items
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *args):
+                found.append(len(self.items))
+                return False
+
+        with Manager(self.cache):
+            if reset:
+                self.cache = []
+            self.cache.append(x)
+        return found
+
+
 def of_the_caller(cache, x, reset):
     if reset:
         cache = []
@@ -144,10 +188,14 @@ def of_the_caller(cache, x, reset):
     return len(cache)
 
 
-def test_what_something_else_holds_is_not_changed_unseen():
-    words = "changed in place after this, which is one or another one, as only the run knows"
-    x, reset = Tensor([1.0, 2.0]), Tensor(np.array(True))
-    with pytest.raises(StructureError, match=words):
-        jit.to_static(HeldTwice())(x, reset)
-    with pytest.raises(StructureError, match=words):
-        jit.to_static(of_the_caller)([x], x, reset)
+@pytest.mark.parametrize("cls", [HeldTwice, InAnExpression, InAComprehension, OverTheList, InAManager])
+def test_what_something_else_holds_is_not_changed_unseen(cls):
+    for reset in (False, True):
+        with pytest.raises(StructureError, match=r"changed in place after|modified in place here|over which the loop runs"):
+            jit.to_static(cls())(Tensor([1.0, 2.0]), Tensor(np.array(reset)))
+
+
+def test_what_the_caller_holds_is_not_changed_unseen():
+    x = Tensor([1.0, 2.0])
+    with pytest.raises(StructureError, match="changed in place after this, which is one or another one, as only the run knows"):
+        jit.to_static(of_the_caller)([x], x, Tensor(np.array(True)))
