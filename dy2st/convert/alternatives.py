@@ -189,7 +189,8 @@ class Alternatives:
             return
         tracer = self._tracer
         # in the middle of an expression Python may hold what no variable does: `self.items + self.step()`
-        between_statements = len(tracer.activations) <= 1 and isinstance(behind, FunctionType) and is_generated(behind.__code__.co_filename)
+        between_statements = (len(tracer.activations) <= 1 and not tracer.is_piece
+                              and isinstance(behind, FunctionType) and is_generated(behind.__code__.co_filename))  # fmt: skip
         reachable: set[int] = set()
         outside: set[int] = set()
 
