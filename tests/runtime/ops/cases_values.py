@@ -146,8 +146,8 @@ CASES: list[Case] = [
          {"number": 2, "parts": ["MyError: no ", ""], "specs": ["="]}, raises=RaisedError, match="^MyError: no 7$"),
     Case("print", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="]}),
     Case("log_message", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="], "logger": "tests"}),
-    Case("warn", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="], "category": "RuntimeWarning", "file": "a.py", "line": 1},
-         raises=RuntimeWarning, match="^n = 3$"),
+    Case("warn", {"In": [arr(3)]}, {"parts": ["n = ", ""], "specs": ["="], "category": "FutureWarning", "file": "a.py", "line": 1},
+         raises=FutureWarning, match="^n = 3$"),
     Case("warn", {"In": []}, {"parts": ["a"], "category": "print"}, raises=AttributeValueError, match="no class of Python's warnings",
          static=True),
 ]  # fmt: skip
