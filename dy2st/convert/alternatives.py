@@ -6,6 +6,7 @@ the other one can still be reached, only the run knows whether that changes too.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,9 +19,8 @@ from ..errors import StructureError
 from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .aliases import who
-from .cells import OuterVariable
 from .codes import MaybeNumbers
-from .containers import containers_of, copied, differ, held_by, is_container
+from .containers import containers_of, copied, differ, is_container
 from .dynamic import DynamicList
 from .leaves import Const, Pattern, Var, in_order, instantiate
 from .lists import StagedList
@@ -69,6 +69,39 @@ class _Pair:
 
     def changed(self, tracer: Tracer) -> bool:
         return any(changed(tracer, c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
+
+
+class _Reachable:
+    """Which containers can be reached now, as far as that is asked.
+
+    Args:
+        behind: the body of the statement that has come to its end, if it was one.
+    """
+
+    def __init__(self, tracer: Tracer, behind: Any):
+        self._tracer = tracer
+        # in the middle of an expression Python may hold what no variable does: `self.items + self.step()`
+        self._between_statements = (
+            len(tracer.activations) <= 1 and not tracer.is_piece
+            and isinstance(behind, FunctionType) and is_generated(behind.__code__.co_filename)
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _by_variables(self) -> set[int]:
+        return set(map(id, containers_of(*self._tracer.reachable())))
+
+    @functools.cached_property
+    def _from_outside(self) -> set[int]:
+        return set(map(id, containers_of(*self._tracer.held_outside())))
+
+    def holds(self, contents: Any) -> bool:
+        key, tracer = id(contents), self._tracer
+        if key in tracer.of_the_caller or tracer.entries.holds(contents):
+            return True
+        if contents not in tracer.root:
+            return key in self._by_variables
+        # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
+        return not self._between_statements or key in self._by_variables or key in self._from_outside
 
 
 class Alternatives:
@@ -187,27 +220,7 @@ class Alternatives:
         left, self._left = self._left, []
         if not new and not left:
             return
-        tracer = self._tracer
-        # in the middle of an expression Python may hold what no variable does: `self.items + self.step()`
-        between_statements = (len(tracer.activations) <= 1 and not tracer.is_piece
-                              and isinstance(behind, FunctionType) and is_generated(behind.__code__.co_filename))  # fmt: skip
-        reachable: set[int] = set()
-        outside: set[int] = set()
-
-        def is_there(contents: Any) -> bool:
-            if id(contents) in tracer.of_the_caller or tracer.entries.holds(contents):
-                return True
-            if contents in tracer.root and not between_statements:
-                return True
-            if not reachable:
-                reachable.update(map(id, containers_of(*tracer.reachable())))
-            if contents not in tracer.root or id(contents) in reachable:
-                return id(contents) in reachable
-            # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
-            if not outside:
-                held = (v for c in tracer.root for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
-                outside.update(map(id, containers_of(*held, *(x for x, _ in tracer.made.values()))))
-            return id(contents) in outside
+        is_there = _Reachable(self._tracer, behind).holds
 
         def note(one: Any, other: Any, location: Location | None) -> None:
             self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))

@@ -84,18 +84,8 @@ def require_fresh_file(file: Any, name: str) -> None:
     tracer = current_tracer()
     if tracer is None or not isinstance(file, io.IOBase) or isinstance(file, _FILES) or file in tracer.opened:
         return
-    raise StagedValueError(
-        f"{name}() of a file that is open already would be done once, while tracing, and not at each call", location=user_location(),
-        hint="open it in the function, which then sees what becomes of it; or read it outside, and pass what it says",
-    )  # fmt: skip
-
-
-def written_once(what: str) -> StagedValueError:
-    """The error for a change in the world of files."""
-    return StagedValueError(
-        f"{what} would be done once, while tracing, and not at each call", location=user_location(),
-        hint="do it outside of the static function, with what this returns",
-    )  # fmt: skip
+    hint = "open it in the function, which then sees what becomes of it; or read it outside, and pass what it says"
+    raise done_once(f"{name}() of a file that is open already", hint)
 
 
 def require_items_followed(a: Any) -> None:
@@ -105,7 +95,10 @@ def require_items_followed(a: Any) -> None:
 
 
 def _once(owner: Any, what: str) -> StagedValueError:
-    return StagedValueError(
-        f"{what} a {type(owner).__name__.lstrip('_')} would be done once, while tracing, and not at each call", location=user_location(),
-        hint="do it outside of the static function, or keep what it is about in an attribute, a list, a dict or a tensor",
-    )  # fmt: skip
+    hint = "do it outside of the static function, or keep what it is about in an attribute, a list, a dict or a tensor"
+    return done_once(f"{what} a {type(owner).__name__.lstrip('_')}", hint)
+
+
+def done_once(what: str, hint: str) -> StagedValueError:
+    """The error for what each call should do."""
+    return StagedValueError(f"{what} would be done once, while tracing, and not at each call", location=user_location(), hint=hint)

@@ -98,10 +98,6 @@ def has_contents(cell: types.CellType) -> bool:
         return False
 
 
-def _generator(x: types.GeneratorType) -> Iterable[Any]:
-    return held_by_generator(x)
-
-
 def _proxy(x: types.MappingProxyType) -> Iterable[Any]:
     return [held for held in gc.get_referents(x) if "__module__" not in held]  # that is one of a class
 
@@ -119,7 +115,7 @@ _KINDS: dict[Any, Parts] = {
     types.MethodType: lambda x: (x.__self__, x.__func__),
     functools.partial: lambda x: (x.func, x.args, x.keywords),
     types.CellType: lambda x: (x.cell_contents,) if has_contents(x) else (),
-    types.GeneratorType: _generator,
+    types.GeneratorType: held_by_generator,
     types.MappingProxyType: _proxy,
     BaseException: lambda x: x.args,
     contextlib._GeneratorContextManager: lambda x: (x.gen,),

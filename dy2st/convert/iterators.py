@@ -17,7 +17,7 @@ from .containers import LEAVES, containers_of
 from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
 from .maybe_value import MaybeValue
-from .running import named_variables, values
+from .running import named_variables, variable_values
 from .snapshot import Snapshot
 from .special import bound
 from .tracer import current_tracer
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def iterators_around(tracer: Tracer) -> dict[int, Any]:
     """The iterators that variables of the traced functions, and what is watched, hold now, by id."""
-    own = {id(value): value for value in values() if type(value) not in LEAVES and is_iterator(value)}
+    own = {id(value): value for value in variable_values() if type(value) not in LEAVES and is_iterator(value)}
     return own | {key: x for key, x in tracer.iterators.items() if is_iterator(x)}
 
 

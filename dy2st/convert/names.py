@@ -110,12 +110,9 @@ def names_of(code: types.CodeType) -> Names:
             formatting = formatting or i.opname.startswith("FORMAT_")
     seen = variables | attributes
     texts = {c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
-    if not variables.isdisjoint(("getattr", "hasattr")):
-        attributes |= texts
-        looked |= texts
-        handled |= texts
-    if "globals" in variables:  # `globals()["x"]`
-        variables |= texts
+    by_text = [(attributes, ("getattr", "hasattr")), (variables, ("globals",))]  # `getattr(x, "name")`, `globals()["name"]`
+    for found in [found for found, functions in by_text if not variables.isdisjoint(functions)]:
+        found |= texts
         looked |= texts
         handled |= texts
     if not seen.isdisjoint(_SETTING):

@@ -106,6 +106,12 @@ def _log_to_root(original: Callable, level: int | None, /, *args: Any, **kwargs:
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING, "error": logging.ERROR,
            "critical": logging.CRITICAL, "fatal": logging.CRITICAL, "log": None}  # fmt: skip
+LOGGING: dict[Any, Callable] = {
+    **{f: functools.partial(_log, f, level) for name, level in _LEVELS.items() if (f := getattr(logging.Logger, name, None))},
+    **{f: functools.partial(_log_to_root, f, level) for name, level in _LEVELS.items() if (f := getattr(logging, name, None))},
+}
+
+
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, *args: Any, **kwargs: Any) -> None:
     """`warnings.warn`, at run time, each time and in order.
 
@@ -143,10 +149,6 @@ def _unknown_warning(what: str) -> StagedValueError:
 
 
 WARNINGS: dict[Any, Callable] = {warnings.warn: _warn}
-LOGGING: dict[Any, Callable] = {
-    **{f: functools.partial(_log, f, level) for name, level in _LEVELS.items() if (f := getattr(logging.Logger, name, None))},
-    **{f: functools.partial(_log_to_root, f, level) for name, level in _LEVELS.items() if (f := getattr(logging, name, None))},
-}
 
 
 def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor]]:

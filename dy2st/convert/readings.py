@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..framework import io as framework_io
-from .followed import require_fresh_file, written_once
+from .followed import done_once, require_fresh_file
 from .reach import Reach
 from .tracer import Tracer, current_tracer
 
@@ -42,7 +42,7 @@ def _again(call: tuple[Callable, tuple, tuple]) -> Any:
     f, args, kwargs = call
     try:
         found = f(*args, **dict(kwargs))
-        return found if isinstance(found, (bool, int, float, str, bytes, os.PathLike)) else sorted(found)
+        return found if found is None or isinstance(found, (bool, int, float, str, bytes, os.PathLike)) else sorted(found)
     except OSError as error:
         return error.errno
 
@@ -85,13 +85,9 @@ def described(question: Question) -> str:
     return f"what {f.__name__}({', '.join(map(repr, args))}) gives"
 
 
-_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
-
-
 def reads_environment(reach: Reach) -> bool:
-    """Whether code that a trace reaches may read the environment."""
-    found = (os.environ, os.getenv)
-    return not _ENVIRONMENT.isdisjoint(reach.names) or any(place.now() is x for place in reach.places.values() for x in found)
+    """Whether code that a trace reaches may read `os.environ`, by this name or another one."""
+    return not reach.read.isdisjoint(("environ", "environb")) or id(os.environ) in reach.objects
 
 
 # ---- what asks them ----
@@ -118,6 +114,9 @@ def _note(tracer: Tracer, ask: Callable[[Any], Any], of: Any) -> None:
         tracer.readings[ask, of] = ask(of)
 
 
+_OUTSIDE = "do it outside of the static function, with what this returns"
+
+
 def _writing(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """A function that changes the world.
 
@@ -126,7 +125,7 @@ def _writing(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """
     if current_tracer() is not None:
         module = "os" if f.__module__ == os.name else f.__module__.partition("._")[0]  # pathlib has moved its classes into such a one
-        raise written_once(f"{module}.{f.__qualname__}()")
+        raise done_once(f"{module}.{f.__qualname__}()", _OUTSIDE)
     return f(*args, **kwargs)
 
 
@@ -134,7 +133,7 @@ def _open(f: Callable, file: Any, mode: str = "r", *args: Any, **kwargs: Any) ->
     """`open`, and that of paths."""
     tracer = current_tracer()
     if tracer is not None and set(mode) & set("wax+"):
-        raise written_once(f"{f.__name__}({str(file)!r}, {mode!r})")
+        raise done_once(f"{f.__name__}({str(file)!r}, {mode!r})", _OUTSIDE)
     opened = _reading(f, _contents, file, mode, *args, **kwargs)
     if tracer is not None:
         tracer.opened.add(opened)
@@ -142,7 +141,8 @@ def _open(f: Callable, file: Any, mode: str = "r", *args: Any, **kwargs: Any) ->
 
 
 _ASKING = (
-    os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime, os.listdir, os.walk, os.getcwd, glob.glob, glob.iglob,
+    os.getenv, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime, os.listdir, os.walk, os.getcwd,
+    glob.glob, glob.iglob,
     pathlib.Path.exists, pathlib.Path.is_file, pathlib.Path.is_dir, pathlib.Path.iterdir, pathlib.Path.glob, pathlib.Path.rglob,
     pathlib.Path.cwd.__func__,  # type: ignore[attr-defined]
 )  # fmt: skip

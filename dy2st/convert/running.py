@@ -30,7 +30,7 @@ def frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def values() -> Iterable[Any]:
+def variable_values() -> Iterable[Any]:
     """What their variables hold, each value once: many name the same layer."""
     found: dict[int, Any] = {}
     for frame in frames():

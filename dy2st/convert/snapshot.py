@@ -44,9 +44,8 @@ class Snapshot:
         saved, empty, dicts, copies, others = self._saved, self._empty, self._dicts, self._copies, self._others
         for c, given in zip_longest(containers, contents):
             kind = type(c)
-            old = given
             if kind in BUILT_IN and not (c if given is None else given):
-                old = _NOTHING[kind]
+                old: Any = _NOTHING[kind]
                 empty.append(c)
             elif kind is dict or kind is OrderedDict:
                 old = c.copy() if given is None else given

@@ -18,7 +18,7 @@ from .frames import Frame
 from .holders import is_holder, parts_of
 from .places import slots_of
 from .reach import Reach
-from .running import values
+from .running import variable_values
 from .snapshot import Snapshot
 from .special import SpecialMethods
 
@@ -29,6 +29,10 @@ def _ours() -> frozenset[str]:
     from dy2st import convert
 
     return frozenset(dir(convert))
+
+
+def _held_by_all(containers: Iterable[Any]) -> Iterable[Any]:
+    return (v for c in containers for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
 
 
 class Watcher:
@@ -86,7 +90,7 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
-        held = (v for v in values() if type(v) not in LEAVES)
+        held = (v for v in variable_values() if type(v) not in LEAVES)
         self.watch(*(v for v in held if is_container(v) or is_holder(v) or is_plain_object(v)))
         # a list or an object that has been made since, and put into an attribute of a layer or a variable outside
         watched = [c for c in self._containers.values() if type(c) not in BUILT_IN or c]
@@ -98,15 +102,19 @@ class Watcher:
     def watch_holders(self) -> Collection[Any]:
         """What holds others now and is no container: closures, say. What these hold is watched from now on."""
         found: dict[int, Any] = {}
-        contents = (v for c in self.containers for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
+        contents = _held_by_all(self.containers)
         functions = (*self.reach.functions.values(), *self.functions.values())
-        containers = containers_of(*values(), *contents, *functions, *self.suspended, holders=found)
+        containers = containers_of(*variable_values(), *contents, *functions, *self.suspended, holders=found)
         self._add_inside([c for c in containers if id(c) not in self._containers])
         return found.values()
 
     def reachable(self) -> list[Any]:
         """What variables of the traced functions, and of those around them, hold now."""
-        return [*values(), *(v for o in self.outer_variables.values() for v in dict(o).values())]
+        return [*variable_values(), *(v for o in self.outer_variables.values() for v in dict(o).values())]
+
+    def held_outside(self) -> list[Any]:
+        """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""
+        return [*_held_by_all(self.root), *(x for x, _ in self.made.values())]
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""

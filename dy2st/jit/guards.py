@@ -80,9 +80,9 @@ class Guard:
     def holds(self) -> bool:
         if self.entry is CONTENTS:
             return _same_contents(self.holder, self.value)
-        if isinstance(self.holder, World):
-            return bool(self.holder.get(self.entry) == self.value)
         now = self.place.now()
+        if isinstance(self.holder, World):
+            return bool(now == self.value)
         if isinstance(self.value, Kind):
             return type(now) is self.value.cls
         if isinstance(self.value, SameAs):
@@ -132,8 +132,7 @@ def guards_of_readings(reach: Reach, readings: Mapping[Question, Any]) -> Iterat
     """Those of what a trace has read of files and the environment."""
     world, found = World(), dict(readings)
     if reads_environment(reach):
-        question = environment, None
-        found[question] = world.get(question)
+        found[environment, None] = environment(None)
     for question, answer in found.items():
         yield Guard(Place(world, question, described(question)), answer)
 

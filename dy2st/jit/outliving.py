@@ -86,6 +86,9 @@ class _Telling:
         switched = self._tracer.detached.values()  # a tensor has another variable since its `stop_gradient` was set
         self._origins = Origins(self._tracer.program, {v.name: t._value.name for t, *both in switched for v in both})
         self._sources = {p: self._origins.sources(self._variables[p]) for p in self._values}
+        # of the lists that are kept, what they may hold more than once
+        known = [(p, self._variables[p]) for p, names in self._sources.items() if names and p in self._kept]
+        self._repeated = {p: self._origins.repeated(v) for p, v in known if v.kind == "array"}
         self._outside = dict(self._known_outside())
 
     def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
@@ -100,7 +103,7 @@ class _Telling:
         for name in lost:
             places = [p for p, found in objects.items() if name in found]
             # a list that may hold it twice stands for both
-            groups.append([Fetched(p) for p in places for _ in range(1 + (name in self._repeated(p)))])
+            groups.append([Fetched(p) for p in places for _ in range(1 + (name in self._repeated.get(p, ())))])
         wanted = dict.fromkeys(name for found in objects.values() for name in found if name not in lost)
         self._origins.numbers = {name: i for i, name in enumerate(wanted)}
         beside = {p: self._fetch(p) for p, found in objects.items() if not lost.issuperset(found)}
@@ -154,16 +157,11 @@ class _Telling:
             # of the entries of two lists their names tell
             related = any(self._tracer.aliases.related(v, other) or (isinstance(v, StagedList) and isinstance(other, StagedList))
                           for v in self._values[p] for other in others)  # fmt: skip
-            repeated = self._repeated(p)
+            repeated = self._repeated.get(p, ())
             for name in names or ():
                 if name not in self._outside and name not in self._fetches:
                     found[name] += 2 if name in repeated else int(related)
         return found
-
-    def _repeated(self, p: int) -> set[str]:
-        """The sources of a list that is kept which it may hold more than once."""
-        v = self._variables[p]
-        return self._origins.repeated(v) if v.kind == "array" and self._sources[p] and p in self._kept else set()
 
 
 def walk(recipe: Recipe) -> Iterator[Recipe]:

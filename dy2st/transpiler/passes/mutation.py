@@ -13,13 +13,12 @@ from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.names import qualified, unwrap
 from dy2st.transpiler.templates import statements
 
+_PLAIN = (gast.Name, gast.Constant, gast.Slice, gast.Tuple, gast.expr_context)
+
 
 def is_plain(node: gast.AST) -> bool:
     """Whether to evaluate an expression runs no code of anybody's."""
     return all(isinstance(n, _PLAIN) or getattr(n, "generated", False) for n in gast.walk(node))
-
-
-_PLAIN = (gast.Name, gast.Constant, gast.Slice, gast.Tuple, gast.expr_context)
 
 
 def _others(change: gast.AST) -> list[gast.AST]:
@@ -95,8 +94,9 @@ class MutationPass(Pass):
         plain = unwrap(target)
         if isinstance(plain, gast.Name):
             self.declare(plain.id)
-        if isinstance(plain, gast.Name) and held is None and not self.may_rebind(plain.id, *_others(value(plain))):
-            return statements("name = value", at=at, name=plain.id, value=value(target))
+            change = value(target)
+            if held is None and not self.may_rebind(plain.id, *_others(change)):
+                return statements("name = value", at=at, name=plain.id, value=change)
         old, new = held or self.context.namer.fresh("old_"), self.context.namer.fresh("new_")
         result = [] if held else statements("old = target", at=at, old=old, target=nodes.load(target))
         if qualified(target) is None:
