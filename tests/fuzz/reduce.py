@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Iterator
 
 _BODIES = ("body", "orelse", "finalbody")
@@ -19,8 +18,7 @@ def reduced(source: str, shows: Callable[[str], bool], budget: int = 600) -> str
     improved = True
     while improved and budget > 0:
         improved = False
-        for candidate in candidates(ast.parse(best)):
-            text = ast.unparse(ast.fix_missing_locations(candidate))
+        for text in candidates(ast.parse(best)):
             if text in tried or len(text) > len(best):
                 continue
             tried.add(text)
@@ -33,8 +31,13 @@ def reduced(source: str, shows: Callable[[str], bool], budget: int = 600) -> str
     return best
 
 
-def candidates(tree: ast.Module) -> Iterator[ast.Module]:
+def candidates(tree: ast.Module) -> Iterator[str]:
     """Smaller programs: whole statements first, from the outside inwards, then expressions."""
+    return (text for _ in _changes(tree) if (text := written(tree)) is not None)
+
+
+def _changes(tree: ast.Module) -> Iterator[None]:
+    """Makes the tree smaller in one way after the other; each is undone when the next one is asked for."""
     parts = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom))]
     inside = [n for part in parts for n in ast.walk(part)]
     owners = [tree, *(n for n in inside if isinstance(n, (ast.stmt, ast.ExceptHandler, ast.match_case)))]
@@ -43,8 +46,7 @@ def candidates(tree: ast.Module) -> Iterator[ast.Module]:
         block = getattr(node, name)
         for new in _without(block, i, keep=name == "body"):
             setattr(node, name, new)
-            if valid(tree):
-                yield copy.deepcopy(tree)
+            yield
             setattr(node, name, block)
     for node in inside:
         for name, value in ast.iter_fields(node):
@@ -53,18 +55,18 @@ def candidates(tree: ast.Module) -> Iterator[ast.Module]:
             if isinstance(value, ast.expr) and not isinstance(getattr(value, "ctx", ast.Load()), (ast.Store, ast.Del)):
                 for new in _simpler(value):
                     setattr(node, name, new)
-                    yield copy.deepcopy(tree)
+                    yield
                     setattr(node, name, value)
             elif isinstance(value, list) and value and isinstance(value[0], (ast.expr, ast.comprehension)):
                 for i in range(len(value)):
                     if len(value) > 1 or isinstance(node, (ast.Return, ast.Call, ast.List)):
                         setattr(node, name, value[:i] + value[i + 1 :])
-                        yield copy.deepcopy(tree)
+                        yield
                         setattr(node, name, value)
                     if isinstance(value[i], ast.expr) and not isinstance(node, ast.JoinedStr):
                         for new in _simpler(value[i]):
                             setattr(node, name, [*value[:i], new, *value[i + 1 :]])
-                            yield copy.deepcopy(tree)
+                            yield
                             setattr(node, name, value)
 
 
@@ -100,13 +102,14 @@ def _simpler(node: ast.expr) -> Iterator[ast.expr]:
         yield ast.parse(text, mode="eval").body
 
 
-def valid(tree: ast.Module) -> bool:
-    """Whether Python compiles it (no `break` outside of a loop, say)."""
+def written(tree: ast.Module) -> str | None:
+    """The text of a tree; None if none can hold it (a pattern has keys without values), or Python does not compile it."""
     try:
-        compile(ast.unparse(ast.fix_missing_locations(tree)), "<reduced>", "exec")
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        compile(text, "<reduced>", "exec")
     except (SyntaxError, ValueError):
-        return False
-    return True
+        return None
+    return text
 
 
 def regression_test(source: str, name: str) -> str:
