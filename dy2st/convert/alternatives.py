@@ -203,7 +203,10 @@ class Alternatives:
         """Each of these containers, which were made and are different ones, is one of its others, in some runs."""
         before = []
         for new, others in group:
-            parts = [x for x in others if type(x) is type(new)] if contents_of(new) is not None else []
+            if isinstance(new, DynamicList):  # of two of these `Aliases` knows
+                parts = [x for x in others if type(x) is list or id(x) in self._of]
+            else:
+                parts = [x for x in others if type(x) is type(new) and contents_of(x) is not None]
             before.append((new, {id(x): x for part in parts for x in (part, *self._of.get(id(part), {}).values())}))
         for new, found in before:
             for x in found.values():
@@ -242,6 +245,10 @@ class Alternatives:
             return False
         held = [contents is not None and self._tracer.entries.holds(contents) for contents in map(contents_of, (a, b))]
         return id(b) in self._of.get(id(a), ()) or all(held)
+
+    def of(self, x: Any) -> list[Any]:
+        """What a container may be, itself first."""
+        return [x, *self._of.get(id(x), {}).values()]
 
     def may_be_another(self, x: Any) -> bool:
         """Whether a container stands for one of several."""

@@ -104,8 +104,9 @@ class StagedFunction:
         state: the second part of what the body gets.
         same: (result, param) for each pair that may be one object, by their positions among the leaves.
         tied: likewise, of two results.
-        objects: the same for lists, dicts and objects, by their positions among these.
-        outside: for each leaf of the results what it may be that was there before.
+        objects: (result, param) for lists, dicts and objects that may be one or have entries in common, by their positions among these.
+        one_of: those of them that may be one.
+        outside: for each leaf of the results what it may be that was there before; `around`: the same for lists, dicts and objects.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
             if there is no other path to an end.
         called_at: where the last call inside it is.
@@ -126,7 +127,9 @@ class StagedFunction:
     same: frozenset[tuple[int, int]] = frozenset()
     tied: frozenset[tuple[int, int]] = frozenset()
     objects: frozenset[tuple[int, int]] = frozenset()
+    one_of: frozenset[tuple[int, int]] = frozenset()
     outside: list[dict[int, Any]] = field(default_factory=list)
+    around: list[list[Any]] = field(default_factory=list)
     skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
@@ -151,7 +154,8 @@ class StagedFunction:
         self.params = pair(Const(self.arguments), map(Const, self.state))
         self.results, self.returned, self.skips_loops = None, None, False
         self.param_needs = None
-        self.same = self.tied = self.objects = frozenset()
+        self.same = self.tied = self.objects = self.one_of = frozenset()
+        self.around = []
 
     # ---- the function ----
     def stage(self) -> Any:
@@ -273,14 +277,19 @@ class StagedFunction:
             for j, y in enumerate(leaves[:i]) if shared(y) and self.tracer.aliases.related(x, y)
         }  # fmt: skip
         self.outside = [self._before(x) for x in leaves]
-        found = list(objects_at(self.params, (self.values, self.state)))
-        for i, x in enumerate(objects_at(self.results, result)):
+        found, made = list(objects_at(self.params, (self.values, self.state))), list(objects_at(self.results, result))
+        for i, x in enumerate(made):
             self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
+        places = {id(p): j for j, p in enumerate(found)}
+        options = [self.tracer.alternatives.of(x) for x in made]
+        self.one_of |= {(i, places[id(o)]) for i, others in enumerate(options) for o in others if id(o) in places}
+        self.around = [[o for o in others if id(o) not in places and contents_of(o) in there] for others in options]
         return before == self._known()
 
     def _known(self) -> tuple[Any, ...]:
         """What is known of the results: whether it has grown, one trial tells."""
-        return self.results, self.same, self.tied, self.objects, [x.keys() for x in self.outside]
+        around = [set(map(id, x)) for x in self.around]
+        return self.results, self.same, self.tied, self.objects, self.one_of, [x.keys() for x in self.outside], around
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""
@@ -377,13 +386,13 @@ class StagedFunction:
         return any(not isinstance(x, Tensor) or not x._stops for x in found if shared(x))
 
     def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
-        """What a call returns may be one of its arguments."""
+        """What a call returns may be one of its arguments, or of what was there before."""
         assert self.results is not None
         found, group = list(objects_at(self.params, arguments)), []
         for i, (new, old) in enumerate(zip(objects_at(self.results, value), objects_at(self.results, self.returned), strict=True)):
             given = [x for j, x in enumerate(found) if (i, j) in self.objects]
             self.tracer.sharing.returned(new, old, given)
-            group.append((new, given))
+            group.append((new, [*(x for j, x in enumerate(found) if (i, j) in self.one_of), *self.around[i]]))
         self.tracer.alternatives.stand_for(group)
         self.tracer.alternatives.settle()
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from dy2st_runtime import config, reference
 
 from dy2st import jit, nn, no_grad
 from dy2st.convert.activations import UNROLLED, Kind, require_end
-from dy2st.errors import Dy2stError, RecursionLimitError
+from dy2st.errors import Dy2stError, RecursionLimitError, StructureError
 from dy2st.jit import InputSpec, static_function
 from dy2st.tensor import Tensor
 from dy2st.tensor.autograd import grad
@@ -319,3 +320,82 @@ def test_a_tensor_that_takes_the_place_of_another_one_is_nothing_that_python_dec
     found = [f(Tensor(np.float32([1.0, 2.0])), Tensor(3)).numpy() for f in (Counting(), jit.to_static(Counting()))]
     np.testing.assert_allclose(*found)
     assert [kind.leaves is None for kind in kinds] == [False]  # found at the first call inside, not after `UNROLLED` of them
+
+
+@dataclass
+class Holder:
+    value: Tensor
+
+
+def a_new_list_or_that_outside(own, depth):
+    if depth > 0:
+        if depth > 1:
+            a_new_list_or_that_outside(own, depth - 1)
+        return [own["list"][1], own["list"][0]]
+    return own["list"]
+
+
+def a_new_dict_or_that_outside(own, depth):
+    if depth > 0:
+        return a_new_dict_or_that_outside(own, depth - 1) if depth > 1 else {0: own["dict"][1], 1: own["dict"][0]}
+    return own["dict"]
+
+
+def a_new_object_or_that_outside(own, depth):
+    if depth > 0:
+        if depth > 1:
+            a_new_object_or_that_outside(own, depth - 1)
+        return Holder(own["object"].value * 2)
+    return own["object"]
+
+
+def a_growing_list_or_that_outside(own, depth):
+    if depth > 0:
+        if depth > 1:
+            a_growing_list_or_that_outside(own, depth - 1)
+        return [own["list"][0] + i for i in range(depth)]
+    return own["list"]
+
+
+def a_new_list_or_the_argument(own, depth, given=None):
+    given = own["list"] if given is None else given
+    if depth > 0:
+        if depth > 1:
+            a_new_list_or_the_argument(own, depth - 1, [given[1], given[0]])
+        return [given[1], given[0]]
+    return given
+
+
+def change(found):
+    if isinstance(found, Holder):
+        found.value = found.value + 1
+    else:
+        found[0] = found[0] + 1
+
+
+@pytest.mark.parametrize("function", [a_new_list_or_that_outside, a_new_dict_or_that_outside, a_new_object_or_that_outside,
+                                      a_growing_list_or_that_outside, a_new_list_or_the_argument], ids=lambda f: f.__name__)  # fmt: skip
+def test_what_may_be_a_container_outside(function):
+    """What such a call returns can be read; it cannot be kept beside the other one, nor be changed."""
+
+    def scalars():
+        return {"list": [Tensor(1.0), Tensor(2.0)], "dict": {0: Tensor(1.0), 1: Tensor(2.0)}, "object": Holder(Tensor(1.0))}
+
+    def read(own, depth):
+        found = function(own, depth)
+        return found.value if isinstance(found, Holder) else found[0] * 2
+
+    def kept(own, depth):
+        own["kept"] = function(own, depth)
+
+    def changed(own, depth):
+        found = function(own, depth)
+        change(found)
+
+    static = jit.to_static(read)
+    for depth in (0, 1, 3):
+        assert static(scalars(), Tensor(depth)).item() == read(scalars(), Tensor(depth)).item()
+    with pytest.raises(StructureError, match="kept after the call is, in some runs, one that is kept elsewhere too"):
+        jit.to_static(kept)(scalars(), Tensor(0))
+    with pytest.raises(StructureError, match="is changed in place after this, which is one or another one"):
+        jit.to_static(changed)(scalars(), Tensor(0))
