@@ -133,7 +133,7 @@ class Loop:
             return
         except NoResult as nothing:
             self.leave()
-            if isinstance(nothing, NotYet) or any(f.skips_loops and f.results is None for f in self.tracer.staged):
+            if isinstance(nothing, NotYet) or any(f.skips_loops and f.signature.results is None for f in self.tracer.staged):
                 return  # what an iteration yields is not known yet; that there may be none is
             raise
         except BaseException as error:

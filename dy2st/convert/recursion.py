@@ -38,6 +38,7 @@ from .needs import Need
 from .patterns import Fitter
 from .raised import refused
 from .recursive_state import OuterState, first_of, pair, state_of
+from .signatures import Signature
 from .snapshot import Snapshot
 from .structure import attributes_of, node_type, split
 from .things import FIRST, objects_at
@@ -98,20 +99,13 @@ class StagedFunction:
     Attributes:
         general: whether numbers of Python may vary between the calls.
         function: what `call` ops name.
-        params: the pattern of the arguments, of which `values` is an instance: what the body gets.
-        results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
-        outer: what it changes outside of it. Both patterns are of pairs: the arguments, or the result, and a tuple of the values there.
-        state: the second part of what the body gets.
-        same: (result, param) for each pair that may be one object, by their positions among the leaves.
-        tied: likewise, of two results.
-        objects: (result, param) for lists, dicts and objects that may be one or have entries in common, by their positions among these.
-        one_of: those of them that may be one.
-        outside: for each leaf of the results what it may be that was there before; `around`: the same for lists, dicts and objects.
+        signature: what is known of it.
+        outer: what it changes outside of it.
+        values, state: what the body gets, instances of the two parts of its params.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
             if there is no other path to an end.
         called_at: where the last call inside it is.
         inner: the calls inside it, each with what it returns.
-        param_needs, result_needs: whether params and results need gradients, at their varying leaves; None: not known yet.
         entered: what the containers among the values had in them when the body began.
     """
 
@@ -120,23 +114,12 @@ class StagedFunction:
     f: Callable
     arguments: Arguments
     general: bool
-    params: Pattern = field(default_factory=lambda: Const(None))
-    results: Pattern | None = None
-    returned: Any = None
     state: tuple[Any, ...] = ()
-    same: frozenset[tuple[int, int]] = frozenset()
-    tied: frozenset[tuple[int, int]] = frozenset()
-    objects: frozenset[tuple[int, int]] = frozenset()
-    one_of: frozenset[tuple[int, int]] = frozenset()
-    outside: list[dict[int, Any]] = field(default_factory=list)
-    around: list[list[Any]] = field(default_factory=list)
     skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
-    param_needs: list[Need | None] | None = None
-    result_needs: list[Need | None] = field(default_factory=list)
     entered: Snapshot = field(default_factory=Snapshot)
 
     def __post_init__(self) -> None:
@@ -151,11 +134,8 @@ class StagedFunction:
     def _begin(self) -> None:
         """Nothing is known of what varies but the first arguments, and what is there before the call of what is changed."""
         self.values, self.state = self.arguments, self.outer.values()
-        self.params = pair(Const(self.arguments), map(Const, self.state))
-        self.results, self.returned, self.skips_loops = None, None, False
-        self.param_needs = None
-        self.same = self.tied = self.objects = self.one_of = frozenset()
-        self.around = []
+        self.signature = Signature(pair(Const(self.arguments), map(Const, self.state)))
+        self.skips_loops = False
 
     # ---- the function ----
     def stage(self) -> Any:
@@ -179,34 +159,38 @@ class StagedFunction:
                     self._begin()
         raise StructureError(f"what {self.original.__name__!r} takes and returns does not settle", location=self.location)
 
+    def _given(self) -> tuple[Arguments, tuple[Any, ...]]:
+        """What the params stand for in the first call."""
+        return self.arguments, self.outer.values()
+
     def _trial(self) -> bool:
         """Traces the body once; True if what it assumed about the results holds."""
-        tracer, block = self.tracer, self.tracer.sub_block()
+        tracer, block, s = self.tracer, self.tracer.sub_block(), self.signature
         self.function.block = block
-        if self.param_needs is None:
-            self.param_needs = list(map(tracer.needs.of, extract(self.params, (self.arguments, self.outer.values()))))
-        needs = iter(self.param_needs)
-        taken = instantiate(self.params, lambda leaf: self._param(block, leaf, next(needs)))
+        if s.param_needs is None:
+            s.param_needs = list(map(tracer.needs.of, extract(s.params, self._given())))
+        needs = iter(s.param_needs)
+        taken = instantiate(s.params, lambda leaf: self._param(block, leaf, next(needs)))
         self.values, self.state = taken
-        self.param_leaves = list(extract(self.params, taken))
+        self.param_leaves = list(extract(s.params, taken))
         given = [(x, x._value) for x in self.param_leaves if isinstance(x, (Tensor, StagedList))]
         own = _containers(self.values) - _containers(self.arguments)
         self.entered = Snapshot.of(containers_of(*self.values[0], *self.values[1].values()))
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
-        tracer.sharing.merged([self.params], [taken], [(tracer.block, [(self.arguments, self.outer.values())])], how=FIRST)
+        tracer.sharing.merged([s.params], [taken], [(tracer.block, [self._given()])], how=FIRST)
         tracer.sharing.settle()
         self.inner = []
         tracer.staged.append(self)
         try:
             with tracer.whole_frame(block) as frame, computed_apart(tracer.program), tracer.facts.elsewhere():
-                self.outer.enter(state_of(self.params), self.state)
+                self.outer.enter(state_of(s.params), self.state)
                 result = self.f(*self.values[0], **self.values[1])
                 outcome = tracer.outcome((result, self.outer.values()), frame)
         except NotYet:
             raise
         except NoResult:
-            if any(other.results is None for other in tracer.staged[:-1]):
+            if any(other.signature.results is None for other in tracer.staged[:-1]):
                 raise  # what those return tells more
             if not self.skips_loops:
                 self.skips_loops = True
@@ -223,18 +207,18 @@ class StagedFunction:
             self._begin()
             return False
         settled = self._fit_results(outcome.result, frame.containers)
-        assert self.results is not None
+        assert s.results is not None
         with outcome.in_force():
-            found = list(map(tracer.needs.of, extract(self.results, outcome.result)))
+            found = list(map(tracer.needs.of, extract(s.results, outcome.result)))
         if settled:
-            found = tracer.needs.all(variables(self.results), found, self.result_needs)
-        settled, self.result_needs = settled and found == self.result_needs, found
+            found = tracer.needs.all(variables(s.results), found, s.result_needs)
+        settled, s.result_needs = settled and found == s.result_needs, found
         if settled:
             for arguments, value in self.inner:  # a call is to another inside it what an iteration is to the next one
-                tracer.sharing.iterated(frame.containers, block, [self.params, self.results], [taken, value],
+                tracer.sharing.iterated(frame.containers, block, [s.params, s.results], [taken, value],
                                         [arguments, outcome.result])  # fmt: skip
             with tracer.inside(block), outcome.in_force():
-                leaves = zip(extract(self.results, outcome.result), variables(self.results), strict=True)  # type: ignore[arg-type]
+                leaves = zip(extract(s.results, outcome.result), variables(s.results), strict=True)  # type: ignore[arg-type]
                 block.results = [coerce(tracer, x, leaf, "a result").name for x, leaf in leaves]
             tracer.aliases.leave((block,), tracer.block)
         return settled
@@ -252,44 +236,42 @@ class StagedFunction:
         Args:
             there: the containers that the body has not made.
         """
-        before = self._known()
+        s = self.signature
+        before = s.of_results()
         value, state = result
-        if self.results is None:
-            self.results = pair(self._alone(value, there), [self._alone(x, there) for x in state])
+        if s.results is None:
+            s.results = pair(self._alone(value, there), [self._alone(x, there) for x in state])
         else:
-            old, olds = self.returned
-            first = self.fitter.fit(first_of(self.results), old, value, "retval_")
-            self.results = pair(first, self.outer.fit(state_of(self.results), olds, state))
-        self.returned = result
-        self.outer.require_plain(state_of(self.results), state)
-        types = [leaf.type for leaf in variables(self.results)]
+            old, olds = s.returned
+            first = self.fitter.fit(first_of(s.results), old, value, "retval_")
+            s.results = pair(first, self.outer.fit(state_of(s.results), olds, state))
+        if s.results != before[0]:
+            s.renumber()
+        s.returned = result
+        self.outer.require_plain(state_of(s.results), state)
+        types = [leaf.type for leaf in variables(s.results)]
         self.function.result_types = [TensorType(t.dtype, dims.from_static(t.shape), t.kind) for t in types]
-        leaves = self.outer.without_contents(self.results, extract(self.results, result))
-        params = self.outer.without_contents(self.params, self.param_leaves)
-        self.same |= {
+        leaves = self.outer.without_contents(s.results, extract(s.results, result))
+        params = self.outer.without_contents(s.params, self.param_leaves)
+        s.same |= {
             (i, j)
             for i, x in enumerate(leaves) if shared(x)
             for j, p in enumerate(params) if shared(p) and self.tracer.aliases.related(x, p)
         }  # fmt: skip
-        self.tied |= {
+        s.tied |= {
             (i, j)
             for i, x in enumerate(leaves) if shared(x)
             for j, y in enumerate(leaves[:i]) if shared(y) and self.tracer.aliases.related(x, y)
         }  # fmt: skip
-        self.outside = [self._before(x) for x in leaves]
-        found, made = list(objects_at(self.params, (self.values, self.state))), list(objects_at(self.results, result))
+        s.outside = [self._before(x) for x in leaves]
+        found, made = list(objects_at(s.params, (self.values, self.state))), list(objects_at(s.results, result))
         for i, x in enumerate(made):
-            self.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
+            s.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
         places = {id(p): j for j, p in enumerate(found)}
         options = [self.tracer.alternatives.of(x) for x in made]
-        self.one_of |= {(i, places[id(o)]) for i, others in enumerate(options) for o in others if id(o) in places}
-        self.around = [[o for o in others if id(o) not in places and contents_of(o) in there] for others in options]
-        return before == self._known()
-
-    def _known(self) -> tuple[Any, ...]:
-        """What is known of the results: whether it has grown, one trial tells."""
-        around = [set(map(id, x)) for x in self.around]
-        return self.results, self.same, self.tied, self.objects, self.one_of, [x.keys() for x in self.outside], around
+        s.one_of |= {(i, places[id(o)]) for i, others in enumerate(options) for o in others if id(o) in places}
+        s.around = [[o for o in others if id(o) not in places and contents_of(o) in there] for others in options]
+        return before == s.of_results()
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""
@@ -327,7 +309,7 @@ class StagedFunction:
         Raises:
             NoResult: nothing is known of that yet.
         """
-        tracer = self.tracer
+        tracer, s = self.tracer, self.signature
         location = user_location()
         inside, held = self in tracer.staged, self.outer.values()
         if inside:
@@ -342,24 +324,25 @@ class StagedFunction:
                 if not changed <= _containers(arguments):
                     raise self._unstaged("an argument")
                 begun = iter(self.param_leaves)
-                values, state = instantiate(self.params, lambda _: next(begun))  # as they were when the body began
-            first = self.fitter.fit(first_of(self.params), values, arguments, "arguments")
-            params = pair(first, self.outer.fit(state_of(self.params), state, held))
-            if params != self.params:
-                self.params, self.param_needs = params, None
+                values, state = instantiate(s.params, lambda _: next(begun))  # as they were when the body began
+            first = self.fitter.fit(first_of(s.params), values, arguments, "arguments")
+            params = pair(first, self.outer.fit(state_of(s.params), state, held))
+            if params != s.params:
+                s.params, s.param_needs = params, None
+                s.renumber()
                 raise _Widened(self)
-        if self.results is None:
+        if s.results is None:
             raise NoResult
-        given = list(extract(self.params, (arguments, held)))
-        wider = tracer.needs.all(variables(self.params), self.param_needs or (), list(map(tracer.needs.of, given)))
-        if wider != self.param_needs:
-            self.param_needs = wider
+        given = list(extract(s.params, (arguments, held)))
+        wider = tracer.needs.all(variables(s.params), s.param_needs or (), list(map(tracer.needs.of, given)))
+        if wider != s.param_needs:
+            s.param_needs = wider
             raise _Widened(self)
-        inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(self.params), strict=True)]
+        inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(s.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)
         for i, out in enumerate(outs):
             flows = dispatch.is_grad_enabled() or self._passes(i, given)
-            tracer.needs.give(out, self.result_needs[i] if flows else Need.NEVER)
+            tracer.needs.give(out, s.result_needs[i] if flows else Need.NEVER)
         made: list[Any] = []
         rest = iter(outs)
 
@@ -367,32 +350,34 @@ class StagedFunction:
             made.append(wrap(tracer, leaf, next(rest)))
             return made[-1]
 
-        value = instantiate(self.results, make)
+        value = instantiate(s.results, make)
         self._stands_for(value, (arguments, held))
         if inside:
             self.inner.append(((arguments, held), value))
-        leaves = self.outer.without_contents(self.results, made)
-        for i, (new, before) in enumerate(zip(leaves, self.outside, strict=True)):
+        leaves = self.outer.without_contents(s.results, made)
+        for i, (new, before) in enumerate(zip(leaves, s.outside, strict=True)):
             if shared(new):
-                others = [x for j, x in enumerate(given) if (i, j) in self.same and shared(x)]
-                self._link(new, before, others + [x for j, x in enumerate(leaves) if (i, j) in self.tied and shared(x)])
+                others = [x for j, x in enumerate(given) if (i, j) in s.same and shared(x)]
+                self._link(new, before, others + [x for j, x in enumerate(leaves) if (i, j) in s.tied and shared(x)])
         result, state = value
         self.outer.become(held, state)
         return result
 
     def _passes(self, i: int, given: Sequence[Any]) -> bool:
         """Whether a result may be what was there before the call and takes a gradient, so that it does so in `no_grad` too."""
-        found = [*self.outside[i].values(), *(x for j, x in enumerate(given) if (i, j) in self.same)]
+        s = self.signature
+        found = [*s.outside[i].values(), *(x for j, x in enumerate(given) if (i, j) in s.same)]
         return any(not isinstance(x, Tensor) or not x._stops for x in found if shared(x))
 
     def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
         """What a call returns may be one of its arguments, or of what was there before."""
-        assert self.results is not None
-        found, group = list(objects_at(self.params, arguments)), []
-        for i, (new, old) in enumerate(zip(objects_at(self.results, value), objects_at(self.results, self.returned), strict=True)):
-            given = [x for j, x in enumerate(found) if (i, j) in self.objects]
+        s = self.signature
+        assert s.results is not None
+        found, group = list(objects_at(s.params, arguments)), []
+        for i, (new, old) in enumerate(zip(objects_at(s.results, value), objects_at(s.results, s.returned), strict=True)):
+            given = [x for j, x in enumerate(found) if (i, j) in s.objects]
             self.tracer.sharing.returned(new, old, given)
-            group.append((new, [*(x for j, x in enumerate(found) if (i, j) in self.one_of), *self.around[i]]))
+            group.append((new, [*(x for j, x in enumerate(found) if (i, j) in s.one_of), *s.around[i]]))
         self.tracer.alternatives.stand_for(group)
         self.tracer.alternatives.settle()
 
