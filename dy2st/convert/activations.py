@@ -22,6 +22,9 @@ UNROLLED = 30
 """So many calls inside each other, each under a condition of the one around, are traced one by one where what Python knows differs
 between them (a number that counts down, a static shape): it may come to an end. Beyond it only the run knows when it ends."""
 
+UNROLLED_IN_ALL = 150
+"""So many calls inside one, under conditions, are traced one by one: where each makes two, 30 inside each other would be a billion."""
+
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -85,6 +88,7 @@ class Activation:
         objects: the ids of the arguments that are no tensors or plain values.
         level: how many branches and loops were being traced when it began.
         before: the contents of what is watched at its begin; None if it is not inside another call of the same function.
+        inside: how many calls of the same function were traced inside it, under conditions.
     """
 
     arguments: Arguments
@@ -92,6 +96,7 @@ class Activation:
     objects: tuple[int, ...]
     level: int
     before: Snapshot | None
+    inside: int = 0
 
     @staticmethod
     def of(code: CodeType, arguments: Arguments, level: int) -> Activation:

@@ -26,7 +26,17 @@ from dy2st_runtime.ops.registry import TensorType
 from ..errors import Location, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
-from .activations import UNROLLED, Activation, Arguments, NoResult, NotYet, Reentered, admits, under_conditions
+from .activations import (
+    UNROLLED,
+    UNROLLED_IN_ALL,
+    Activation,
+    Arguments,
+    NoResult,
+    NotYet,
+    Reentered,
+    admits,
+    under_conditions,
+)
 from .aliases import outside, shared, who
 from .alternatives import contents_of
 from .containers import containers_of
@@ -82,7 +92,8 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
     if around:
         if any(new.repeats(a) for a in around):
             raise Reentered(new.kind)
-        if under_conditions([*around, new]) > UNROLLED:
+        around[0].inside += new.level > around[0].level
+        if under_conditions([*around, new]) > UNROLLED or around[0].inside > UNROLLED_IN_ALL:
             raise Reentered(new.kind.general)
         new.before = tracer.snapshot()
     tracer.activations.append(new)

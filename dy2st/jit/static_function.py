@@ -75,6 +75,8 @@ class _Traces:
         self.saved: dict[Key, ConcreteProgram] = {}
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
         self._arguments: dict[Key, list[weakref.ref]] = {}  # the objects among the arguments
+        # the functions that call themselves deeper than they are unrolled, which the next trace need not find again
+        self.recursive: set[Kind] = set()
         self.numbers = Numbers()
         self.causes = Counter()
         self.warned_of_sizes = False
@@ -331,7 +333,7 @@ class StaticFunction:
     def _run_trace(self, arguments: Any, sizes: Sizes, names: Sequence[str], group: Sequence[ConcreteProgram] | None = None,
                    opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
         """A trace; if it is for a call, numbers of the outside that have changed since those of the group were made are inputs."""
-        recursive: set[Kind] = set()
+        recursive = set(self._traces.recursive)
 
         def run(fed: Sequence[Entry]) -> ConcreteProgram:
             while True:
@@ -345,6 +347,8 @@ class StaticFunction:
                     return trace.run(self.raw.__qualname__)
                 except Reentered as found:
                     recursive.add(found.kind)
+                    if found.kind.leaves is None:
+                        self._traces.recursive.add(found.kind)
                     require_end(recursive, found.kind)
 
         if group is None:

@@ -10,7 +10,7 @@ from corpus import recursion
 from dy2st_runtime import config, reference
 
 from dy2st import jit, nn, no_grad
-from dy2st.convert.activations import UNROLLED, Kind, require_end
+from dy2st.convert.activations import UNROLLED, Activation, Kind, require_end
 from dy2st.errors import Dy2stError, RecursionLimitError, StructureError
 from dy2st.jit import InputSpec, static_function
 from dy2st.tensor import Tensor
@@ -320,6 +320,31 @@ def test_a_tensor_that_takes_the_place_of_another_one_is_nothing_that_python_dec
     found = [f(Tensor(np.float32([1.0, 2.0])), Tensor(3)).numpy() for f in (Counting(), jit.to_static(Counting()))]
     np.testing.assert_allclose(*found)
     assert [kind.leaves is None for kind in kinds] == [False]  # found at the first call inside, not after `UNROLLED` of them
+
+
+def branching(x, level):
+    if x.sum() > 0:
+        return branching(x - 4, level + 1) + branching(x - 5, level + 1)
+    return x * level
+
+
+def test_two_calls_at_each_level_are_not_unrolled_as_deep_as_one(monkeypatch):
+    """Python knows the level, which is another one in each call: 30 levels would be a billion of these."""
+    calls, of = [], Activation.of
+
+    def counted(code, *args):
+        calls.append(code)
+        assert len(calls) < 1000
+        return of(code, *args)
+
+    monkeypatch.setattr(Activation, "of", staticmethod(counted))
+    static = jit.to_static(branching)
+    for x in ([9.0], [[1.0, 8.0]]):
+        np.testing.assert_allclose(static(Tensor(x), 1).numpy(), branching(Tensor(x), 1).numpy())
+    assert len(static.main_program.functions) == 1
+    first, calls[:] = len(calls), []
+    static(Tensor([[[9.0]]]), 1)
+    assert len(calls) < 20 < first  # a further trace knows that it is recursive
 
 
 @dataclass
