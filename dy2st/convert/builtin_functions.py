@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError, StagedValueError
 from ..library.queues import Deque
 from ..tensor import Tensor, dispatch, manipulation, operators
+from ..tensor.arguments import axis_number
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
@@ -339,6 +340,12 @@ def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
     return x.stack(axis) if isinstance(x, DynamicList) else manipulation.stack(x, axis, name)
 
 
+def _unbind(input: Any, axis: Any = 0) -> Any:
+    """`unbind`: a list of dynamic length where only the run knows how many slices there are."""
+    is_open = isinstance(input, Tensor) and current_tracer() is not None and input.ndim and input._value.shape[axis_number(axis)] == -1
+    return list_(manipulation.moveaxis(input, axis, 0)) if is_open else manipulation.unbind(input, axis)
+
+
 def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
     x = fresh(x) if isinstance(x, MaybeValue) else x
     return x.concat(axis) if isinstance(x, DynamicList) else manipulation.concat(x, axis, name)
@@ -378,7 +385,7 @@ BUILTINS: dict[Any, Callable] = {
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD,
-    functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat,
+    functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat, manipulation.unbind: _unbind,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
     copy.copy: copying.shallow, copy.deepcopy: copying.deep, dataclasses.replace: copying.replaced, object.__new__: copying.new,

@@ -18,6 +18,7 @@ from ..static import nn as static_nn
 from ..static.nn import activate
 from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion
 from ..tensor import math as tensor_math
+from ..tensor.arguments import staged
 from ..tensor.dispatch import ops
 from ..tensor.promotion import as_tensor
 
@@ -225,7 +226,8 @@ def one_hot(input: Any, depth: int, allow_out_of_range: bool = False) -> Tensor:
     x = as_tensor(input)
     if x.ndim > 1 and int(x._value.shape[-1]) == 1:
         x = manipulation.squeeze(x, [-1])
-    return ops.op("one_hot_v2", X=x, depth=depth, allow_out_of_range=allow_out_of_range)
+    slots = {"depth_tensor": depth} if staged(depth) else {}
+    return ops.op("one_hot_v2", X=x, depth=-1 if slots else int(depth), allow_out_of_range=allow_out_of_range, **slots)
 
 
 def slice(input: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Tensor:

@@ -62,6 +62,7 @@ from .derived import nan_to_num as nan_to_num
 from .derived import nanmean as nanmean
 from .derived import nansum as nansum
 from .derived import rad2deg as rad2deg
+from .distinct import unique as unique
 from .linalg import addmm as addmm
 from .linalg import bmm as bmm
 from .linalg import cross as cross
@@ -224,7 +225,6 @@ from .search import nonzero as nonzero
 from .search import one_hot as one_hot
 from .search import sort as sort
 from .search import topk as topk
-from .search import unique as unique
 from .tensor import Tensor
 
 _METHOD_NAMES: dict[Any, str] = {
@@ -241,7 +241,7 @@ _METHOD_NAMES: dict[Any, str] = {
     "log2 log10 log1p sqrt rsqrt square abs sign floor ceil round trunc sin cos tan asin acos atan sinh "
     "cosh tanh asinh acosh atanh erf reciprocal isnan isinf isfinite neg scale clip lerp add_n",
     reduction: "sum mean max min amax amin prod all any logsumexp cumsum cumprod var std norm dist count_nonzero",
-    search: "argmax argmin argsort sort topk nonzero masked_select masked_fill index_sample unique",
+    search: "argmax argmin argsort sort topk nonzero masked_select masked_fill index_sample",
     random: "bernoulli multinomial",
 }
 
@@ -251,6 +251,7 @@ METHODS: dict[str, Any] = {
     "T": property(manipulation.reverse_axes),
     "tril": creation.tril,
     "triu": creation.triu,
+    "unique": unique,
 }
 """What `operators.install` gives to `Tensor`."""
 

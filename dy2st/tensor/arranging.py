@@ -9,6 +9,7 @@ from dy2st_runtime import dims
 
 from ..errors import AttributeValueError, ShapeError
 from . import creation, linalg, logic, manipulation, math, reduction, search
+from .arguments import staged
 from .dispatch import ops
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -56,7 +57,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     rest = [i for i in range(x.ndim) if i not in (a, b)]
     x = manipulation.transpose(x, [*rest, a, b])
     rows, cols = x.shape[-2:]
-    start = (max(-offset, 0), max(offset, 0))
+    start = (_not_negative(-offset), _not_negative(offset))
     # the diagonal as every (cols + 1)th element of the flattened matrix
     count = _least(rows - start[0], cols - start[1])
     places = creation.arange(0, count, 1, "int64") * (cols + 1) + (start[0] * cols + start[1])
@@ -68,7 +69,11 @@ def _least(a: Any, b: Any) -> Any:
     """The smaller of two sizes, but not less than 0."""
     if isinstance(a, int) and isinstance(b, int):
         return max(min(a, b), 0)
-    return math.maximum(math.minimum(as_tensor(a), as_tensor(b)), 0)
+    return _not_negative(math.minimum(as_tensor(a), as_tensor(b)))
+
+
+def _not_negative(a: Any) -> Any:
+    return math.maximum(a, 0) if staged(a) else max(a, 0)
 
 
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:

@@ -13,7 +13,7 @@ from ..errors import DTypeError, IntegerRangeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
 from . import dispatch
-from .arguments import ints
+from .arguments import ints, staged
 from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, kinds_of
@@ -274,6 +274,8 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: 
     """
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     columns = num_rows if num_columns is None else num_columns
+    if staged(num_rows) or staged(columns):
+        return tril(triu(full([num_rows, columns], 1, wanted)))
     return ops.op("eye", num_rows=num_rows, num_columns=columns, dtype=wanted)
 
 
@@ -289,12 +291,22 @@ def diag(x: Any, offset: int = 0, padding_value: float = 0, name: str | None = N
 
 def tril(x: Any, diagonal: int = 0, name: str | None = None) -> Tensor:
     """The lower triangle of matrices, the rest zero."""
-    return ops.op("tril_triu", X=as_tensor(x), diagonal=diagonal, lower=True)
+    return _triangle(as_tensor(x), diagonal, lower=True)
 
 
 def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Tensor:
     """The upper triangle of matrices, the rest zero."""
-    return ops.op("tril_triu", X=as_tensor(x), diagonal=diagonal, lower=False)
+    return _triangle(as_tensor(x), diagonal, lower=False)
+
+
+def _triangle(x: Tensor, diagonal: Any, lower: bool) -> Tensor:
+    if not staged(diagonal) or x.ndim < 2:  # which the op refuses
+        return ops.op("tril_triu", X=x, diagonal=diagonal, lower=lower)
+    rows, columns = x.shape[-2:]
+    above = arange(columns) - ops.op("unsqueeze2", X=arange(rows), axes=[1])
+    inside = above <= diagonal if lower else above >= diagonal
+    return ops.op("where", Condition=inside, X=x, Y=zeros_like(x))
+
 
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:

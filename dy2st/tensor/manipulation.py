@@ -316,7 +316,10 @@ def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> Tens
     >>> roll(Tensor([1, 2, 3]), 1).numpy()
     array([3, 1, 2])
     """
-    return ops.op("roll", X=as_tensor(x), shifts=axes(shifts), axis=axes(axis))
+    by, slots = ints(shifts, "ShiftsTensor", "shifts")
+    if slots:
+        slots = {"ShiftsTensor": concat([reshape(t, [1]) for t in slots["ShiftsTensor"]])}
+    return ops.op("roll", X=as_tensor(x), shifts=by, axis=axes(axis), **slots)
 
 
 def slice(input: Any, axes: Sequence[int], starts: Any, ends: Any) -> Tensor:

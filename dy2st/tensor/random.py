@@ -14,13 +14,16 @@ import numpy as np
 from ..errors import AttributeValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from . import dispatch
-from .arguments import integer, ints, number
+from .arguments import integer, ints, number, staged
 from .attribute import sizes
 from .dispatch import ops
+from .failures import raise_if
+from .kinds import as_number
 from .promotion import as_tensor, cast
 from .tensor import Tensor
 
 STATE_NAME = "@RNG@"
+_ANY = 2**63 - 1  # a range of this size leaves the integers of the generator as they are, but one of them
 
 
 def _initial_state() -> Tensor:
@@ -143,11 +146,16 @@ def randint(
     """
     if high is None:
         low, high = 0, low
+    wanted = "int64" if dtype is None else convert_dtype(dtype)
+    if staged(low) or staged(high):
+        first, end = (as_number(ops.op("assign", X=as_tensor(v, "int64"))) for v in (low, high))
+        raise_if(as_tensor(first >= end), ValueError, "randint: the range [", ", ", ") is empty", data=(first, end))
+        return cast(randint(0, _ANY, shape, "int64") % (end - first) + first, wanted)
+    low, high = integer(low, "low"), integer(high, "high")
     if low >= high:
         raise AttributeValueError(f"randint: the range [{low}, {high}) is empty")
     attr, slots = ints(shape, "ShapeTensorList")
-    wanted = "int64" if dtype is None else convert_dtype(dtype)
-    return _draw("randint", shape=attr, low=int(low), high=int(high), dtype=wanted, **slots)
+    return _draw("randint", shape=attr, low=low, high=high, dtype=wanted, **slots)
 
 
 def randint_like(

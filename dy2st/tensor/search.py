@@ -6,7 +6,6 @@ from typing import Any
 
 from ..errors import DTypeError
 from ..framework.dtype import convert_dtype, get_default_dtype
-from . import dispatch
 from .arguments import axis_number, staged
 from .dispatch import ops
 from .manipulation import split
@@ -113,35 +112,12 @@ def one_hot(x: Any, num_classes: int, name: str | None = None) -> Tensor:
     """1 at the place that x names on a new last axis of size `num_classes`, else 0, in the default dtype.
 
     Raises:
+        ShapeError: num_classes is less than 1.
         OutOfRangeError: a value is not in 0 ... num_classes - 1.
 
     >>> one_hot(Tensor([1, 0]), 2).numpy()
     array([[0., 1.],
            [1., 0.]], dtype=float32)
     """
-    return ops.op("one_hot_v2", X=as_tensor(x), depth=int(num_classes), dtype=get_default_dtype())
-
-
-def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-           axis: Any = None, dtype: Any = "int64", name: str | None = None) -> Any:  # fmt: skip
-    """The distinct elements, sorted; eager only, as the size of the result depends on the values.
-
-    Returns:
-        the elements, and if asked for the positions of the first of each, for each element its position in the
-        result, and how often each occurs.
-
-    Raises:
-        StagedValueError: while a program is built.
-    """
-    import numpy as np
-
-    value = dispatch.read(as_tensor(x), "unique()")
-    flags: dict[str, Any] = {
-        "return_index": return_index,
-        "return_inverse": return_inverse,
-        "return_counts": return_counts,
-    }
-    out: Any = np.unique(value, axis=axis, **flags)
-    parts = out if isinstance(out, tuple) else (out,)
-    wrapped = [Tensor.wrap(p if i == 0 else p.astype(convert_dtype(dtype))) for i, p in enumerate(parts)]
-    return tuple(wrapped) if len(wrapped) > 1 else wrapped[0]
+    slots = {"depth_tensor": as_tensor(num_classes)} if staged(num_classes) else {}
+    return ops.op("one_hot_v2", X=as_tensor(x), depth=-1 if slots else int(num_classes), dtype=get_default_dtype(), **slots)

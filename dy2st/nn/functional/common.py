@@ -143,7 +143,8 @@ def label_smooth(label: Any, prior_dist: Tensor | None = None, epsilon: float = 
     """
     label = as_tensor(label)
     if prior_dist is None:
-        return math.scale(label, 1 - epsilon, epsilon / label.shape[-1])
+        share = epsilon / label.shape[-1]
+        return math.add(math.scale(label, 1 - epsilon), share) if staged(share) else math.scale(label, 1 - epsilon, share)
     return math.add(math.scale(label, 1 - epsilon), math.scale(prior_dist, epsilon))
 
 
@@ -294,5 +295,4 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         x.ndim,
     ):
         raise AttributeValueError("diag_embed: only the main diagonal of the last two axes is supported")
-    size = known_size(x, x.ndim - 1, "diag_embed")
-    return math.multiply(manipulation.unsqueeze(x, -1), creation.eye(size, dtype=x.dtype))
+    return math.multiply(manipulation.unsqueeze(x, -1), creation.eye(x.shape[-1], dtype=x.dtype))

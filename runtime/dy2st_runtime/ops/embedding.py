@@ -11,7 +11,7 @@ from .. import dtype as dt
 from ..errors import OutOfRangeError, ShapeError
 from ..loopir import nodes as n
 from . import indices as ix
-from . import nests
+from . import nests, sizes
 from .registry import Bool, DType, Int, Long, OpDef, TensorType, register
 
 
@@ -132,32 +132,43 @@ class LookupTableGrad(_Lookup):
 class OneHot(OpDef):
     """A new last axis of size `depth` that is 1 at X and 0 elsewhere; all 0 for ids out of range if `allow_out_of_range`.
 
+    `depth_tensor` gives the depth at run time.
+
     Raises:
+        ShapeError: the depth is less than 1.
         OutOfRangeError: an id is negative or not below `depth`.
     """
 
     type = "one_hot_v2"
+    inputs = ("X", "depth_tensor?")
     attrs = {"depth": Int(-1), "dtype": DType("float32"), "allow_out_of_range": Bool()}
     differentiable = False
     may_raise = True
 
     @staticmethod
-    def infer(x: TensorType, *, depth: int, dtype: str, allow_out_of_range: bool) -> TensorType:
+    def infer(x: TensorType, depth_t: TensorType | None, *, depth: int, dtype: str, allow_out_of_range: bool) -> TensorType:
         ix.check_int("one_hot_v2", x)
-        dims.require_at_least(depth, 1, "one_hot needs a depth of at least 1")
-        return TensorType(dtype, (*x.shape, depth))
+        size: dims.Dim = depth if depth_t is None else dims.UNKNOWN
+        if depth_t is None:
+            _check_depth(depth)
+        return TensorType(dtype, (*x.shape, size))
 
     @staticmethod
-    def reference(x: np.ndarray, *, depth: int, dtype: str, allow_out_of_range: bool) -> np.ndarray:
-        OneHot.infer(TensorType.of(x), depth=depth, dtype=dtype, allow_out_of_range=allow_out_of_range)
+    def reference(x: np.ndarray, depth_t: Any, *, depth: int, dtype: str, allow_out_of_range: bool) -> np.ndarray:
+        ix.check_int("one_hot_v2", TensorType.of(x))
+        (size,) = sizes.values("one_hot_v2", "depth_tensor", [depth], depth_t)
+        _check_depth(size)
         if not allow_out_of_range:
-            _check_ids(x, depth, "one_hot, a depth")
-        return (x[..., None] == np.arange(depth)).astype(dt.to_numpy(dtype))
+            _check_ids(x, size, "one_hot, a depth")
+        return (x[..., None] == np.arange(size)).astype(dt.to_numpy(dtype))
 
     @staticmethod
-    def lower(cx: Any, x: Any, out: Any, *, depth: int, dtype: str, allow_out_of_range: bool) -> None:
-        with cx.kernel([x], [out], shapes=False) as (k, (x,), (out,)):
-            size = k.attr(depth)
+    def lower(cx: Any, x: Any, depth_t: Any, out: Any, *, depth: int, dtype: str, allow_out_of_range: bool) -> None:
+        reads = [] if depth_t is None else [depth_t]
+        with cx.kernel([x, *reads], [out], shapes=False) as (k, (x, *reads), (out,)):
+            (size,) = sizes.exprs(k, [depth], reads[0] if reads else None, (), 1)
+            if reads:
+                k.fail_if(size < 1)
             k.set_shape(out, [*x.shape, size])
             with k.parallel(x.size) as row:
                 i = k.let(n.cast(x[row], n.INDEX), "i")
@@ -166,3 +177,7 @@ class OneHot(OpDef):
                 at = k.let(row * size, "b")
                 with k.loop(size) as j:
                     out[at + j] = n.select(j == i, n.cast(1, out.dtype), n.cast(0, out.dtype))
+
+
+def _check_depth(depth: Any) -> None:
+    dims.require_at_least(depth, 1, "one_hot needs a depth of at least 1")

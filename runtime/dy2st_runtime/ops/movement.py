@@ -303,9 +303,10 @@ class Roll(OpDef):
 
     @staticmethod
     def infer(x: TensorType, shifts_t: TensorType | None, *, shifts: list[int], axis: list[int]) -> TensorType:
-        given = len(sizes.inferred("roll", "ShiftsTensor", shifts, shifts_t))
-        if given != (len(axis) or 1):
-            raise AttributeValueError(f"roll: {given} shifts for {len(axis) or 1} axes")
+        if shifts_t is None or not shifts_t.rank or dims.known(shifts_t.shape[0]):  # else the run knows how many there are
+            given = len(sizes.inferred("roll", "ShiftsTensor", shifts, shifts_t))
+            if given != (len(axis) or 1):
+                raise AttributeValueError(f"roll: {given} shifts for {len(axis) or 1} axes")
         _distinct(axis, x.rank)
         return x
 
@@ -323,7 +324,10 @@ class Roll(OpDef):
     def lower(cx: Any, x: Any, shifts_t: Any, out: Any, *, shifts: list[int], axis: list[int]) -> None:
         reads = [] if shifts_t is None else [shifts_t]
         with cx.kernel([x, *reads], [out]) as (k, (x, *reads), (out,)):
-            by = sizes.exprs(k, shifts, reads[0] if reads else None, (), len(axis) or 1)
+            count = len(axis) or 1
+            if reads:
+                k.fail_if(n.as_expr(reads[0].size) != count)
+            by = sizes.exprs(k, shifts, reads[0] if reads else None, (), count)
             shape = list(x.shape) if axis else [x.size]
             places = _distinct(axis, x.rank) if axis else [0]
             last = k.let(n.as_expr(shape[-1]) if shape else n.as_expr(1), "n")

@@ -209,6 +209,11 @@ LOOKUPS = [
     Case("one_hot_v2", {"X": IDS}, {"depth": 6}, expect=lambda x: np.eye(6, dtype=np.float32)[x]),
     Case("one_hot_v2", {"X": IDS}, {"depth": 4, "allow_out_of_range": True, "dtype": "int32"}, expect=lambda x: np.eye(6, 4)[x]),
     fails("one_hot_v2", {"X": IDS}, OutOfRangeError, "index 5 is out of range", depth=5),
+    Case("one_hot_v2", {"X": IDS, "depth_tensor": np.array(6)}, expect=lambda x, d: np.eye(6, dtype=np.float32)[x]),
+    fails("one_hot_v2", {"X": IDS, "depth_tensor": np.array([5])}, OutOfRangeError, "index 5 is out of range"),
+    fails("one_hot_v2", {"X": IDS, "depth_tensor": np.array(0)}, ShapeError, "a depth of at least 1: 0"),
+    fails("one_hot_v2", {"X": IDS, "depth_tensor": np.array(-1)}, ShapeError, "a depth of at least 1: -1"),
+    fails("one_hot_v2", {"X": IDS}, ShapeError, "a depth of at least 1: 0", static=True, depth=0),
 ]  # fmt: skip
 
 MASK = X[:, :, 0] > 0

@@ -110,7 +110,9 @@ MOVES = [
     one("roll", lambda x: np.roll(x, 1, 1), shifts=[1], axis=[1]),
     one("roll", lambda x: np.roll(x, -31), shifts=[-31], axis=[]),
     Case("roll", {"X": X, "ShiftsTensor": i64(5)}, {"axis": [-1]}, expect=lambda x, s: np.roll(x, 5, 2)),
+    Case("roll", {"X": X, "ShiftsTensor": i64(1, -2)}, {"axis": [0, 2]}, expect=lambda x, s: np.roll(x, (1, -2), (0, 2))),
     fails("roll", {"X": X}, AttributeValueError, "2 shifts for 1 axes", static=True, shifts=[1, 2], axis=[0]),
+    fails("roll", {"X": X, "ShiftsTensor": i64(1, 2)}, AttributeValueError, "2 shifts for 1 axes", static=True, axis=[0]),
 ]
 
 JOINS = [
