@@ -138,7 +138,7 @@ def test_an_argument_that_does_not_fit_its_spec_names_the_line_of_the_call():
         lambda x, n: dy2st.argmax(x, axis=n),
         lambda x, n: dy2st.sum(x, axis=[n]),
         lambda x, n: dy2st.nn.functional.softmax(x, axis=n),
-        lambda x, n: dy2st.eye(int(n)),
+        lambda x, n: dy2st.diag(x[0], int(n)),
         lambda x, n: dy2st.nn.functional.leaky_relu(x, float(n)),
     ],
     ids=["parts", "axis", "axes", "attribute", "size", "slope"],

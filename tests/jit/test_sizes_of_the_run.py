@@ -17,7 +17,14 @@ def drawn(x, n):
     return paddle.randint(0, n + 1, [3]), paddle.randint(-n, x.shape[0], [2, 2], dtype="int32")
 
 
-FUNCTIONS = [drawn, *(function for function, *_ in sizes.CASES)]
+def looped(x, n):
+    rows, total = x.unbind(0), 0.0
+    for i, row in enumerate(rows):
+        total = total + (row * row).sum() * i
+    return total, rows[-1]
+
+
+FUNCTIONS = [drawn, looped, *(function for function, *_ in sizes.CASES)]
 CALLS = [(3, 4, 2), (4, 6, 3), (5, 5, 1)]
 
 

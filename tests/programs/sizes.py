@@ -30,11 +30,8 @@ def smoothed(x, n):
 
 
 def slices(x, n):
-    rows, columns = x.unbind(0), paddle.unbind(x, 1)
-    total = x.sum() * 0
-    for i, row in enumerate(rows):
-        total = total + (row * row).sum() * i
-    return total, columns[-1], len(columns), paddle.stack(rows[::-1])
+    squares = paddle.stack([row * row for row in x.unbind(0)])
+    return squares, paddle.unbind(x, 1)[-1], len(paddle.unbind(x, -1)), paddle.stack(x.unbind(0)[::-1])
 
 
 def distinct(x, n):
