@@ -84,8 +84,13 @@ def put(container: Any, contents: Iterable[Any]) -> None:
     if isinstance(container, list):
         list.__setitem__(container, slice(None), list(contents))
     elif isinstance(container, deque):
-        deque.clear(container)
-        deque.extend(container, contents)
+        items = list(contents)
+        if len(items) == len(container):  # in their places: a loop may be running over it
+            for i, x in enumerate(items):
+                deque.__setitem__(container, i, x)
+        else:
+            deque.clear(container)
+            deque.extend(container, items)
     elif isinstance(container, set):
         set.clear(container)
         set.update(container, contents)

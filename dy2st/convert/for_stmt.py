@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any
 
 from ..errors import StagedValueError, StructureError
+from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from .behind import lists_behind
+from .calls import call
 from .containers import differ
 from .generators import Generator
 from .growing import current
@@ -35,7 +37,11 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     a `cond` around each iteration from where `extra_test` depends on a tensor.
     """
     tracer = current_tracer()
-    iterable = fresh(current(tracer, iterable))
+    iterable = current(tracer, iterable)
+    if type(iterable) is Deque:
+        _over_deque(iterable, body, extra_test, get_state, set_state, names)
+        return
+    iterable = fresh(iterable)
     while isinstance(iterable, Generator):
         iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
         iterable = fresh(iterable)  # which may be one too
@@ -53,6 +59,24 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
                 _require_same(tracer, items)
         return
     _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
+
+
+def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
+                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """Over the entries; like Python's, it looks whether it has changed where the next one is asked for, or whether there is one."""
+    look = partial(call(xs.require_unchanged), xs._changes)
+
+    def looking(item: Any) -> None:
+        if extra_test is None:
+            body(item)
+            look()
+        else:  # which may leave the loop
+            look()
+            body(item)
+
+    for_stmt(xs._entries, looking, extra_test, get_state, set_state, names)
+    if extra_test is not None:
+        if_stmt(extra_test(), look, _nothing, get_state, set_state, names)
 
 
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],

@@ -184,6 +184,9 @@ class Loop:
         for slot, pattern in zip(self.slots, known.patterns, strict=True):
             if not isinstance(pattern, Const):
                 slot.pattern = pattern
+        if not all(has_structure(slot.pattern, slot.initial) for slot in self.slots):  # a list of another length, say
+            self._begin(values)
+            return False
         self.needs = self._either(known.needs, self._needs_before())
         try:
             holds = self._trial(guess=True)

@@ -10,7 +10,8 @@ from typing import Any
 class Deque:
     """What `collections.deque` is, on a list: only the run may know how many entries it has.
 
-    Unlike Python's it does not notice that it is changed while a loop runs over it. Its methods are converted as a user's are.
+    Its methods are converted as a user's are. `_changes` counts what other entries or other places of theirs make Python's notice that
+    it is changed while a loop runs over it; this one notices it in a `for` statement over itself.
     """
 
     def __init__(self, iterable: Iterable = (), maxlen: int | None = None):
@@ -18,6 +19,7 @@ class Deque:
             raise ValueError("maxlen must be non-negative")
         self._entries: list[Any] = []
         self._maxlen = maxlen
+        self._changes = 0
         self.extend(iterable)
 
     @property
@@ -26,20 +28,24 @@ class Deque:
 
     # ---- at the ends ----
     def append(self, x: Any) -> None:
+        self._changes += 1
         self._entries.append(x)
         if self._maxlen is not None and len(self._entries) > self._maxlen:
             self._entries.pop(0)
 
     def appendleft(self, x: Any) -> None:
+        self._changes += 1
         self._entries.insert(0, x)
         if self._maxlen is not None and len(self._entries) > self._maxlen:
             self._entries.pop()
 
     def extend(self, iterable: Iterable) -> None:
+        items = list(iterable)
         if self._maxlen is None:
-            self._entries.extend(list(iterable))
+            self._changes += len(items)
+            self._entries.extend(items)
         else:
-            for x in list(iterable):
+            for x in items:
                 self.append(x)
 
     def extendleft(self, iterable: Iterable) -> None:
@@ -49,15 +55,18 @@ class Deque:
     def pop(self) -> Any:
         if len(self._entries) == 0:
             raise IndexError("pop from an empty deque")
+        self._changes += 1
         return self._entries.pop()
 
     def popleft(self) -> Any:
         if len(self._entries) == 0:
             raise IndexError("pop from an empty deque")
+        self._changes += 1
         return self._entries.pop(0)
 
     def rotate(self, n: int = 1) -> None:
-        if len(self._entries) > 0:
+        if len(self._entries) > 1:
+            self._changes += 1
             n = n % len(self._entries)
             for _ in range(n):
                 self._entries.insert(0, self._entries.pop())
@@ -66,10 +75,12 @@ class Deque:
     def insert(self, i: int, x: Any) -> None:
         if self._maxlen is not None and len(self._entries) >= self._maxlen:
             raise IndexError("deque already at its maximum size")
+        self._changes += 1
         self._entries.insert(i, x)
 
     def remove(self, x: Any) -> None:
         self._entries.remove(x)
+        self._changes += 1
 
     def index(self, x: Any, *bounds: int) -> Any:
         return self._entries.index(x, *bounds)
@@ -81,6 +92,7 @@ class Deque:
         self._entries.reverse()
 
     def clear(self) -> None:
+        self._changes += 1
         self._entries.clear()
 
     def copy(self) -> Deque:
@@ -98,6 +110,7 @@ class Deque:
 
     def __delitem__(self, i: Any) -> None:
         self._require_index(i)
+        self._changes += 1
         del self._entries[i]
 
     def _require_index(self, i: Any) -> None:
@@ -115,6 +128,11 @@ class Deque:
 
     def __iter__(self) -> Iterator:
         return iter(self._entries)
+
+    def require_unchanged(self, changes: int) -> None:
+        """RuntimeError if it has changed more often than that."""
+        if self._changes != changes:
+            raise RuntimeError("deque mutated during iteration")
 
     def __reversed__(self) -> Iterator:
         return reversed(self._entries)

@@ -495,6 +495,18 @@ def surroundings():
     return entry_set_to_what_replaces_the_dict
 
 
+def loop_over_lists_of_other_lengths(x, n, m, a):
+    def doubled(items):
+        count = 0
+        while count < 3 and x.sum() < 4:
+            items = [v * 2 for v in items]
+            count += 1
+        return items
+
+    return doubled([x, x + 1]), doubled([x]), doubled([]), doubled([a, a, a])
+
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -535,5 +547,6 @@ PROGRAMS = [
     truth_of_none_or_an_empty_list,
     iterator_over_a_list_of_dynamic_length_kept,
     ResultOfRecursionKeptTwice,
+    loop_over_lists_of_other_lengths,
     surroundings(),
 ]  # fmt: skip

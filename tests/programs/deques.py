@@ -122,7 +122,39 @@ def truth(x, n):
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
+def changed_in_a_loop(x, n):
+    queue = deque([x * i for i in range(n)])
+    for _ in queue:
+        queue.append(x)
+    return x
+
+
+def emptied_in_a_loop(x, n):
+    queue, total = deque([x, x * 2]), x
+    for v in queue:
+        total = total + v
+        queue.popleft()
+    return total
+
+
+def changed_and_left(x, n):
+    queue = deque([x, x * 2, x * 3])
+    for v in queue:
+        if n > 1:
+            break
+        x = x + v
+    for v in queue:
+        queue.append(v)
+        break
+    for i, v in enumerate(queue):
+        queue[i] = v + i
+    return x, list(queue)
+
+
 CASES = [
     *((function, RUNS, 1) for function in (breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth)),
     *((function, [(P,), (N,)], 1) for function in (window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends)),
+    (changed_in_a_loop, [(P, 2), (P, 0), (N, 3)], 1),
+    (emptied_in_a_loop, [(P, 2)], 0),
+    (changed_and_left, [(P, 2), (P, 1), (N, 1)], 1),
 ]
