@@ -1,0 +1,165 @@
+"""What a call changes outside of the function, as a trace has found it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dy2st_runtime.ir import Variable
+
+from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OrderCell, place_of
+from ..convert.dicts import StagedDict
+from ..convert.growing import put_back
+from ..convert.lists import StagedList
+from ..convert.records import parts_of
+from ..convert.structure import flatten
+from ..convert.tracer import Tracer
+from ..convert.undefined import Undefined
+from ..errors import LeakError, StructureError
+from ..tensor import Tensor
+from ..tensor.random import STATE_NAME
+from .concrete import ArgumentCell, Effects, Number
+from .recipes import Constant
+from .results import DECIDE, Results, require_no_id
+
+
+class Changes:
+    """Finds the effects of one trace.
+
+    Args:
+        results: makes the recipes of what cells hold from then on.
+        placeholders: what stands for the arguments; `inputs` are the variables of these as the call begins.
+        numbers: those outside that are inputs.
+        paths: the way to each container in the arguments, by id.
+        exact: see `Trace`.
+    """
+
+    def __init__(self, tracer: Tracer, results: Results, placeholders: Sequence[Tensor], inputs: Sequence[Variable],
+                 numbers: Sequence[Number], paths: Mapping[int, tuple], exact: str) -> None:  # fmt: skip
+        self._tracer, self._results, self._placeholders, self._inputs = tracer, results, placeholders, inputs
+        self._numbers, self._paths, self._exact = numbers, paths, exact
+
+    def found(self) -> Effects:
+        """What the function has changed, in the order in which a call does it."""
+        put_back(self._tracer)
+        effects = Effects()
+        self._add_tensors(effects)
+        self._add_gradients(effects)
+        self._add_cells(effects)
+        self._add_dynamic(effects)
+        return effects
+
+    def _add_tensors(self, effects: Effects) -> None:
+        """Arguments and tensors outside that were modified in place."""
+        for i, (p, v) in enumerate(zip(self._placeholders, self._inputs, strict=True)):
+            if p._value is not v:
+                effects.arguments.append((i, self._results.fetch(self._tracer.lift(p)).position))
+        for t, v in self._tracer.captures.values():
+            if v.name == STATE_NAME:  # which the program updates itself
+                effects.captures.append((t, self._results.fetch(v).position))
+        for t, _ in self._tracer.originals.values():
+            if t._value is not self._tracer.captures[id(t)][1]:
+                assert isinstance(t._value, Variable)
+                effects.captures.append((t, self._results.fetch(t._value).position))
+
+    def _add_gradients(self, effects: Effects) -> None:
+        gradients = self._tracer.gradients
+        effects.written += gradients.written.values()
+        effects.clean += map(self._outside, gradients.clean.values())
+        for t, g in gradients.found.values():
+            position = None if g is None else self._results.fetch(self._tracer.lift(g)).position
+            effects.gradients.append((self._outside(t), position))
+
+    def _add_cells(self, effects: Effects) -> None:
+        """Variables, attributes and entries that hold something else."""
+        # what has become a list or dict of the run is told of as a whole, unless it only got more entries
+        whole = {id(items) for items, staged in self._tracer.replaced.values() if isinstance(staged, StagedDict) or not staged.has_grown()}
+        for cell in self._changed():
+            if id(cell.target) in whole:
+                continue
+            if isinstance(cell, EntryCell):
+                require_no_id(cell.entry)
+            if isinstance(cell, OrderCell):
+                if id(cell.target) not in self._tracer.attributes:
+                    effects.cells.append((_outer(cell, self._paths), Constant(cell.read())))
+                continue
+            start = self._tracer.root.gained(cell.target) if isinstance(cell, ListCell) else None
+            if start is not None:
+                cell = AppendCell(cell.target, start)
+            before = self._tracer.root.entry(cell.target, cell.entry) if isinstance(cell, EntryCell) else None
+            self._require_no_parameter(cell.name, cell.read(), before)
+            try:
+                recipe = Constant(cell.read()) if isinstance(cell.read(), Undefined) else self._results.recipe(cell.read())
+            except LeakError as error:
+                raise error.at(None) from None
+            effects.cells.append((_outer(cell, self._paths), recipe))
+
+    def _add_dynamic(self, effects: Effects) -> None:
+        """Lists and dicts outside of which only the run knows what is in them."""
+        for items, staged in self._tracer.replaced.values():
+            if isinstance(staged, StagedDict) and self._results.was_there(items):
+                if self._exact:
+                    raise StructureError("a dict has some of its keys only in some runs", hint=DECIDE)
+                self._require_no_parameter("a dict", list(staged.values_of.values()))
+                effects.cells.append((_outer(DictCell(items), self._paths), self._results.dict_of(staged)))
+            elif self._results.was_there(items):
+                if self._exact:
+                    for part in parts_of(staged):
+                        self._results.require_exact(part)
+                if all(part._value is part.start for part in parts_of(staged)):
+                    continue  # it holds what it held
+                for part in parts_of(staged):
+                    self._require_no_parameter("a list", part)
+                # the old entries stay the objects that they are
+                cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
+                effects.cells.append((_outer(cell, self._paths), self._results.list_of(value)))
+
+    def _changed(self) -> list[Cell]:
+        """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
+        cells = [c for c in self._tracer.root.changed() if self._results.was_there(c.target)]
+        known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
+        for number in self._numbers:
+            now = number.holder.get(number.entry)
+            if place_of(number.holder, number.entry) not in known and not (isinstance(now, Tensor) and now._value is number.variable):
+                cells.append(EntryCell(number.holder, number.entry))
+        return cells
+
+    def _outside(self, t: Tensor) -> Tensor | int:
+        """A tensor of the outside, or the position of an argument."""
+        return next((i for i, p in enumerate(self._placeholders) if p is t), t)
+
+    def _require_no_parameter(self, name: str, value: Any, before: Any = None) -> None:
+        """StructureError for a value that outlives the call and may be a parameter or buffer, other than the one that was there before:
+        it would not change with it as an optimizer steps."""
+        for leaf in flatten(value)[0]:
+            others = self._tracer.aliases.of(leaf).values() if isinstance(leaf, (Tensor, StagedList)) else ()
+            if any(id(t) in self._tracer.captures and t.persistable and t is not before for t in others):
+                raise StructureError(
+                    f"{name} is, or holds, a parameter or buffer itself after the call on some path, as only the run knows",
+                    hint="keep a copy (self.w.clone()), or a Python value that says which it is",
+                )
+
+
+def replaced(effects: Effects) -> set[tuple]:
+    """The places where a call puts another object, while it leaves the one that was there as it is."""
+    cells = [c for c, _ in effects.cells if isinstance(c, Cell)]
+    targets = {id(c.target) for c in cells}
+    found = set()
+    for c in cells:
+        if isinstance(c, EntryCell):
+            old = c.target.get(c.entry)
+            if id(old) not in targets and id(getattr(old, "__dict__", None)) not in targets:
+                found.add(place_of(c.target, c.entry))
+    return found
+
+
+def _outer(cell: Cell, paths: Mapping[int, tuple]) -> Cell | ArgumentCell:
+    path = paths.get(id(cell.target))
+    if path is None:
+        return cell
+    if isinstance(cell, EntryCell):
+        entry = cell.entry
+        return ArgumentCell(path, lambda target: EntryCell(target if isinstance(target, dict) else vars(target), entry))
+    if isinstance(cell, AppendCell):
+        return ArgumentCell(path, lambda target: AppendCell(target, len(target)))
+    return ArgumentCell(path, type(cell) if isinstance(cell, (DictCell, OrderCell)) else ListCell)

@@ -1,0 +1,277 @@
+"""What a trace returns and keeps, as recipes: how each call makes it of what its run gives."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from dy2st_runtime.ir import Variable
+
+from ..convert.aliases import who
+from ..convert.codes import codes_of
+from ..convert.containers import containers_of
+from ..convert.dicts import StagedDict
+from ..convert.dynamic import DynamicList
+from ..convert.identity import is_of_a_trace
+from ..convert.iterables import Lazy
+from ..convert.layouts import Inner, leaves, untold
+from ..convert.lists import StagedList, unlike
+from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.optional import MaybeNone
+from ..convert.options import OneOf, values_of
+from ..convert.records import RecordList, parts_of
+from ..convert.structure import MaybeObject, split
+from ..convert.texts import StagedText, text
+from ..convert.tracer import Tracer
+from ..convert.undefined import Undefined
+from ..errors import StagedValueError, StructureError
+from ..library.queues import Deque
+from ..nn import Layer
+from ..tensor import Tensor
+from ..tensor.kinds import resolved
+from . import shells
+from .outliving import Several, walk
+from .recipes import Argument, Constant, Fetched, Given, Held, Picked, Rebuilt, Recipe, Twin
+
+DECIDE = "decide with a Python value which it is, or make a copy (y = y.clone())"
+
+# objects that are there before a function runs, or that are never changed
+_LASTING = (
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, np.dtype, type, types.ModuleType, types.FunctionType,
+    types.BuiltinFunctionType, types.MethodType, Layer,
+)  # fmt: skip
+
+
+class Results:
+    """Makes the recipes of one trace.
+
+    Args:
+        placeholders: what stands for the arguments; `inputs` are the variables of these as the call begins.
+        paths: the way to each container in the arguments, by id.
+        exact: see `Trace`.
+
+    Attributes:
+        fetches: the variables that are fetched, each with its position.
+        several: the values that may be objects which are elsewhere too.
+    """
+
+    def __init__(self, tracer: Tracer, placeholders: list[Tensor], inputs: list[Variable], paths: Mapping[int, tuple], exact: str):
+        self._tracer, self._placeholders, self._paths, self._exact = tracer, placeholders, paths, exact
+        self.fetches: dict[str, int] = {}
+        self.several = Several(tracer, placeholders, inputs, self.fetches, self.fetch)
+        self._marks: dict[int, tuple[int, Any]] = {}
+        self._uncertain: dict[int, Tensor] = {}
+        self._above: set[int] = set()
+
+    def twins(self) -> list[list[Twin]]:
+        """For each result that may be one of several objects, these: a fetch, an argument, a tensor of the outside."""
+        found = [self.several.group(value) for value in self._uncertain.values()]
+        return [group for group in found if len(group) > 1]
+
+    def fetch(self, v: Variable, number: bool = False) -> Fetched:
+        """What the run gives for a variable, made a number of Python if it stands for one."""
+        return Fetched(self.fetches.setdefault(v.name, len(self.fetches)), number)
+
+    def recipe(self, value: Any) -> Recipe:
+        """How each call makes what the trace has here.
+
+        Raises:
+            StagedValueError: it holds what only the trace has.
+            StructureError: only the run knows which of several objects it is, where that matters.
+        """
+        if isinstance(value, Tensor):
+            for i, p in enumerate(self._placeholders):
+                if value is p and not p._weak:
+                    return Argument(i)
+            if self._exact:
+                self.require_exact(value)
+            if id(value) in self._tracer.originals or not value.is_symbolic:
+                return Constant(value)
+            if isinstance(value, MaybeNone):
+                value = value.bare()
+            if value._kinds is not None:
+                kinds, given, value = value._kinds, value, resolved(value)
+                if kinds.told is None:
+                    raise kinds.fail("it cannot be a result")
+                flag = self.fetch(self._tracer.lift(kinds.told))
+                cls = kinds.class_name if kinds.classes == 1 else ""
+                fetched = replace(self.fetch(self._tracer.lift(value)), flag=flag.position, cls=cls)
+                return self.several.note(fetched, given)
+            fetched = self.fetch(self._tracer.visible(self._tracer.lift(value)), value._weak and value.ndim == 0)
+            return self.several.note(fetched, value)
+        if isinstance(value, StagedList):
+            if self._exact:
+                self.require_exact(value)
+            self._tracer.aliases.require_fresh(value, self._tracer.block, "returned")
+            items = next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
+            return self._given(items, self._column(value))
+        if isinstance(value, RecordList):
+            for column in value.columns:
+                if self._exact:
+                    self.require_exact(column)
+                self._tracer.aliases.require_fresh(column, self._tracer.block, "returned")
+            items = next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
+            return self._given(items, self._of_records(value))
+        if isinstance(value, StagedDict):
+            if self._exact:
+                raise StructureError("a dict has some of its keys only in some runs", hint=DECIDE)
+            items = next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
+            return self._given(items, self.dict_of(value))
+        if isinstance(value, (list, dict)) and id(value) in self._tracer.replaced:
+            return self._given(value, self.recipe(self._tracer.replaced[id(value)][1]))
+        if isinstance(value, MaybeAttribute) and self._exact:
+            raise StructureError("an object has an attribute on some paths only, as only the run knows", hint=DECIDE)
+        if isinstance(value, MaybeObject):
+            if self._exact:
+                raise StructureError("a variable holds an object on some paths only, as only the run knows", hint=DECIDE)
+            return self.recipe(value.value)
+        if isinstance(value, Undefined):
+            raise value.error()
+        if isinstance(value, str) and isinstance(text(value), StagedText):
+            raise StagedValueError(
+                "a text with the values of tensors in it is only known when the program runs",
+                hint="return the tensors, and make the text outside; print() and messages of assert and raise are fine",
+            )
+        if isinstance(value, OneOf):
+            for one in values_of(value):
+                self._require_plain(one)
+            return Picked(self.recipe(value._dy_index), values_of(value))
+        if type(value) is Deque:
+            mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+            return Rebuilt(deque, (), (self.recipe(value._entries), Constant(value.maxlen)), mark)
+        keys, children = split(value)
+        if children is None:
+            return self._shelled(value)
+        require_no_id(*keys)
+        if any(isinstance(k, Tensor) and k.is_symbolic for k in keys):
+            raise StagedValueError("a dict with tensors as keys cannot be the result of a static function, or be kept by it",
+                                   hint="return pairs, in a list of tuples")  # fmt: skip
+        if self._exact and self._tracer.alternatives.may_be_another(value):
+            raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
+        mark = 0
+        if not isinstance(value, tuple):
+            mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        rebuilt = Rebuilt(type(value), keys, tuple(map(self.recipe, children)), mark)
+        return self._given(value, rebuilt)
+
+    def _shelled(self, value: Any) -> Recipe:
+        """An object of Python: itself, or one that each call makes anew."""
+        found = None
+        if id(value) not in self._tracer.before and not self.was_there(value) and not self._exact:
+            found = shells.taken_apart(value)
+        if found is None or not found[1] or id(value) in self._above:
+            self._require_plain(value)
+        if found is None or id(value) in self._above:
+            return Constant(value)
+        keys, children = found
+        require_no_id(*keys)
+        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        self._above.add(id(value))
+        try:
+            return Rebuilt(shells.Shell, keys, tuple(map(self.recipe, children)), mark)
+        finally:
+            self._above.discard(id(value))
+
+    def list_of(self, value: DynamicList) -> Recipe:
+        """A list of dynamic length as one of Python."""
+        return self._of_records(value) if isinstance(value, RecordList) else self._column(*parts_of(value))
+
+    def _column(self, items: StagedList) -> Fetched:
+        """The entries of a list of dynamic length, or of a column of one."""
+        mark, _ = self._marks.setdefault(id(who(items)), (len(self._marks) + 1, who(items)))
+        if len(items.kinds) > 1:
+            if (codes := codes_of(items)) is None:
+                raise unlike(items.kinds).fail("only the run knows which")
+            return self.several.note(replace(self.fetch(items._value), flag=self.fetch(codes).position, mark=mark), items)
+        return self.several.note(replace(self.fetch(items._value, items.of_numbers()), mark=mark), items)
+
+    def _of_records(self, value: RecordList) -> Rebuilt:
+        """A list of dynamic length whose entries are put together of those of columns."""
+        if (kinds := untold(value.layout)) is not None:
+            raise unlike(kinds).fail("only the run knows which")
+        columns = tuple(map(self._column, value.columns))
+        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        inner = [c for c, leaf in zip(value.columns, leaves(value.layout), strict=True)
+                 if isinstance(leaf, Inner) and not all(k.weak for k in leaf.kinds)]  # fmt: skip
+        self.several.note_inside(mark, inner)
+        return Rebuilt(RecordList, (value.layout, self._tracer.objects), columns, mark)
+
+    def dict_of(self, value: StagedDict) -> Rebuilt:
+        """A dict that has some of its keys only in some runs: for each the value, whether it has it, and its place."""
+        keys = tuple(key for key, known in value.has.items() if known is not False)
+        children: list[Recipe] = []
+        for i, key in enumerate(keys):
+            parts = value.values_of[key], value.has[key], i if value.ordered else value.since[key]
+            children += map(self.recipe, parts)
+        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        return Rebuilt(StagedDict, keys, tuple(children), mark)
+
+    def _given(self, value: Any, contents: Recipe) -> Recipe:
+        """A container of the caller's, or of the outside, is a result itself; any other one is made anew."""
+        holder = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
+        path = None if isinstance(value, tuple) else self._paths.get(id(holder))
+        if path is not None:
+            return Given(path, contents)
+        return Held(value, contents) if id(value) in self._tracer.before and not isinstance(value, tuple) else contents
+
+    def require_exact(self, value: Any) -> None:
+        """StructureError for a value that stands for one of several objects, as only the run knows: Python could tell which."""
+        if (others := self._tracer.aliases.of(value)) and (self._exact == "distinct" or isinstance(value, StagedList)):
+            raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
+        if others:
+            self._uncertain[id(value)] = value
+        if id(value) in self._tracer.detached:
+            raise StructureError("stop_gradient of a variable was set, which what follows may set back", hint="use y.detach()")
+        if isinstance(value, Tensor) and value._kinds is not None:
+            raise value._kinds.fail("what follows may depend on that")
+
+    def _require_plain(self, value: Any) -> None:
+        """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
+        held = list(shells.kept_by(value, self._tracer.root))
+        lasting = id(value) in self._tracer.before or (isinstance(value, _LASTING) and id(value) not in self._tracer.made)
+        if self._exact and not (lasting and not self._holds_new(value)):
+            raise StructureError(
+                f"a {type(value).__name__} that is made while tracing would be the same object at each call",
+                hint="make it outside of the static function",
+            )
+        suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
+        require_no_id(value, *held)
+        if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
+            raise StagedValueError(
+                f"a {type(value).__name__} with tensors in it cannot be the result of a static function, or be kept by it",
+                hint="return the tensors themselves, in a tuple, list, dict or dataclass",
+            )
+
+    def _holds_new(self, value: Any) -> bool:
+        """Whether a function, method or class is made by the call, and holds what may change and is another one at each call."""
+        if id(value) in self._tracer.before or not isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinMethodType, type)):
+            return False
+        others: dict[int, Any] = {}
+        containers = list(containers_of(value, holders=others))
+        changing = [*containers, *(x for x in others.values() if hasattr(type(x), "__next__"))]
+        return any(id(x) in self._paths or not (x in self._tracer.root or id(x) in self._tracer.before) for x in changing)
+
+    def was_there(self, container: Any) -> bool:
+        """Whether a container is one of the caller's, or of the outside."""
+        return id(container) in self._paths or (container in self._tracer.root and not self._tracer.ends_with_the_call(container))
+
+
+def require_no_iterator(result: Recipe, before: Container[int]) -> None:
+    """StructureError if the result is, or holds, an iterator that the call makes: at the next call it would be where the caller left it."""
+    for part in walk(result):
+        if isinstance(part, Constant) and hasattr(type(part.value), "__next__") and id(part.value) not in before:
+            raise StructureError(
+                f"an iterator ({type(part.value).__name__}) that a static function makes cannot be its result",
+                hint="each call would return the same one: return a list, and iterate over it outside",
+            )
+
+
+def require_no_id(*values: Any) -> None:
+    """StagedValueError if one of these is the `id()` of a tensor."""
+    if any(map(is_of_a_trace, values)):
+        raise StagedValueError("the id() of a tensor is another one while tracing: it cannot be a result, or be kept",
+                               hint="keep the tensor itself, and compare with `is`")  # fmt: skip
