@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from ..errors import StagedValueError, StructureError
+from ..errors import Location, StagedValueError, StructureError
 from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
@@ -25,8 +25,19 @@ from .loops import Loop, probe
 from .tracer import Tracer, current_tracer, need_tracer
 
 _UNROLL_LIMIT = 100_000
+UNROLLED_EXITS = 16
+"""So many items of a range are unrolled where a tensor decides whether the loop goes on: more cost less as a loop of the Program, if it can
+be one."""
 _NO_END = 2**62
 _END = object()  # what stands for an item where there is none any more
+
+
+class Unrolled(BaseException):
+    """A loop over a range cannot be one of the Program: the trace is to begin anew, and to unroll it."""
+
+    def __init__(self, location: Location | None):
+        super().__init__(location)
+        self.location = location
 
 
 def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
@@ -34,7 +45,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     """`for item in iterable: body(item)`, as long as `extra_test()` holds, which is asked before each item.
 
     Over a tensor, a `range` of tensors and the like it is one `while_loop`; over any other iterable it is unrolled, with
-    a `cond` around each iteration from where `extra_test` depends on a tensor.
+    a `cond` around each iteration from where `extra_test` depends on a tensor. What is left then of a long `range` is one `while_loop`.
     """
     tracer = current_tracer()
     iterable = current(tracer, iterable)
@@ -99,6 +110,12 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             items = itertools.chain((first, second), items)
         if isinstance(go, Tensor):
             assert tracer is not None
+            if isinstance(iterable, range) and len(iterable) - count > UNROLLED_EXITS and user_location() not in tracer.unrolled:
+                try:
+                    _staged_for(tracer, _rest(iterable[count:]), body, extra_test, get_state, set_state, names)
+                except Exception as error:  # a body that needs the number while it is traced, or changes what it leaves to the next
+                    raise Unrolled(user_location()) from error
+                return
             onward = onward or Onward(tracer, items)
         item = next(items, _END) if onward is None else onward.next(_END)
         if item is _END:
@@ -122,6 +139,10 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
 
 def _counted(start: int, step: int) -> Staged:
     return Staged(_weak_int(_NO_END), lambda i: as_number(i * step + start), "itertools.count()")
+
+
+def _rest(numbers: range) -> Staged:
+    return Staged(len(numbers), lambda i: as_number(i * numbers.step + numbers.start), "range()")
 
 
 def _require_same(tracer: Tracer | None, iterable: Any, entries: list | None = None) -> None:

@@ -73,6 +73,7 @@ class Tracer(Watcher, ProgramRecorder):
         program: what is built.
         open_captures: shapes with open dims of captured tensors whose size has changed between calls, by id.
         recursive: the calls that are calls of functions of the Program.
+        unrolled: the loops over ranges that cannot be loops of the Program, by where they are.
 
     Attributes:
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
@@ -113,7 +114,8 @@ class Tracer(Watcher, ProgramRecorder):
         "hash() (a lookup in a dict or set)": "choose with if and elif, or with match; or index a tensor made of the values",
     }
 
-    def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = ()):
+    def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]] | None = None, recursive: Iterable[CallKind] = (),
+                 unrolled: Iterable[Location | None] = ()) -> None:  # fmt: skip
         from .alternatives import Alternatives
         from .entries import Entries
         from .sharing import Sharing
@@ -163,7 +165,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
         self.limit = config.TRACE_LIMIT.get()
         self.settled: dict[tuple[Location | None, tuple[str, ...]], Settled] = {}
-        self.recursive = frozenset(recursive)
+        self.recursive, self.unrolled = frozenset(recursive), frozenset(unrolled)
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []
         self.loops: list[Loop] = []

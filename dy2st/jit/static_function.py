@@ -18,7 +18,8 @@ from dy2st_runtime.ir import Program
 
 from ..convert.activations import Kind, Reentered, require_end
 from ..convert.calls import call, convert_function
-from ..errors import FeedError, FetchError
+from ..convert.for_stmt import Unrolled
+from ..errors import FeedError, FetchError, Location
 from ..tensor import Tensor, dispatch
 from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
@@ -77,6 +78,8 @@ class _Traces:
         self._arguments: dict[Key, list[weakref.ref]] = {}  # the objects among the arguments
         # the functions that call themselves deeper than they are unrolled, which the next trace need not find again
         self.recursive: set[Kind] = set()
+        # likewise the loops over ranges that have to be unrolled
+        self.unrolled: set[Location | None] = set()
         self.numbers = Numbers()
         self.causes = Counter()
         self.warned_of_sizes = False
@@ -333,12 +336,12 @@ class StaticFunction:
     def _run_trace(self, arguments: Any, sizes: Sizes, names: Sequence[str], group: Sequence[ConcreteProgram] | None = None,
                    opened: Sequence[Tensor] = ()) -> ConcreteProgram:  # fmt: skip
         """A trace; if it is for a call, numbers of the outside that have changed since those of the group were made are inputs."""
-        recursive = set(self._traces.recursive)
+        recursive, unrolled = set(self._traces.recursive), self._traces.unrolled
 
         def run(fed: Sequence[Entry]) -> ConcreteProgram:
             while True:
                 trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
-                              self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive,
+                              self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive, unrolled,
                               "" if self.splits is None else self.splits.exact)  # fmt: skip
                 if sizes.limit is not None:
                     trace.tracer.limit = min(sizes.limit, trace.tracer.limit)
@@ -350,6 +353,8 @@ class StaticFunction:
                     if found.kind.leaves is None:
                         self._traces.recursive.add(found.kind)
                     require_end(recursive, found.kind)
+                except Unrolled as left:
+                    unrolled.add(left.location)
 
         if group is None:
             return run(())

@@ -31,7 +31,7 @@ from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import flatten, split, unflatten
 from ..convert.tracer import Tracer
-from ..errors import Dy2stError, StagedValueError
+from ..errors import Dy2stError, Location, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import entry, place_of_result
 from ..transpiler import is_generated
@@ -55,7 +55,7 @@ class Trace:
         names: for each fed tensor its name in the program.
         counters: numbers outside, by holder and entry, that are inputs.
         opened: tensors of the outside whose shape only the run knows, as it has changed between calls.
-        recursive: the calls that are known to be recursive.
+        recursive: the calls that are known to be recursive; `unrolled`: the loops that are known to be none of the Program.
         exact: more Python follows, which tells values from others that a result may stand for: that is refused. "distinct": what
             follows also may tell two objects from one.
     """
@@ -63,10 +63,10 @@ class Trace:
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
                  counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (),
-                 recursive: Iterable[Kind] = (), exact: str = "") -> None:  # fmt: skip
+                 recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: str = "") -> None:  # fmt: skip
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
         self.program = Program()
-        self.tracer = Tracer(self.program, open_captures, recursive)
+        self.tracer = Tracer(self.program, open_captures, recursive, unrolled)
         self.inputs: list[Variable] = []
         self.placeholders: list[Tensor] = []
         self.names, self.opened = list(names), opened
