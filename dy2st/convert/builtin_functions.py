@@ -47,6 +47,7 @@ from .lists import stackable
 from .logical import compare, in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
+from .optional import MaybeNone
 from .options import OneOf, choose
 from .printing import LOGGING, PRETTY, WARNINGS, print_
 from .readings import OF_THE_WORLD
@@ -64,6 +65,7 @@ def _staged_any(*values: Any) -> bool:
 def range_(*args: Any) -> Any:
     if not _staged_any(*args):
         return range(*args)
+    args = tuple(x.require("'NoneType' object cannot be interpreted as an integer") if isinstance(x, MaybeNone) else x for x in args)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
     return StagedRange(start, stop, step)
 

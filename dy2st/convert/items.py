@@ -6,6 +6,7 @@ and texts it says which one it is (`options.OneOf`); for anything else there is 
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor, dispatch, indexing
 from ..tensor.dispatch import ops
-from ..tensor.failures import raise_if
+from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
@@ -47,6 +48,8 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     found = _parts(a)
     if isinstance(key, OneOf) and not isinstance(a, StagedDict):  # which has its own way
         return choose(key, lambda one: getitem(a, one, *more))
+    if isinstance(key, MaybeNone) and not isinstance(found, dict):
+        key = _no_none(a, key)
     if found is None:
         own = getattr(type(a), "__getitem__", None)
         value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
@@ -149,6 +152,18 @@ def _parts(a: Any) -> Sequence[Any] | dict | None:
 
 
 _GETTERS = (list.__getitem__, tuple.__getitem__, str.__getitem__, range.__getitem__)
+
+
+def _no_none(a: Any, key: MaybeNone) -> Any:
+    """An index that may be None: the index alone; where it is None the run raises what Python does.
+
+    Raises:
+        StagedValueError: None is an index, too, which adds an axis.
+    """
+    if isinstance(a, Tensor):
+        raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(2),
+                               hint="decide with `if i is None`, and index where it is not")  # fmt: skip
+    return key if _parts(a) is None else key.require(message_of(TypeError, operator.getitem, a, None))
 
 
 def _error_of(a: Any) -> str:

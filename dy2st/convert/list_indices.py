@@ -11,6 +11,7 @@ from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.location import user_location
+from .optional import MaybeNone
 
 
 def integer(i: Any) -> Tensor:
@@ -23,6 +24,8 @@ def integer(i: Any) -> Tensor:
         if not hasattr(i, "__index__"):
             raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
         return dispatch.constant(np.asarray(i.__index__(), np.int64))
+    if isinstance(i, MaybeNone):
+        i = i.require("list indices must be integers or slices, not NoneType")
     if not i.dtype.startswith(("int", "uint", "bool")) and i._weak:
         raise TypeError("list indices must be integers or slices, not float")
     if not i.dtype.startswith(("int", "uint", "bool")) or any(d not in (1, -1) for d in i._value.shape):
@@ -58,8 +61,8 @@ def position(i: Any, length: Tensor) -> Tensor:
 def bounds(key: slice, length: Tensor) -> tuple[Tensor, Tensor]:
     """The start and the stop of a slice with step 1: 0 <= start <= stop <= length."""
     zero = integer(0)
-    start = zero if key.start is None else _clamped(key.start, length, zero, length)
-    stop = length if key.stop is None else _clamped(key.stop, length, zero, length)
+    start = _bound(key.start, zero, length, zero, length)
+    stop = _bound(key.stop, length, length, zero, length)
     return start, ops.op("elementwise_max", X=start, Y=stop)
 
 
@@ -78,8 +81,8 @@ def chosen(key: slice, length: Tensor) -> Tensor:
     else:
         low, high = integer(-1), plus(length, -1)
         first, last = high, low
-    start = first if key.start is None else _clamped(key.start, length, low, high)
-    stop = last if key.stop is None else _clamped(key.stop, length, low, high)
+    start = _bound(key.start, first, length, low, high)
+    stop = _bound(key.stop, last, length, low, high)
     return counted(start, stop, step)
 
 
@@ -98,6 +101,17 @@ def repeated(times: Any, length: Tensor) -> Tensor:
 
 def plus(a: Tensor, b: int | Tensor) -> Tensor:
     return ops.op("elementwise_add", X=a, Y=b if isinstance(b, Tensor) else integer(b))
+
+
+def _bound(i: Any, default: Tensor, length: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """`_clamped`; the default where there is no index."""
+    if i is None:
+        return default
+    if isinstance(i, MaybeNone):
+        from .if_stmt import if_expr
+
+        return if_expr(i.is_none, lambda: plus(default, 0), lambda: _clamped(i.bare(), length, low, high))
+    return _clamped(i, length, low, high)
 
 
 def _clamped(i: Any, length: Tensor, low: Tensor, high: Tensor) -> Tensor:

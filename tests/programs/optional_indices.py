@@ -1,0 +1,67 @@
+"""Indices, bounds of slices and ends of ranges that are None on some path, as a search gives them."""
+
+
+def found(x, limit):
+    for i, v in enumerate(x):
+        if v > limit:
+            return i
+    return None
+
+
+def item_of_one(x):
+    items = [x]
+    return items[found(x, 2)]
+
+
+def item_of_several(x):
+    items = [x, x * 2, x * 3]
+    return items[found(x, 2)]
+
+
+def item_of_others(x):
+    place = found(x, 2)
+    return (1, 2)[place], "abc"[place], range(5, 9)[place]
+
+
+def item_that_nobody_reads(x):
+    [x][found(x, 2)]
+    return x * 2
+
+
+def item_of_a_growing_list(x, n):
+    items = [x * i for i in range(n)]
+    return items[found(x, 2)]
+
+
+def parts(x):
+    items, place = [x, x * 2, x * 3], found(x, 2)
+    return items[place:], items[:place], items[place::-1]
+
+
+def parts_of_a_growing_list(x, n):
+    items, place = [x * i for i in range(n)], found(x, 2)
+    return items[place:], items[:place]
+
+
+def counted_up_to(x):
+    total = 0
+    for i in range(found(x, 2)):
+        total = total + i + x
+    return total
+
+
+def set_and_deleted(x):
+    items, place = [x, x * 2, x * 3], found(x, 2)
+    items[place] = x + 1
+    del items[place]
+    return items
+
+
+EARLY, LATE, NONE = [3.0, 1.0], [1.0, 4.0], [1.0, -1.0]
+
+CASES = [
+    *((function, [(EARLY,), (LATE,), (NONE,)], 1) for function in (item_of_several, item_of_others, parts, counted_up_to, set_and_deleted,
+                                                                    item_of_one, item_that_nobody_reads)),
+    (item_of_a_growing_list, [(EARLY, 2), (LATE, 2), (NONE, 3)], 1),
+    (parts_of_a_growing_list, [(EARLY, 2), (LATE, 2), (NONE, 3)], 1),
+]  # fmt: skip
