@@ -14,6 +14,7 @@ import culprits
 import eager_statements
 import numpy as np
 import pytest
+from culprits import gradients, one_of_several, outside
 from dy2st_runtime import config
 from test_programs import CASES as CORPUS
 from three_ways import compare, outcome
@@ -64,19 +65,18 @@ def test_program(function, calls):
     assert sorted(lines) == marked(function)  # each once
 
 
-@pytest.mark.parametrize("name", [n for n, f in inspect.getmembers(culprits, inspect.isfunction) if f.__module__ == "culprits"])
-def test_what_is_refused_as_a_whole_runs(name, monkeypatch):
-    function = getattr(culprits, name)
-    monkeypatch.setattr(culprits, "KEPT", copy.deepcopy(culprits.KEPT))  # what is run here changes it
+@pytest.mark.parametrize("function", culprits.FUNCTIONS, ids=lambda f: f.__name__)
+def test_what_is_refused_as_a_whole_runs(function, monkeypatch):
+    monkeypatch.setattr(one_of_several, "KEPT", copy.deepcopy(one_of_several.KEPT))  # what is run here changes it
     values = [[1.0, 2.0], 2][: len(inspect.signature(function).parameters)]
     static = jit.to_static(function, full_graph=False)
     for _ in range(2):
         found = []
         for called in (function, static):
-            monkeypatch.setattr(culprits, "POSITIONS", iter(range(100)))
-            monkeypatch.setattr(culprits, "TRAINED", culprits.Trained())
-            monkeypatch.setattr(culprits, "SIMPLE_QUEUE", queue.SimpleQueue())
-            monkeypatch.setattr(culprits, "HASH", hashlib.md5())
+            monkeypatch.setattr(outside, "POSITIONS", iter(range(100)))
+            monkeypatch.setattr(gradients, "TRAINED", gradients.Trained())
+            monkeypatch.setattr(outside, "SIMPLE_QUEUE", queue.SimpleQueue())
+            monkeypatch.setattr(outside, "HASH", hashlib.md5())
             monkeypatch.delenv("CULPRIT_OF_TESTS", raising=False)
             found.append(observed(called, values))
         assert_same(*found, values)

@@ -15,8 +15,6 @@ from dy2st.convert import patterns
 from dy2st.errors import Dy2stError, FeedError, OutOfRangeError, RecursionLimitError, ShapeError, StagedValueError
 from dy2st.tensor import Tensor
 
-FUNCTIONS = [f for _, f in inspect.getmembers(culprits, inspect.isfunction) if f.__module__ == "culprits"]
-
 
 def culprit(function):
     lines, first = inspect.getsourcelines(function)
@@ -26,21 +24,21 @@ def culprit(function):
     raise AssertionError("no line is marked")
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", culprits.FUNCTIONS, ids=lambda f: f.__name__)
 def test_error(function):
     line, text = culprit(function)
     args = [Tensor([1.0, 2.0]), Tensor(2)][: len(inspect.signature(function).parameters)]
-    culprits._table.cache_clear()  # another test may have called it
+    culprits.python._table.cache_clear()  # another test may have called it
     with pytest.raises(Dy2stError) as caught:
         jit.to_static(function)(*args)
     error = caught.value
     assert error.location is not None
-    assert (error.location.file, error.location.line) == (culprits.__file__, line), str(error)
+    assert (error.location.file, error.location.line) == (inspect.getfile(function), line), str(error)
     assert error.message.startswith(text), error.message
     assert "^" in str(error)
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     assert files[0] == __file__
-    assert culprits.__file__ in files
+    assert inspect.getfile(function) in files
     assert [f for f in files if "/dy2st" in f or "dy2st_runtime" in f][1:] == [], files
 
 
@@ -59,16 +57,16 @@ def test_a_mode_that_a_call_leaves_behind_is_an_error_and_put_back():
 
 def test_traceback_shows_the_user_s_lines():
     with pytest.raises(IndexError) as caught:
-        jit.to_static(culprits.index)(Tensor([1.0, 2.0]))
+        jit.to_static(culprits.paths.index)(Tensor([1.0, 2.0]))
     text = "".join(traceback.format_exception(caught.value))
-    line, _ = culprit(culprits.index)
-    assert f'culprits.py", line {line}, in index' in text
-    assert linecache.getline(culprits.__file__, line).strip() in text
+    line, _ = culprit(culprits.paths.index)
+    assert f'paths.py", line {line}, in index' in text
+    assert linecache.getline(culprits.paths.__file__, line).strip() in text
 
 
 def test_full_tracebacks_can_be_had():
     with config.FULL_TRACEBACK.override(True), pytest.raises(TypeError) as caught:
-        jit.to_static(culprits.numpy_of_staged)(Tensor([1.0]))
+        jit.to_static(culprits.libraries.numpy_of_staged)(Tensor([1.0]))
     assert any("dispatch.py" in f.filename for f in traceback.extract_tb(caught.value.__traceback__))
 
 

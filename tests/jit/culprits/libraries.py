@@ -1,0 +1,47 @@
+"""What libraries and NumPy ask for."""
+
+import itertools
+import statistics
+
+import numpy as np
+
+from dy2st.tensor.random import get_rng_state, rand, set_rng_state
+
+
+def sliced_to_a_tensor(x, n):
+    return sum(itertools.islice([x, x, x], int(n)))  # error: itertools.islice() needs numbers of Python, and is given what is only
+
+
+def state_of_the_generator(x):
+    state = get_rng_state()  # error: the state of the random generator is only known when the program runs
+    y = rand([2])
+    set_rng_state(state)
+    return x + y
+
+
+def narrow_float_of_numpy(x):
+    return x * (float(x[0]) * np.float32(0.1))  # error: a Python number that only the run knows beside a float32 of NumPy
+
+
+def int_or_float_rounded(x):
+    k = 2
+    if x.sum() > 0:
+        k = 2.25
+    return x * round(k, 1)  # error: 'k' is a Python float on one path and a Python int on the other
+
+
+def mean_of_statistics(x):
+    return x * statistics.mean([float(x[0]), float(x[1])])  # error: statistics.mean() needs numbers of Python, and is given what is
+
+
+def numpy_of_staged(x):
+    y = x * 2
+    return y.numpy()  # error: .numpy() needs the value of a tensor
+
+
+def function_of_numpy(x):
+    return x + np.exp(x * 2)  # error: np.exp() needs the value of a tensor (float32[
+
+
+def joined_by_numpy(x):
+    return np.concatenate([x, x])  # error: np.concatenate() needs the value of a tensor (float32[

@@ -1,0 +1,222 @@
+"""What is modified in place, and may be something else."""
+
+from dy2st.tensor.manipulation import concat
+
+from .things import State
+
+
+def argument_perhaps_modified(x):
+    h = x
+    if x.sum() > 10:
+        h = x * 2
+    h[0] = 7  # error: what is modified in place here is on one path the same object as a tensor or list that is the caller's
+    return h
+
+
+def other_name_read_after(x):
+    z = x + 0
+    h = z if x.sum() > 0 else x * 2
+    h[0] = 7  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return h * z.sum()
+
+
+def modified_behind_a_loop_that_hands_on(x):
+    p, q, r = x * 2, x * 3, x * 4
+    for v in x:
+        if v > 2:
+            p = q
+        elif v > 1:
+            q = r
+    p[0] = 7  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return r * 2
+
+
+def compared_in_a_loop_that_hands_on(x):
+    p, q = x * 2, x * 3
+    for v in x:
+        if p is q:  # error: whether the two are one object depends on a condition on tensors
+            return x * v
+        p = q
+    return x
+
+
+def one_object_on_one_side(x):
+    y, z = x * 3, x * 4
+    if x.sum() > 0:
+        y = z = x * 2
+    y[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return y, z
+
+
+def first_iteration_modifies_the_argument(x, n):
+    h = x
+    for _ in range(n):
+        h[0] = 9  # error: what is modified in place here is on one path the same object as a tensor or list that is
+        h = h * 2
+    return h
+
+
+def source_modified_after(x):
+    h = z = x + 0
+    if x.sum() > 0:
+        h = x * 2
+    z[0] = 1  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return h
+
+
+def last_iteration_is_read_in_the_next(x, n):
+    h = x * 2
+    last, s = x, x.sum()
+    for _ in range(n):
+        h[0] = 1  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+        s = s + last.sum()
+        last = h
+    return s
+
+
+def text_compared(x):
+    s = str(float(x.sum()))
+    return x if s == "3.0" else -x  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def f_string_compared(x):
+    s = f"sum: {x.sum()}"
+    return x if len(s) > 3 else -x  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def joined_text_compared(x):
+    s = ", ".join(["a", str(x.sum())]) + "!"
+    return x if s.startswith("a") else -x  # error: a text with the values of tensors in it is only known when the program
+
+
+def index_of_a_tensor_that_may_be_none(x, n):
+    place = 0 if n > 1 else None
+    return x[place]  # error: an index of a tensor is None in some runs, which adds an axis
+
+
+def number_as_a_key(x):
+    return x * {3: 1.0}.pop(int(x.sum()), 2.0)  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def new_key_of_a_number(x, n):
+    d = {0: x, 1: x}
+    d[int(n) + 5] = x * 2  # error: a dict may get a key here that only the run knows
+    return d[0]
+
+
+def items_of_two_dtypes(x, n):
+    return [x, x.astype("int64")][n]  # error: 'the item' has dtype float32 on one path and int64 on the other
+
+
+def attribute_of_an_item_written(x, n):
+    states = [State(x), State(x * 2)]
+    states[n].h = x * 5  # error: a list, dict or object is changed in place after this, which is one or another one
+    return states[0].h
+
+
+def item_read_before_a_change(x, n):
+    rows = [[x], [x * 2]]
+    row = rows[n]  # error: a list, dict or object is changed in place after this, which is one or another one
+    rows[0][0] = x * 3
+    return row[0]
+
+
+def item_modified_in_place(x, n):
+    a = [x * 1, x * 2]
+    a[n].add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return a[0]
+
+
+def number_in_a_set(x):
+    return x * len({int(x.sum()), 3})  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def root_of_a_negative_number(x):
+    v = float(-x.sum())
+    return x * v**0.5  # error: -3.0 ** 0.5 is a complex number
+
+
+def list_that_may_be_another(x, n):
+    a = [x]
+    b = a
+    for i in range(n):
+        a = a + [x * i]  # noqa: RUF005
+    b.append(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return a
+
+
+def appended_and_modified(x, n):
+    v = x * 2
+    items = [x]
+    for _ in range(n):
+        items.append(v)
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return concat(items)
+
+
+def entry_of_a_list_on_either_side_modified(x):
+    v = x * 1
+    items = [v, v] if x.sum() > 0 else [v]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return items
+
+
+def entry_of_a_list_of_a_loop_modified(x, n):
+    v = x * 1
+    items = [v]
+    for _ in range(n):
+        items = [v, v]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return items
+
+
+def entry_of_two_lists_modified(x, n):
+    v = x * 1
+    if n > 1:
+        a, b = [v], [v, x]
+    else:
+        a, b = [v, v], [v]
+    a[0][0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return b
+
+
+def list_of_one_path_under_two_names(x, n):
+    if n > 1:
+        a = b = [x]
+    else:
+        a, b = [x, x], [x, x, x]
+    a.append(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is returned
+    return b
+
+
+def entry_modified(x, n):
+    items = [x * i for i in range(n)]
+    v = items[0]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return concat(items)
+
+
+def entry_of_a_copy_modified(x, n):
+    items = [x * i for i in range(n)]
+    v = items[:1][0]
+    v[0] = 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return concat(items)
+
+
+def perhaps_one_object(x):
+    y = x * 1
+    h = y if x.sum() > 0 else y * 2
+    return x if h is y else -x  # error: whether the two are one object depends on a condition on tensors
+
+
+def truth_of_rows(x):
+    return x if any(x.reshape([-1, 1])) else -x  # error: any() of a tensor with 2 dims asks for the truth of its rows
+
+
+def text_cut_to_length(x, n):
+    raise ValueError("{:>4}".format(f"{int(n)} {x[0]}"))  # error: a text with the values of tensors in it is only known
+
+
+def text_of_a_dynamic_list(x, n):
+    items = [x * i for i in range(n)]
+    raise ValueError(f"{items}")  # error: the text of a list of dynamic length is only known when the program runs

@@ -1,0 +1,231 @@
+"""Containers and objects that are one of several, or are kept twice."""
+
+from .things import Held, State
+
+
+def list_that_may_be_the_other(x):
+    a = [x]
+    b = a
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        b = [x * 2]
+    b[0] = b[0] + 1
+    return a[0]
+
+
+def row_that_may_be_another_filled_by_a_tensor(x):
+    rows = [[], []]
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        rows[1] = rows[0]
+    rows[1][:] = x
+    return rows
+
+
+def list_in_a_place_that_may_be_another(x):
+    a = [x, x]
+    rows = [a, a]
+    if x.sum() > 0:
+        rows[0] = [x * 2]
+    a[1] = x * 5  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return rows[0][-1]
+
+
+def list_in_an_object_that_may_be_another(x):
+    a = [x, x]
+    held = Held(a)
+    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        held = Held([x * 2])
+    a[1] = x * 5
+    return held.x[-1]
+
+
+def list_of_an_object_made_on_a_path_that_may_be_another(x, n):
+    entry, held, rows = [3.0], Held([[6.0], [7.0]]), [1.0, 2.0]
+    if n != 2:
+        rows = held.x[1]
+    if n > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        held = Held([rows, entry])
+    entry.clear()
+    return held.x[1]
+
+
+def object_that_may_be_the_other(x, n):
+    first = State(x)
+    s = first
+    for _ in range(n):  # error: a list, dict or object is changed in place after this, which is one or another one
+        s = State(s.h * 2)
+    s.h = s.h + 1
+    return first.h
+
+
+KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}], "lists": [[1.0], [2.0]],
+        "pair": [{"a": 4.0}, {"a": 5.0}], "held": Held([3.0])}  # fmt: skip
+
+
+def dict_kept_twice(x):
+    if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["one"] = KEPT["other"]
+    return x
+
+
+def list_kept_twice_by_an_exit(x):
+    def found():
+        if x.sum() > 0:  # noqa: SIM102
+            if x.sum() > 1:
+                return KEPT["short"]
+        return [v for v in x]  # noqa: C416
+
+    KEPT["long"] = found()
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
+def list_kept_twice(x):
+    if x.sum() > 0:
+        KEPT["long"] = KEPT["short"]
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
+def list_kept_twice_and_returned(x):  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept
+    if x.sum() > 0:
+        KEPT["long"] = KEPT["short"]
+    if x.sum() > 0:
+        return [2.0]
+    return KEPT["short"]
+
+
+def list_kept_twice_perhaps_once_more(x):
+    def change():
+        KEPT["short"] = []
+        if x.sum() > 0:
+            KEPT["long"] = KEPT["short"]
+
+    change()
+    try:
+        x = x * int(x.sum())
+    except OverflowError:
+        change()
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
+def entry_kept_twice_after_iterations(x, n):
+    held, entry = Held([{"a": 1.0}, {"a": 2.0}]), {"a": 3.0}
+    for _ in range(n):  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["pair"] = held.x
+        held = Held([held.x[1], entry])
+    KEPT["one"] = entry
+    return x
+
+
+def entry_that_the_iteration_before_has_left(x, n):
+    entry, last = {"a": 3.0}, {"a": 4.0}
+    for _ in range(n):  # error: what is in a list of dynamic length is held there as a copy, where eager mode has one list, dict or object
+        KEPT["rows"] = [last, {"a": 5.0}]
+        last = entry
+    KEPT["one"] = entry
+    return x
+
+
+def entry_kept_of_a_list_that_is_replaced(x, n):
+    rows = Held(KEPT["lists"])
+    held = Held(rows.x[0])
+    if n == 2:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        rows.x = [[4.0], [1.0, 2.0]]
+        rows.x.pop()
+        KEPT["held"].x, held.x = held.x, KEPT["held"].x
+    return x
+
+
+def dict_kept_twice_where_another_path_raises(x):
+    if x.sum() < -5:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        raise ValueError("negative")
+    elif x.sum() > 0:
+        KEPT["one"] = KEPT["other"]
+    return x
+
+
+def dict_kept_twice_where_it_is_raised(x, n):
+    try:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        if x.sum() > 0:
+            for _ in range(n):
+                KEPT["one"] = KEPT["other"]
+            raise KeyError("one")
+    except KeyError:
+        x = x * 2
+    return x
+
+
+def dict_of_the_caller_perhaps(x):
+    def extended(d):
+        e = d if x.sum() > 0 else {"a": x * 2}  # error: a list, dict or object is changed in place after this, which is one
+        e["a"] = e["a"] + 1
+        return d["a"] * e["a"]
+
+    return extended({"a": x})
+
+
+def swapped_and_changed(x, n):
+    a, b = [x], [x * 2]
+    first = a
+    for _ in range(n):  # error: a list, dict or object is changed in place after this, which is one or another one
+        a, b = b, a
+    a[0] = a[0] + 1
+    return first[0]
+
+
+def sorted_and_changed(x):
+    a, b = {"k": x[0]}, {"k": x[1]}
+    first = sorted([a, b], key=lambda d: d["k"])[0]  # error: a list, dict or object is changed in place after this, which is one or
+    first["k"] = x.sum()
+    return a["k"], b["k"]
+
+
+def argument_of_recursion_changed(x, n):
+    def halved(d, k):
+        if k <= 0:
+            return d
+        return halved({"a": d["a"] / 2}, k - 1)
+
+    d = {"a": x}
+    e = halved(d, n)  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows
+    e["a"] = x * 3
+    return d["a"]
+
+
+def read_by_recursion_and_modified(x, n):
+    y = x * 2
+
+    def best(k):
+        if k <= 0:
+            return y
+        found = best(k - 2)
+        return x if k == 3 else found
+
+    found = best(n)
+    y.add_(1.0)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    return found * 1
+
+
+def entry_kept_too(x, n):
+    for _ in range(n):
+        KEPT["rows"].append(KEPT["one"])  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
+def entry_taken_out_and_kept(x, n):
+    for i in range(n):
+        KEPT["rows"].append({"a": float(i)})
+    KEPT["one"] = KEPT["rows"][0]  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
+def entry_kept_twice(x, n):
+    row = {"a": 0.5}
+    for _ in range(n):
+        KEPT["rows"].append(row)  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x
+
+
+def entries_kept_in_two_lists(x, n):
+    for i in range(n):
+        KEPT["rows"].append({"a": float(i)})
+    KEPT["short"] = KEPT["rows"][1:]  # error: what is in a list of dynamic length is held there as a copy, where eager
+    return x

@@ -1,0 +1,399 @@
+"""Statements and objects of Python: managers, caches, exits, defaults."""
+
+import contextlib
+import decimal
+import fractions
+import functools
+import queue
+import sys
+
+import numpy as np
+
+import dy2st as paddle
+from dy2st.tensor.tensor import Parameter
+
+
+def lists_in_order(x, n):
+    a = []
+    for i in range(n):
+        a.append(i)
+    return x if a < [1] else -x  # error: '<' of lists of dynamic length is not supported
+
+
+def list_in_a_dict_compared(x, n):
+    a = []
+    for i in range(n):
+        a.append(i)
+    return x if {"a": a} == {"a": [1]} else -x  # error: bool() needs the value of a tensor (bool[]) that is only known
+
+
+def suppressed_by_a_manager(x):
+    with contextlib.suppress(ValueError):
+        if x.sum() > 0:
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the suppress()
+        x = x * 2
+    return x
+
+
+class Swallows:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        return kind is IndexError
+
+
+def index_in_a_manager(x, n):
+    with Swallows():
+        x = x + x[n]  # error: that IndexError is raised here, which only the run knows, would be seen by the Swallows() of a with
+    return x
+
+
+def caught_by_a_generator(x):
+    @contextlib.contextmanager
+    def logged(log):
+        try:
+            yield
+        except ValueError:
+            log.append("failed")
+
+    with logged([]):
+        if x.sum() > 0:
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the logged()
+    return x
+
+
+def caught_in_a_stack_of_managers(x):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(AssertionError))
+        assert x.sum() < 0  # error: that AssertionError is raised here, which only the run knows, would be seen by the ExitStack()
+    return x
+
+
+def error_of_tracing_in_a_manager(x):
+    with contextlib.suppress(TypeError):
+        x = np.sin(x)  # error: np.sin() needs the value of a tensor
+    return x
+
+
+def gradients_switched_off_on_one_path(x):
+    if x.sum() > 0:  # error: the recording of gradients is switched under a condition on tensors
+        paddle.set_grad_enabled(False)
+    y = x * 2
+    paddle.set_grad_enabled(True)
+    return y
+
+
+def gradients_switched_off_in_a_loop(x):
+    for _ in x:  # error: the recording of gradients is switched under a condition on tensors
+        paddle.set_grad_enabled(False)
+    y = x * 2
+    paddle.set_grad_enabled(True)
+    return y
+
+
+def range_sliced(x, n):
+    return x * sum(range(int(n))[1:])  # error: a range() with an end that only the run knows, cannot be used so
+
+
+def bits_of_a_number(x, n):
+    return x * int(n).bit_length()  # error: a number that only the run knows has no attribute 'bit_length' here
+
+
+def manager_of_a_path(x):
+    manager = contextlib.nullcontext() if x.sum() > 0 else paddle.no_grad()
+    with manager:  # error: a value is one of several objects (
+        return x * 2
+
+
+@functools.cache
+def _table(n):
+    return n if isinstance(n, paddle.Tensor) else paddle.rand([n])
+
+
+def tensor_in_a_cache(x):
+    return x * _table(x * 2)  # error: _table(), which has a cache, is given a tensor that is another object at each call
+
+
+def number_in_a_cache(x, n):
+    return x * _table(int(n))  # error: hash() (a lookup in a dict or set) needs the value of a tensor
+
+
+def cache_that_draws_on_one_path(x):
+    return x * _table(2) if x.sum() > 0 else x  # error: _table(), which has a cache, draws random numbers under a condition on tensors
+
+
+def id_of_one_of_two(x):
+    y = x if x.sum() > 0 else x * 2
+    return x if id(y) == id(x) else -x  # error: whether the two are one object depends on a condition on tensors
+
+
+def id_of_one_of_two_looked_up(x):
+    y = x if x.sum() > 0 else x * 2
+    return x if id(y) in {id(x)} else -x  # error: the id() of what is one of several objects, as only the run knows, cannot be looked up
+
+
+def id_beside_a_number(x):
+    return x if id(x) == 5 else -x  # error: the id() of a tensor is another one while tracing
+
+
+LAST = {}
+
+
+def id_kept(x):
+    LAST["x"] = id(x)
+    return x * 2  # error: the id() of a tensor is another one while tracing: it cannot be a result, or be kept
+
+
+def stop_gradient_on_one_path(x):
+    y = x * paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    if x.sum() > 0:
+        y.stop_gradient = True  # error: whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors
+    return y
+
+
+def frozen_on_one_path(x):
+    weights = [paddle.to_tensor([2.0, 3.0], stop_gradient=False)]
+    if x.sum() > 0:
+        for p in weights:
+            p.stop_gradient = True  # error: whether gradients stop at a tensor (stop_gradient) would depend on a condition
+    return x * weights[0]
+
+
+def sent_to_a_generator_on_one_path(x):
+    def totals():
+        total = 0
+        while True:
+            total += yield total
+
+    running = totals()
+    next(running)
+    if x.sum() > 0:
+        running.send(5)  # error: a generator is advanced in a branch or a loop that depends on a tensor
+    return x * running.send(1)
+
+
+def exit_on_one_path(x):
+    if x.sum() > 100:
+        sys.exit(3)  # error: SystemExit is raised under a condition on tensors, and is no Exception
+    return x * 2
+
+
+def exit_in_a_loop(x):
+    for v in x[x > 100]:
+        raise SystemExit(v)  # error: SystemExit is raised under a condition on tensors, and is no Exception
+    return x * 2
+
+
+def exit_as_an_operand(x):
+    x.sum() > 0 or sys.exit("no")  # error: SystemExit is raised under a condition on tensors, and is no Exception
+    return x * 2
+
+
+def queue_filled_on_one_path(x):
+    waiting = queue.Queue()
+    waiting.put(x)
+    if x.sum() > 0:  # error: 'the contents of a deque' is tuple of 2 on the path where the condition is true and tuple of 1
+        waiting.put(x * 2)
+    return x * waiting.qsize()
+
+
+def callback_on_one_path(x):
+    with contextlib.ExitStack() as stack:
+        if x.sum() > 0:  # error: 'the contents of a deque' is tuple of 1 on the path where the condition is true and tuple of 0
+            stack.callback(abs, 2)
+        return x * 2
+
+
+class Noted:
+    @staticmethod
+    def by_default(v, seen=[]):  # noqa: B006
+        seen.append(v)
+        return len(seen[-2:])
+
+
+def default_argument_that_grows_on_one_path(x):
+    Noted.by_default(1)
+    if x.sum() > 0:  # error: a list, which is a default argument, changes its length or its keys in a loop or branch
+        Noted.by_default(2)
+    return x * Noted.by_default(3)
+
+
+def ranks_that_differ_in_a_try(x):
+    y = x[0]
+    try:
+        if x.sum() > 0:  # error: 'y' has 1 dims on one path and 0 on the other
+            y = x
+        z = y.sum()
+    except Exception:
+        z = x.sum() * 0
+    return z
+
+
+def number_of_two_kinds_in_a_try(x, n):
+    try:
+        k = 2.5 if x.sum() > 0 else 1
+        y = n * k  # error: 'the value of the expression' is a Python float on one path and a Python int on the other
+    except TypeError:
+        y = n * 0
+    return y
+
+
+def entries_of_two_dtypes_in_a_try(x, n):
+    rows = [x]
+    try:
+        for i in range(n):  # error: an element of 'rows' has dtype float32 on one path and int64 on the other
+            rows.append(n + i)
+    except (TypeError, ValueError):
+        rows = [x * 0]
+    return rows[0] * 1
+
+
+HELD_PARTIAL = {}
+
+
+def partial_with_a_tensor_kept(x):
+    HELD_PARTIAL["f"] = functools.partial(max, x * 2)
+    return x  # error: a partial with tensors in it cannot be the result of a static function, or be kept by it
+
+
+def stop_gradient_of_an_argument(x):
+    x.stop_gradient = not x.stop_gradient
+    x.stop_gradient = not x.stop_gradient  # error: stop_gradient of an argument is set, which the caller's tensor would not know
+    return x * 2
+
+
+def pooled_to_a_size_of_the_run(x, n):
+    return paddle.nn.functional.adaptive_avg_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: output_size has a number that is only
+
+
+def window_of_the_run(x, n):
+    return paddle.nn.functional.max_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: kernel_size has a number that is only known
+
+
+def reflected_by_a_tensor(x, n):
+    return paddle.nn.functional.pad(x.reshape([1, 1, 2]), [int(n), 0], mode="reflect")  # error: pad: only the run knows how much
+
+
+class Doubled(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * 2
+
+
+FACTOR = Parameter([1.0, 3.0])
+
+
+def gradient_by_python_code(x):
+    return Doubled.apply(x * FACTOR)  # error: Doubled.backward is Python code
+
+
+def stop_gradient_of_some_iterations(x):
+    y, w = paddle.zeros([2]), paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    for v in x:
+        y = y + v * w
+    return (1, y) if y.stop_gradient else (2, y)  # error: whether a gradient flows to the tensor (stop_gradient) depends on the path or the
+
+
+def stop_gradient_of_one_path(x):
+    y = x * 2 if x.sum() > 0 else x * paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    return y * 1 if y.stop_gradient else y  # error: whether a gradient flows to the tensor (stop_gradient) depends on the path
+
+
+def result_of_a_new_leaf(x):
+    y = paddle.zeros([2])
+    y.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
+    return (y * x).sum()
+
+
+def new_leaf_returned(x):
+    return x, paddle.to_tensor([1.0, 2.0], stop_gradient=False)  # error: a result, or what the call changes, depends on a tensor
+
+
+class AttrDict(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+
+def attribute_dicts_of_two_paths(x):
+    d = AttrDict(n=x)
+    if x.sum() > 0:  # error: 'd' is AttrDict {'n': *} on the path where the condition is true
+        d = AttrDict(n=x * 2)
+    return d.n
+
+
+def fraction_of_a_number(x):
+    return x * float(fractions.Fraction(int(x[0]), 2))  # error: fractions.Fraction() needs numbers of Python, and is given what
+
+
+def decimal_of_a_number(x):
+    return x * float(decimal.Decimal(int(x[0])))  # error: decimal.Decimal() needs numbers of Python, and is given what is only known when
+
+
+def zeros_of_numpy(x):
+    return x + np.zeros(int(x[0]) + 1).shape[0]  # error: numpy.zeros() needs numbers of Python, and is given what is only known when
+
+
+def attribute_of_a_number_with_a_default(x):
+    return x * getattr(int(x[0]), "real", 3)  # error: a number that only the run knows has no attribute 'real' here
+
+
+def function_of_the_last_iteration(x):
+    for v in x:  # error: what the loop leaves in 'grow' does not settle: each iteration makes another function
+
+        def grow(y, by=v):
+            return y + by
+
+        x = grow(x)
+    return grow(x)
+
+
+def functions_of_all_iterations(x):
+    made = []
+    for v in x:  # error: what the loop leaves in 'made' does not settle: each iteration makes another function
+        made.append(lambda v=v: v * 2)
+    return [f() for f in made]
+
+
+def exception_of_an_iteration(x):
+    last = None
+    for v in x:  # error: what the loop leaves in 'last' does not settle: each iteration makes another exception
+        try:
+            if v < 0:
+                raise ValueError("negative")
+        except ValueError as error:
+            last = error
+    if last is not None:
+        raise last
+    return x
+
+
+def exception_kept_on_one_path(x):
+    last = None
+    try:
+        if x[0] > 0:
+            raise ValueError("positive")
+    except ValueError as error:
+        last = error
+    if last is not None:
+        raise last  # error: which exception is raised here, or whether there is one, is only known when the program runs
+    return x
+
+
+def numbers_and_a_text_in_a_list(x):
+    log = [1, 5]
+    if x[0] > 0:  # error: all entries of 'log' must be of one structure, as only the run knows its length or order: one
+        log.append("c")
+    return len(log)
+
+
+def appended_where_it_may_be_none(x):
+    found = x[0] if x[0] > 0 else None
+    rows = []
+    if x[1] > 0:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
+        rows.append(found)
+    return len(rows)

@@ -1,0 +1,74 @@
+"""Recursion."""
+
+from .things import Held
+
+
+def object_replaced_in_recursion(x, n):
+    holder = Held({"sum": x})
+
+    def visit(k):
+        if k > 0:
+            holder.x = {"sum": holder.x["sum"] + k}
+            visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it: attribute 'x'
+
+    visit(n)
+    return holder.x["sum"]
+
+
+def modified_in_recursion_perhaps(x, n):
+    total = x * 0
+    other = total if n > 1 else x * 2
+
+    def visit(k):
+        if k > 0:
+            total.add_(x)
+            visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it: what may be one
+
+    visit(n)
+    return total, other * 1
+
+
+def argument_changed_in_recursion(x):
+    if x.sum() > 10:
+        return x
+    x.add_(x)
+    return argument_changed_in_recursion(x * 2)  # error: 'argument_changed_in_recursion' calls itself under a condition on tensors
+
+
+def list_grown_in_recursion(x, n, parts=None):
+    parts = [x] if parts is None else parts
+    if n <= 0:
+        return x
+    parts.insert(0, x * 2)
+    return list_grown_in_recursion(x * 0.5, n - 1, [x, x * 2]) + parts[0]  # error: 'list_grown_in_recursion' calls itself under a
+
+
+def list_in_an_argument_replaced_in_recursion(x, n, rows=None):
+    rows = [[x], []] if rows is None else rows
+    if n <= 0:
+        return x
+    if x.sum() > 1:
+        rows[1] = [list_in_an_argument_replaced_in_recursion(x * 0.5, n - 1, rows)]
+        return list_in_an_argument_replaced_in_recursion(x * 0.25, n - 1, rows)
+    return list_in_an_argument_replaced_in_recursion(x + 1, n - 1, [[x], []])  # error: 'list_in_an_argument_replaced_in_recursion' calls
+
+
+def recursion_without_end(x):
+    y = recursion_without_end(x - 1) if x.sum() > 0 else recursion_without_end(x + 1)  # error: 'recursion_without_end' calls itself on
+    return y * 2
+
+
+def result_of_two_dtypes(x):
+    if x.sum() > 10:  # error: the result has dtype int64 on one path and float32 on the other
+        return x.astype("int64")
+    return result_of_two_dtypes(x * 2) * 0.5
+
+
+def caught_recursion(x):
+    def deep(y):
+        return y if y.sum() > 10 else deep(y * 2)  # error: a try statement cannot catch what only the run knows to be raised
+
+    try:
+        return deep(x)
+    except RecursionError:
+        return x

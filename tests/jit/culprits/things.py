@@ -1,0 +1,24 @@
+"""Classes and objects that several of these functions use."""
+
+import dataclasses
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+
+class Other(Held):
+    pass
+
+
+@dataclasses.dataclass
+class State:
+    h: object
+
+
+class Mode:
+    h = None
+
+
+STATES = [Mode(), Mode()]
