@@ -227,7 +227,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     owner = getattr(f, "__self__", None)
     if tracer is not None and f.__name__ != "close" and not is_container(owner):
         advanced(owner)
-    if tracer is not None and type(owner) in (list, dict):
+    if tracer is not None and type(owner) in (list, dict, tuple):
         return _container_method(owner, f.__name__)
     if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(with_fresh(f, *args, **kwargs))

@@ -140,7 +140,7 @@ def _at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:
 
 
 def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """`a.name(...)` of a list or dict: of dynamic length, or called with what is, or one that this makes such."""
+    """`a.name(...)` of a list, tuple or dict: of dynamic length, or called with what is, or one that this makes such."""
     return (_changed if name in _CHANGES else _called)(a, name, *args, **kwargs)
 
 
@@ -148,7 +148,7 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
     if isinstance(a, (list, DynamicList)) and name in _OF_LISTS and not kwargs:
         return _OF_LISTS[name](a, *args)
-    if type(a) is list and name in ("sort", "remove", "index", "count"):
+    if (type(a) is list and name in ("sort", "remove", "index", "count")) or (type(a) is tuple and name in ("index", "count")):
         from .sorting import list_method
 
         return list_method(a, name)(*args, **kwargs)

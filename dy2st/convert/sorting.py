@@ -160,17 +160,18 @@ def list_remove(items: StagedList, value: Any) -> None:
     del items[list_index(items, value, missing=[].remove)]
 
 
-def list_method(items: list, name: str) -> Callable[..., Any]:
-    """A method of a list of Python for arguments, or entries, that only the run can compare; its own one for all others."""
+def list_method(items: list | tuple, name: str) -> Callable[..., Any]:
+    """A method of a list or tuple of Python for arguments, or entries, that only the run can compare; its own one for all others."""
     own = getattr(items, name)
 
     def method(*args: Any) -> Any:
         if len(args) != 1 or not any(map(is_staged, (*items, *args))):
             return own(*args)
-        if name == "remove":
+        if name == "remove" and isinstance(items, list):
             return list_remove(promote(need_tracer("a list"), items, []), *args)
         if not items:
             return own(*args)
-        return {"index": list_index, "count": list_count}[name](_listed(items, f"a list whose {name}() is asked for"), *args)
+        entries = _listed(items, f"a {type(items).__name__} whose {name}() is asked for")
+        return list_count(entries, *args) if name == "count" else list_index(entries, *args, missing=type(items)().index)
 
     return list_sort.__get__(items) if name == "sort" else method

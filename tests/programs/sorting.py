@@ -111,6 +111,19 @@ def sorted_by_names(x):
     return [v for _, v in sorted(table.items())], [k for k, _ in sorted(table.items())], [v for _, _, v in pairs]
 
 
+def largest_pair(x):
+    best = (x[0], 0)
+    for i, v in enumerate(x):
+        if (v * 2, i) > best:
+            best = (v * 2, i)
+    return best, (x[0], x[1]) <= (x[1], x[0]), best >= (x[0], 1)
+
+
+def found_in_a_tuple(x, n):
+    names = ("a", "b", "c")
+    return (1, 2, 3).index(n), (n, 2, n, 4).count(n), (x[0], x[1]).index(x[1]), names.index("b")
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -133,4 +146,6 @@ CASES = [
     (remove_static, RUNS, 1),
     (sort_on_one_path, RUNS, 1),
     (sorted_by_names, [(P,), (N,)], 1),
+    (largest_pair, [([1.0, 3.0, 2.0],), ([2.0, 2.0, 1.0],), ([-1.0, -1.0],)], 1),
+    (found_in_a_tuple, [([1.0, 3.0], 2), ([2.0, 2.0], 3), ([1.0, 3.0], 5)], 1),
 ]

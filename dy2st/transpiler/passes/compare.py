@@ -1,4 +1,4 @@
-"""Chained comparisons, `in`, `is`, and `==` of lists and tuples."""
+"""Chained comparisons, `in`, `is`, and comparisons of lists and tuples."""
 
 from __future__ import annotations
 
@@ -45,9 +45,8 @@ class Compare(Pass):
         if isinstance(node.ops[0], (gast.Is, gast.IsNot)) and _is_none(node.comparators[0]):
             test = expression("_dy.is_none(a)", at=node, a=node.left)
             return test if isinstance(node.ops[0], gast.Is) else expression("_dy.not_(t)", at=node, t=test)
-        if isinstance(node.ops[0], (gast.Is, gast.IsNot)) or (
-            isinstance(node.ops[0], (gast.Eq, gast.NotEq)) and (_is_sequence(node.left) or _is_sequence(node.comparators[0]))
-        ):
+        of_items = not isinstance(node.ops[0], (gast.In, gast.NotIn)) and (_is_sequence(node.left) or _is_sequence(node.comparators[0]))
+        if of_items or isinstance(node.ops[0], (gast.Is, gast.IsNot)):
             symbol = nodes.constant(_SYMBOLS[type(node.ops[0])])
             return expression("_dy.compare(op, a, b)", at=node, op=symbol, a=node.left, b=node.comparators[0])
         if isinstance(node.ops[0], gast.In):
