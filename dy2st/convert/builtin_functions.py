@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 import dataclasses
 import functools
+import heapq
 import itertools
 import operator
 from collections import deque
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, ShapeError, StagedValueError
+from ..library import bisection, heaps
 from ..library.queues import Deque
 from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.arguments import axis_number
@@ -378,6 +381,17 @@ def deque_(*args: Any, **kwargs: Any) -> Any:
     return call(Deque)(*args, **kwargs)
 
 
+def _converted(f: Callable, own: Callable) -> Callable:
+    """A function of the library, of which `own` is written in Python: that one while a function is traced."""
+
+    def call_it(*args: Any, **kwargs: Any) -> Any:
+        from .calls import call
+
+        return f(*args, **kwargs) if current_tracer() is None else call(own)(*args, **kwargs)
+
+    return call_it
+
+
 BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
@@ -390,5 +404,9 @@ FUNCTIONS: dict[Any, Callable] = {
     functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat, manipulation.unbind: _unbind,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
+    **{f: _converted(f, getattr(heaps, f.__name__)) for f in (
+        heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop, heapq.nlargest, heapq.nsmallest)},
+    **{f: _converted(f, getattr(bisection, f.__name__)) for f in (
+        bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right)},
     copy.copy: copying.shallow, copy.deepcopy: copying.deep, dataclasses.replace: copying.replaced, object.__new__: copying.new,
 }  # fmt: skip

@@ -1,5 +1,7 @@
 """Sorting, and looking for entries, where only the run knows how they compare."""
 
+import bisect
+
 import dy2st as paddle
 
 
@@ -124,6 +126,15 @@ def found_in_a_tuple(x, n):
     return (1, 2, 3).index(n), (n, 2, n, 4).count(n), (x[0], x[1]).index(x[1]), names.index("b")
 
 
+def bisected(x):
+    edges, kept = [-1.0, 0.5, 0.5, 2.0], []
+    for v in x:
+        bisect.insort(kept, v)
+    first = float(x[0])
+    places = bisect.bisect_left(edges, first), bisect.bisect_right(edges, 0.5 + 0 * first), bisect.bisect(edges, x[1], 1, 3)
+    return kept, places, bisect.bisect([3, 1, 2], first, key=lambda k: -k), bisect.bisect_left([(1, "a"), (2, "b")], (first, "a"))
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -148,4 +159,5 @@ CASES = [
     (sorted_by_names, [(P,), (N,)], 1),
     (largest_pair, [([1.0, 3.0, 2.0],), ([2.0, 2.0, 1.0],), ([-1.0, -1.0],)], 1),
     (found_in_a_tuple, [([1.0, 3.0], 2), ([2.0, 2.0], 3), ([1.0, 3.0], 5)], 1),
+    (bisected, [(P,), (N,), ([0.5, 0.5, 1.0],), ([2.0, 1.5, 0.25],)], 1),
 ]
