@@ -372,17 +372,8 @@ def _filterfalse(test: Any, xs: Iterable) -> Any:
     return filter_(lambda x: not_(x if test is None else call(test)(x)), xs)
 
 
-def deque_(*args: Any, **kwargs: Any) -> Any:
-    """`collections.deque`; while a function is traced one on a list, which may become one of dynamic length."""
-    if current_tracer() is None:
-        return deque(*args, **kwargs)
-    from .calls import call
-
-    return call(Deque)(*args, **kwargs)
-
-
 def _converted(f: Callable, own: Callable) -> Callable:
-    """A function of the library, of which `own` is written in Python: that one while a function is traced."""
+    """A function or class of the library, of which `own` is written in Python: that one while a function is traced."""
 
     def call_it(*args: Any, **kwargs: Any) -> Any:
         from .calls import call
@@ -397,7 +388,7 @@ BUILTINS: dict[Any, Callable] = {
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
     all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
-    id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: deque_,
+    id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: _converted(deque, Deque),
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD,

@@ -18,7 +18,7 @@ from .containers import differ
 from .generators import Generator
 from .growing import current
 from .if_stmt import State, if_stmt, truth
-from .iterables import Staged, staged
+from .iterables import Staged, StagedRange, staged
 from .iterators import Onward, fresh, leave
 from .logical import and_
 from .loops import Loop, probe
@@ -111,8 +111,9 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
         if isinstance(go, Tensor):
             assert tracer is not None
             if isinstance(iterable, range) and len(iterable) - count > UNROLLED_EXITS and user_location() not in tracer.unrolled:
+                rest = iterable[count:]
                 try:
-                    _staged_for(tracer, _rest(iterable[count:]), body, extra_test, get_state, set_state, names)
+                    _staged_for(tracer, StagedRange(rest.start, rest.stop, rest.step), body, extra_test, get_state, set_state, names)
                 except Exception as error:  # a body that needs the number while it is traced, or changes what it leaves to the next
                     raise Unrolled(user_location()) from error
                 return
@@ -139,10 +140,6 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
 
 def _counted(start: int, step: int) -> Staged:
     return Staged(_weak_int(_NO_END), lambda i: as_number(i * step + start), "itertools.count()")
-
-
-def _rest(numbers: range) -> Staged:
-    return Staged(len(numbers), lambda i: as_number(i * numbers.step + numbers.start), "range()")
 
 
 def _require_same(tracer: Tracer | None, iterable: Any, entries: list | None = None) -> None:

@@ -48,8 +48,9 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     found = _parts(a)
     if isinstance(key, OneOf) and not isinstance(a, StagedDict):  # which has its own way
         return choose(key, lambda one: getitem(a, one, *more))
-    if isinstance(key, MaybeNone) and not isinstance(found, dict):
-        key = _no_none(a, key)
+    if isinstance(key, MaybeNone) and isinstance(a, Tensor):
+        raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(),
+                               hint="decide with `if i is None`, and index where it is not")  # fmt: skip
     if found is None:
         own = getattr(type(a), "__getitem__", None)
         value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
@@ -154,18 +155,6 @@ def _parts(a: Any) -> Sequence[Any] | dict | None:
 _GETTERS = (list.__getitem__, tuple.__getitem__, str.__getitem__, range.__getitem__)
 
 
-def _no_none(a: Any, key: MaybeNone) -> Any:
-    """An index that may be None: the index alone; where it is None the run raises what Python does.
-
-    Raises:
-        StagedValueError: None is an index, too, which adds an axis.
-    """
-    if isinstance(a, Tensor):
-        raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(2),
-                               hint="decide with `if i is None`, and index where it is not")  # fmt: skip
-    return key if _parts(a) is None else key.require(message_of(TypeError, operator.getitem, a, None))
-
-
 def _error_of(a: Any) -> str:
     """What Python says of an index that is out of range."""
     kinds = {tuple: "tuple index", str: "string index", range: "range object index"}
@@ -173,8 +162,10 @@ def _error_of(a: Any) -> str:
 
 
 def _position(items: Sequence[Any], key: Any, message: str) -> Tensor:
-    """An index that may count from the end as one of 0 ... n-1; elsewhere the run raises an IndexError."""
+    """An index that may count from the end as one of 0 ... n-1; elsewhere the run raises an IndexError, or a TypeError for None."""
     count = len(items)
+    if isinstance(key, MaybeNone):
+        key = key.require(message_of(TypeError, operator.getitem, items, None))
     if not count:
         raise IndexError(message)
     at = renamed(integer(key))  # an object of its own: a tensor stays a tensor

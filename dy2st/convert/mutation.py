@@ -144,11 +144,15 @@ def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     return (_changed if name in _CHANGES else _called)(a, name, *args, **kwargs)
 
 
+# the methods that compare items
+_COMPARING: dict[type, tuple[str, ...]] = {list: ("sort", "remove", "index", "count"), tuple: ("index", "count")}
+
+
 def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
     if isinstance(a, (list, DynamicList)) and name in _OF_LISTS and not kwargs:
         return _OF_LISTS[name](a, *args)
-    if (type(a) is list and name in ("sort", "remove", "index", "count")) or (type(a) is tuple and name in ("index", "count")):
+    if name in _COMPARING.get(type(a), ()):
         from .sorting import list_method
 
         return list_method(a, name)(*args, **kwargs)

@@ -103,24 +103,16 @@ class Results:
                 return self.several.note(fetched, given)
             fetched = self.fetch(self._tracer.visible(self._tracer.lift(value)), value._weak and value.ndim == 0)
             return self.several.note(fetched, value)
-        if isinstance(value, StagedList):
-            if self._exact:
-                self.require_exact(value)
-            self._tracer.aliases.require_fresh(value, self._tracer.block, "returned")
-            items = next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
-            return self._given(items, self._column(value))
-        if isinstance(value, RecordList):
-            for column in value.columns:
+        if isinstance(value, DynamicList):
+            for part in parts_of(value):
                 if self._exact:
-                    self.require_exact(column)
-                self._tracer.aliases.require_fresh(column, self._tracer.block, "returned")
-            items = next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
-            return self._given(items, self._of_records(value))
+                    self.require_exact(part)
+                self._tracer.aliases.require_fresh(part, self._tracer.block, "returned")
+            return self._given(self._replaced_by(value), self.list_of(value))
         if isinstance(value, StagedDict):
             if self._exact:
                 raise StructureError("a dict has some of its keys only in some runs", hint=DECIDE)
-            items = next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
-            return self._given(items, self.dict_of(value))
+            return self._given(self._replaced_by(value), self.dict_of(value))
         if isinstance(value, (list, dict)) and id(value) in self._tracer.replaced:
             return self._given(value, self.recipe(self._tracer.replaced[id(value)][1]))
         if isinstance(value, MaybeAttribute) and self._exact:
@@ -141,7 +133,7 @@ class Results:
                 self._require_plain(one)
             return Picked(self.recipe(value._dy_index), values_of(value))
         if type(value) is Deque:
-            mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+            mark = self._mark(value)
             return Rebuilt(deque, (), (self.recipe(value._entries), Constant(value.maxlen)), mark)
         keys, children = split(value)
         if children is None:
@@ -152,11 +144,17 @@ class Results:
                                    hint="return pairs, in a list of tuples")  # fmt: skip
         if self._exact and self._tracer.alternatives.may_be_another(value):
             raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
-        mark = 0
-        if not isinstance(value, tuple):
-            mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        mark = 0 if isinstance(value, tuple) else self._mark(value)
         rebuilt = Rebuilt(type(value), keys, tuple(map(self.recipe, children)), mark)
         return self._given(value, rebuilt)
+
+    def _mark(self, value: Any) -> int:
+        """The number of an object that each call makes once."""
+        return self._marks.setdefault(id(value), (len(self._marks) + 1, value))[0]
+
+    def _replaced_by(self, value: Any) -> Any:
+        """The list or dict of Python that has become this one; None if there was none."""
+        return next((items for items, staged in self._tracer.replaced.values() if staged is value), None)
 
     def _shelled(self, value: Any) -> Recipe:
         """An object of Python: itself, or one that each call makes anew."""
@@ -169,7 +167,7 @@ class Results:
             return Constant(value)
         keys, children = found
         require_no_id(*keys)
-        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        mark = self._mark(value)
         self._above.add(id(value))
         try:
             return Rebuilt(shells.Shell, keys, tuple(map(self.recipe, children)), mark)
@@ -182,7 +180,7 @@ class Results:
 
     def _column(self, items: StagedList) -> Fetched:
         """The entries of a list of dynamic length, or of a column of one."""
-        mark, _ = self._marks.setdefault(id(who(items)), (len(self._marks) + 1, who(items)))
+        mark = self._mark(who(items))
         if len(items.kinds) > 1:
             if (codes := codes_of(items)) is None:
                 raise unlike(items.kinds).fail("only the run knows which")
@@ -194,7 +192,7 @@ class Results:
         if (kinds := untold(value.layout)) is not None:
             raise unlike(kinds).fail("only the run knows which")
         columns = tuple(map(self._column, value.columns))
-        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        mark = self._mark(value)
         inner = [c for c, leaf in zip(value.columns, leaves(value.layout), strict=True)
                  if isinstance(leaf, Inner) and not all(k.weak for k in leaf.kinds)]  # fmt: skip
         self.several.note_inside(mark, inner)
@@ -207,7 +205,7 @@ class Results:
         for i, key in enumerate(keys):
             parts = value.values_of[key], value.has[key], i if value.ordered else value.since[key]
             children += map(self.recipe, parts)
-        mark, _ = self._marks.setdefault(id(value), (len(self._marks) + 1, value))
+        mark = self._mark(value)
         return Rebuilt(StagedDict, keys, tuple(children), mark)
 
     def _given(self, value: Any, contents: Recipe) -> Recipe:

@@ -308,7 +308,6 @@ def _triangle(x: Tensor, diagonal: Any, lower: bool) -> Tensor:
     return ops.op("where", Condition=inside, X=x, Y=zeros_like(x))
 
 
-
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     """n 1-d tensors as n tensors of n dims: the coordinates of a grid (the first varies along the first axis)."""
     xs = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args

@@ -142,7 +142,7 @@ def randint(
     """Integers drawn uniformly from [low, high), or from [0, low) without `high`; int64 without `dtype`.
 
     Raises:
-        AttributeValueError: the range is empty.
+        AttributeValueError: the range is empty; a ValueError of the run, if only that knows.
     """
     if high is None:
         low, high = 0, low
