@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -187,27 +188,23 @@ class ControlReader:
         """Takes the values of the two halves off a joined `cond` where only `select_input` read them."""
         if not self.selected:
             return
-        used = set(fetched)
+        readers = Counter(fetched)
         for block in self.reader.program.blocks:
-            used.update(block.results, *(op.input_names for op in block.ops))
+            readers.update(block.results)
+            for op in block.ops:
+                readers.update(op.input_names)
         for block, op, values in self.selected:
             outs = op.output("Out")
-            dropped = [name for name in outs if name in values and name not in used]
-            for name in dropped:
+            keep = [i for i, name in enumerate(outs) if name not in values or readers[name]]
+            for name in set(outs).difference(outs[i] for i in keep):
                 del block.vars[name]
-            keep = [i for i, name in enumerate(outs) if name not in dropped]
             op.outputs["Out"] = [outs[i] for i in keep]
             for branch in op.blocks:
+                readers.subtract(branch.results)
                 branch.results = [branch.results[i] for i in keep]
-                self._drop_absent(branch)
-
-    def _drop_absent(self, branch: Block) -> None:
-        """Takes absent values off a branch that nobody reads any more."""
-        blocks = self.reader.program.blocks
-        read = {name for block in blocks for name in (*block.results, *(n for op in block.ops for n in op.input_names))}
-        for op in [op for op in branch.ops if op.type == "absent" and op.output("Out")[0] not in read]:
-            branch.ops.remove(op)
-            del branch.vars[op.output("Out")[0]]
+                readers.update(branch.results)
+        for branch in {branch: None for _, op, _ in self.selected for branch in op.blocks}:
+            _drop_absent(branch, readers)
 
     # ---- arrays ----
     def extend_array(self, op: PaddleOp, frame: Frame) -> None:
@@ -216,3 +213,11 @@ class ControlReader:
         name = single(op, op.outputs, "Out")
         if "Array" not in op.inputs and frame.find(self.reader.structure.resolve(frame.index, name)) is not None:
             op.inputs["Array"] = [name]
+
+
+def _drop_absent(branch: Block, readers: Counter[str]) -> None:
+    """Takes absent values off a branch that nobody reads any more."""
+    unread = {op.output("Out")[0] for op in branch.ops if op.type == "absent" and not readers[op.output("Out")[0]]}
+    branch.ops = [op for op in branch.ops if op.type != "absent" or op.output("Out")[0] not in unread]
+    for name in unread:
+        del branch.vars[name]

@@ -15,6 +15,7 @@ Locations in the user's source are never written.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,6 +63,7 @@ class Writer:
         self.desc = ProgramDesc()
         self.desc.version.version = VERSION
         self.taken = {v.name for v in program.list_vars()}
+        self.counters: Counter[str] = Counter()
         self.problems: dict[str, None] = {}
 
     def write(self, feed_names: Sequence[str] = (), fetch_names: Sequence[str] = (), digest: str | None = None) -> Any:
@@ -89,11 +91,10 @@ class Writer:
 
     def fresh(self, stem: str) -> str:
         """A name that the Program and the file do not have."""
-        count = 0
-        while f"{stem}_{count}" in self.taken:
-            count += 1
-        self.taken.add(f"{stem}_{count}")
-        return f"{stem}_{count}"
+        while (name := f"{stem}_{self.counters[stem]}") in self.taken:
+            self.counters[stem] += 1
+        self.taken.add(name)
+        return name
 
 
 class BlockWriter:

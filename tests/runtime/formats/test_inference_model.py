@@ -356,3 +356,33 @@ def test_names_of_a_file_never_become_code(tmp_path, name):
     save_inference_model(tmp_path / "m", m.program, [name], [outs[1].name], {w.name: np.float32(1.5)})
     (y,) = Predictor(tmp_path / "m").run({name: np.float32([1, 2])})
     assert y.tolist() == [5.5, 6.5]
+
+
+def lines_to_save_and_load(branches):
+    """How many lines Python runs to write and read a program of so many branches."""
+    m = Made()
+    x = m.data("x", [])
+    zero = m.b.fill_constant(shape=[], dtype="float32", value=0.0)
+    y = x
+    for _ in range(branches):
+        (y,) = m.cond(m.b.less_than(y, zero), lambda y=y: [m.b.scale(y, scale=2.0)], lambda y=y: [m.b.scale(y, bias=1.0)])
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        back = program_from_bytes(program_to_bytes(m.program, ["x"], [y.name]))
+    finally:
+        sys.settrace(before)
+    assert [op.type for op in back.program.global_block().ops].count("cond") == branches
+    return count
+
+
+def test_saving_and_loading_grow_with_the_program():
+    lines_to_save_and_load(1)
+    assert lines_to_save_and_load(400) < 5 * lines_to_save_and_load(100), "four times the branches"
