@@ -39,6 +39,7 @@ from .matching import match_others as match_others
 from .matching import match_part as match_part
 from .matching import match_rest as match_rest
 from .matching import match_sequence as match_sequence
+from .maybe_attribute import NoAttribute as NoAttribute
 from .mutation import delitem as delitem
 from .mutation import list_append as list_append
 from .mutation import list_clear as list_clear

@@ -153,8 +153,11 @@ class EntryCell(Cell):
             cls.__setitem__(self.target, self.entry, value)
 
     def put_back(self, value: Any) -> None:
-        """Gives the entry a value that it had; the one of a variable without a value is `Undefined`, for code to find."""
-        self._class().__setitem__(self.target, self.entry, value)
+        """Gives the entry a value that it had; the one of a variable without a value is `Undefined`, for code to find (a global one is gone)."""
+        if isinstance(value, Undefined) and self._is_global():
+            self._class().pop(self.target, self.entry, None)
+        else:
+            self._class().__setitem__(self.target, self.entry, value)
 
     def _is_global(self) -> bool:
         return isinstance(self.target, OuterVariable) and isinstance(self.target.holder, dict)

@@ -15,10 +15,15 @@ from .optional import MaybeNone
 
 
 class Facts:
-    """The bools that the run knows, and that are known on the path which is traced."""
+    """What the run knows, and is known on the path which is traced.
+
+    Attributes:
+        present: the variables that may have no value and were found to have one, by name: what the check gave.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}
+        self.present: dict[str, Variable] = {}
         self._makers: dict[int, _Makers] = {}
 
     @contextlib.contextmanager
@@ -34,11 +39,12 @@ class Facts:
     @contextlib.contextmanager
     def elsewhere(self) -> Iterator[None]:
         """Until the end of the block nothing is known: what is traced there runs on other paths too."""
-        before, self._known = self._known, {}
+        before = self._known, self.present
+        self._known, self.present = {}, {}
         try:
             yield
         finally:
-            self._known = before
+            self._known, self.present = before
 
     def _maker(self, v: Variable) -> Operator | None:
         makers = self._makers.get(id(v.block))

@@ -99,7 +99,7 @@ class Loop:
         self.tracer, self.test_fn, self.body = tracer, test_fn, body
         self.get_state, self.set_state, self.names = get_state, quiet(set_state), names
         self.location = user_location()
-        self.early: UndefinedError | None = None  # what a path of an iteration was left out for, as nothing was known of a variable yet
+        self.early: list[UndefinedError] = []  # what paths of an iteration were left out for, as nothing was known of a variable yet
         self.ended = False  # by what the run may raise, which its body hands on
         values = get_state()
         tracer.watch(*values)
@@ -303,14 +303,14 @@ class Loop:
             modified, widened = self.tracer.aliases.mutations, self.tracer.entries.widened
             before = self._enter(self.body_block)
             self.starts = self._leaves(before)
-            self.begun, self.around, self.early = list(before), frame.containers, None
+            self.begun, self.around, self.early = list(before), frame.containers, []
             self.tracer.loops.append(self)
             names = dict(zip(self.test_block.params, self.body_block.params, strict=True))
             try:
                 with self.tracer.facts.assuming(self.test_block.var(self.test_block.results[0]), True, names):
                     values = self._iterate()
             except NotYet as early:
-                if early.error is self.early:
+                if any(early.error is own for own in self.early):
                     raise early.error from None
                 raise
             except Exception as error:
@@ -329,7 +329,7 @@ class Loop:
             if isinstance(cell, OrderCell) and cell.read() == value:
                 del self.outcome.changes[key]
         if guess:
-            self.least = self.early is None and self._is_least(before, after)
+            self.least = not self.early and self._is_least(before, after)
             if not self.least:
                 return False
         for items, later in self.outcome.grown:
@@ -357,15 +357,15 @@ class Loop:
             settled = self._either(self.needs, self._needs_after(after)) == self.needs
         if settled and self.tracer.aliases.mutations > modified:
             settled = self.carried.settle(self.starts, self._leaves(after), self.body_block)
-        if settled and self.early is not None:
-            raise self.early
+        if settled and self.early:
+            raise self.early[-1]
         return settled and not self.tracer.alternatives.finds(self._objects(after), self.outside)
 
     def waits_for(self, nothing: Undefined, error: UndefinedError) -> bool:
         """Whether a variable holds this of which it is not known yet what an iteration leaves in it; `error`: what it is to read that."""
         found = any(isinstance(slot.pattern, Const) and slot.pattern.value is nothing for slot in self.slots)
         if found:
-            self.early = error
+            self.early.append(error)
         return found
 
     def _objects(self, after: Sequence[Any]) -> list[tuple[Any, Any]]:

@@ -147,7 +147,7 @@ class Fitter:
     def _flag(self, *values: Any) -> Var:
         """The leaf that says of values whether they are None; it has no value where they have none."""
         tokens = [_token(x) for x in values]
-        return Var(FLAG, next(filter(None, map(self._reason, tokens)), ""))
+        return Var(FLAG, self._reason(*tokens))
 
     def _partly(self, value: Any, nothing: Undefined) -> Pattern:
         """The pattern of a value that is there on one path only: a tensor says so itself, anything else has a flag beside it."""
@@ -160,6 +160,9 @@ class Fitter:
         """The pattern of what is there on one path only; `kept`: the ids of containers that stay themselves, whatever becomes of them."""
         if id(contents_of(value)) in kept:
             return Const(value)
+        if isinstance(value, StagedDict) and id(value.has) not in kept:
+            raise StructureError(f"{describe(value)} is made on one path only ({self.why})",
+                                 hint="make it before, or give it all of its keys where it is made")  # fmt: skip
         t = type_of(value)
         if t is not None and node_type(value) not in (MaybeNone, MaybeNumber):
             return _with_codes(Var(t, self.why), value)
@@ -183,7 +186,7 @@ class Fitter:
             error.message += f"; set on {' and on '.join(places)}" if places else ""
             error.args = (error.message,)
             raise
-        return Var(joined, self._reason(old) or self._reason(new))
+        return Var(joined, self._reason(old, new))
 
     def _var(self, p: Var, new: Any, name: str) -> Pattern:
         if isinstance(new, Undefined):
@@ -286,7 +289,8 @@ class Fitter:
         """The pattern of lists of records, of which one may be of Python."""
         layout, types = kind_of_lists(lists, said(name))
         columns = [x.columns if isinstance(x, RecordList) else columns_of(layout, x) for x in lists]
-        children = [_with_codes(Var(array_of(t, kinds)), *parts) for (t, kinds), *parts in zip(types, *columns, strict=True)]
+        children = [_with_codes(Var(array_of(t, kinds), self._reason(*parts)), *parts)
+                    for (t, kinds), *parts in zip(types, *columns, strict=True)]  # fmt: skip
         return Node(RecordList, (layout,), tuple(children))
 
     def _array(self, lists: Sequence[list], staged: Sequence[StagedList], name: str) -> Var | Node:
@@ -304,11 +308,12 @@ class Fitter:
                     u = array_of(LeafType(t.dtype, u.shape), entry.all_kinds)
                 t = u if t is None else join(t, u, f"an element of {said(name)}")
         assert t is not None
-        return _with_codes(Var(t), *lists, *staged)
+        return _with_codes(Var(t, self._reason(*staged)), *lists, *staged)
 
-    def _reason(self, x: Any) -> str:
-        v = x._value if isinstance(x, (Tensor, StagedList)) else None
-        return self.tracer.absent.get(v.name, "") if isinstance(v, Variable) else ""
+    def _reason(self, *values: Any) -> str:
+        """Why one of several values may not be there; "" if all are."""
+        made = [x._value for x in values if isinstance(x, (Tensor, StagedList))]
+        return next((why for v in made if isinstance(v, Variable) and (why := self.tracer.why_absent(v))), "")
 
     def _mismatch(self, old: Any, new: Any, name: str) -> StructureError:
         return StructureError(

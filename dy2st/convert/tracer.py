@@ -270,9 +270,9 @@ class Tracer(Watcher, ProgramRecorder):
         return self.visible(super().lift(t))
 
     def visible(self, v: Variable) -> Variable:
-        """The variable, if the current block can read it; LeakError otherwise."""
+        """The variable, or what it is after a check that it has a value, if the current block can read it; LeakError otherwise."""
         if self.can_read(v):
-            return v
+            return self._checked(v) or v
         made = next((op.location for op in v.block.ops if v.name in op.output_names), None)
         raise LeakError(
             "a tensor that was computed inside a branch or a loop is used outside of it"
@@ -340,7 +340,8 @@ class Tracer(Watcher, ProgramRecorder):
 
     # ---- undefined values ----
     def defined(self, value: Any, name: str) -> Any:
-        """The value of a variable that may have none: checked at run time where only that can tell."""
+        """The value of a variable that may have none: checked at run time where only that can tell. It stays the same object, and what
+        reads it here from now on reads what was checked."""
         if isinstance(value, Undefined):
             error = value.error()
             waiting = [loop for loop in self.loops if loop.waits_for(value, error)]
@@ -349,27 +350,30 @@ class Tracer(Watcher, ProgramRecorder):
             self.defined(value.token, name)
             return value.value
         if isinstance(value, MaybeNone):
-            return self._defined_or_none(value, name)
-        if isinstance(value, RecordList):
-            return value.with_columns([self.defined(column, name) for column in value.columns])
-        v = value._value if isinstance(value, (Tensor, StagedList)) else None
-        if not isinstance(v, Variable) or v.name not in self.absent:
-            return value
-        out = self.builder().op("ensure_defined", X=v, name=name, why=self.absent[v.name])
-        self.needs.give(out, self.needs.of_variable(v))
-        if isinstance(value, Tensor):
-            return value.alike(out)
-        new = value.with_value(out)
-        self.sharing.same(value, new)
-        return new
+            self._require_none_or_defined(value, name)
+        elif isinstance(value, RecordList):
+            for column in value.columns:
+                self.defined(column, name)
+        elif isinstance(value, (Tensor, StagedList)) and isinstance(v := value._value, Variable) and (why := self.why_absent(v)):
+            self.facts.present[v.name] = out = self.builder().op("ensure_defined", X=v, name=name, why=why)
+            self.needs.give(out, self.needs.of_variable(v))
+        return value
 
-    def _defined_or_none(self, value: MaybeNone, name: str) -> MaybeNone:
+    def why_absent(self, v: Variable) -> str:
+        """Why a variable may have no value here; "" if it has one."""
+        return "" if self._checked(v) is not None else self.absent.get(v.name, "")
+
+    def _checked(self, v: Variable) -> Variable | None:
+        """The variable, as it is known to have a value here."""
+        found = self.facts.present.get(v.name)
+        return found if found is not None and self.can_read(found) else None
+
+    def _require_none_or_defined(self, value: MaybeNone, name: str) -> None:
         from .if_stmt import stage_cond
 
         flag, bare = self.defined(value.is_none, name), value.bare()
         if getattr(bare._value, "name", None) in self.absent:
             stage_cond(self, flag, lambda: (), lambda: (self.defined(bare, name),)[:0], ())
-        return MaybeNone.of(bare, flag)
 
     # ---- mutation ----
     def on_mutate(self, tensor: Any) -> None:

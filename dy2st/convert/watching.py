@@ -122,15 +122,14 @@ class Watcher:
             owner = type(owner)  # it has no state itself; what is read of its class counts
         if id(owner) in self.owners:
             return
-        if id(owner) in self.made:
-            # its attributes end with the call; what is read of its class counts
-            _, around = self.made[id(owner)]
-            new = [c for c in (getattr(owner, "__dict__", None),) if c is not None and id(c) not in self._containers]
-            self._add_inside(new, [f for f in self.frames if all(f is not g for g in around)])
-        self.owners[id(owner)] = owner
         found = list(containers_of(owner, attributes=self.attributes))
+        self.owners[id(owner)] = owner
         if id(owner) in self.made:
-            self._of_made.update(id(c) for c in found if id(c) not in self._containers)
+            # its attributes end with the call, and so does what it holds that nobody has seen yet; what is read of its class counts
+            _, around = self.made[id(owner)]
+            new = [c for c in found if id(c) not in self._containers]
+            self._of_made.update(map(id, new))
+            self._add_inside([c for c in new if not self.was_before(c)], [f for f in self.frames if all(f is not g for g in around)])
         self._add_reached(found)
         self.watch_reached(type(owner) if id(owner) in self.made else owner)
 

@@ -18,6 +18,7 @@ from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
 from .attribute import count, sizes
 from .dispatch import ops
+from .kinds import class_of_numbers
 from .location import user_location
 from .promotion import as_plain_tensor, as_tensor
 from .tensor import Tensor
@@ -32,8 +33,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         OutOfRangeError: an int or an entry of an index array is out of range.
         DTypeError: an index of another kind.
     """
-    if x._kinds is not None:
-        x = as_plain_tensor(x, TypeError, f"{x._kinds.class_name!r} object is not subscriptable")
+    x = _no_number(x, "is not subscriptable")
     key = _key(index) if type(x._value) is np.ndarray and dispatch.current_recorder() is None else None
     if key is None:
         return _read(x, *parse(x, index))
@@ -46,6 +46,15 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         _plans[key] = plan
     for op, absent, attrs in plan:
         x = ops.apply(op, (x, *absent), attrs)[0]
+    return x
+
+
+def _no_number(x: Tensor, what: str) -> Tensor:
+    """TypeError, in Python's words, if a tensor stands for a number of Python; where only the run knows, then."""
+    if x._kinds is not None:
+        return as_plain_tensor(x, TypeError, f"{x._kinds.class_name!r} object {what}")
+    if x._weak:
+        raise TypeError(f"{class_of_numbers(x.dtype)!r} object {what}")
     return x
 
 
@@ -99,6 +108,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         OutOfRangeError, DTypeError: as for reading.
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
+    _no_number(x, "does not support item assignment")
     value = as_tensor(value, x.dtype)
     mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     mask = mask if isinstance(mask, tuple) else _item(mask)

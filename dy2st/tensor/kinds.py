@@ -74,7 +74,7 @@ class Kinds:
     @property
     def class_name(self) -> str:
         """The class of Python that it is where it is a number."""
-        return {"float64": "float", "int64": "int", "bool": "bool"}[self.class_dtype]
+        return class_of_numbers(self.class_dtype)
 
     def fail(self, use: str) -> DTypeError:
         """The error of a use for which the kind matters."""
@@ -186,6 +186,11 @@ def require_exact(t: Tensor, dtype: str) -> None:
         return
     if _dtype.is_float(t.dtype) and any(k.weak and k.dtype != "bool" for k in t._kinds.all):
         raise t._kinds.fail(f"as {dtype} the number would have lost digits")
+
+
+def class_of_numbers(dtype: str) -> str:
+    """The class of the Python numbers that a tensor of this dtype stands for."""
+    return {"bool": "bool", "int32": "int", "int64": "int"}.get(dtype, "float")
 
 
 def is_number(t: Tensor) -> Tensor | bool | None:

@@ -26,6 +26,7 @@ class State:
         names: variables, in the order of their first assignment in the statement.
         attributes: text and expression of attributes and items, such as `self.h`.
         globals: those of `names` that are global.
+        outer: the names that `attributes` rest on and that are no locals of the function: they may not be there.
         bound: part of the statement (body, orelse, test, ...) -> those of `names` that it assigns.
         dead: those of `names` that nobody reads after the statement: its parts need a common start for them, no result.
     """
@@ -33,6 +34,7 @@ class State:
     names: list[str]
     attributes: dict[str, gast.AST]
     globals: list[str]
+    outer: set[str]
     bound: dict[str, list[str]] = field(default_factory=dict)
     dead: list[str] = field(default_factory=list)
 
@@ -116,7 +118,9 @@ class BlockState(Pass):
                 for name in _changed(total, scope, around)
                 if name not in scope.locals or name in shared or any(live.at(p, name) for p in points)
             ]
-            state = State(names, _attributes(total, scope, around), [n for n in names if n in scope.globals])
+            attributes = _attributes(total, scope, around)
+            outer = {s for expression in attributes.values() for s in support(expression) if s.isidentifier()} - {*scope.locals}
+            state = State(names, attributes, [n for n in names if n in scope.globals], outer)
             state.bound = {part: [n for n in names if n in effects.bound()] for part, effects in parts.items()}
             # the handlers and `else` of a `try` are followed by its `finally`
             ends = [graph.exit[node], *(graph.entry[b[0]] for b in [getattr(node, "finalbody", [])] if b)]

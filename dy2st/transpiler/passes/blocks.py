@@ -22,12 +22,15 @@ class Accessors:
         getter, setter = namer.fresh("get_state"), namer.fresh("set_state")
         # Locals are always bound, if only to an Undefined; a global or an attribute may not be there.
         values = [_if_there(n, nodes.name(n)) if n in state.globals else nodes.name(n) for n in state.names]
-        values += [_if_there(text, _stored(node)) for text, node in state.attributes.items()]
+        values += [_if_there(text, _stored(node, state.outer)) for text, node in state.attributes.items()]
         targets: list[gast.AST] = [nodes.store(n) for n in state.names]
-        targets += [nodes.with_context(_stored(a), gast.Store) for a in state.attributes.values()]
+        targets += [nodes.with_context(_stored(a, state.outer), gast.Store) for a in state.attributes.values()]
         body: list = declare(at, state, state.names)
         if targets:
             body += statements("targets = state_", at=at, targets=nodes.tuple_of(targets))
+        for n in state.names:
+            if n in state.globals:  # one without a value is not there, for any code that reads it
+                body += statements("if isinstance(x, _dy.NoAttribute):\n    del x", at=at, x=n)
         self.definitions = [
             *statements("def getter():\n    return values", at=at, getter=getter, values=nodes.tuple_of(values)),
             *statements("def setter(state_):\n    body", at=at, setter=setter, body=body or [gast.Pass()]),
@@ -42,20 +45,27 @@ def _if_there(text: str, node: gast.AST) -> gast.AST:
     return nodes.dy("ldu", nodes.thunk(node), nodes.constant(text))
 
 
-def _stored(node: gast.AST) -> gast.AST:
+def _stored(node: gast.AST, outer: set[str]) -> gast.AST:
     """The place in which an object keeps an attribute or item: what code of its class does is for the user's statements alone."""
     node = nodes.load(node)
     if isinstance(node, (gast.Attribute, gast.Subscript)):
-        node.value = nodes.dy("stored", _way(node.value))
+        node.value = nodes.dy("stored", _way(node.value, outer))
+    if isinstance(node, gast.Subscript):
+        node.slice = _named(node.slice, outer)
     return node
 
 
-def _way(node: gast.AST) -> gast.AST:
+def _way(node: gast.AST, outer: set[str]) -> gast.AST:
     """The object that has it, on a way that runs no such code either."""
-    node = unwrap(node)
+    node = _named(unwrap(node), outer)
     if isinstance(node, gast.Attribute):
-        return nodes.dy("reached", _way(node.value), nodes.constant(node.attr))
-    return _stored(node)
+        return nodes.dy("reached", _way(node.value, outer), nodes.constant(node.attr))
+    return _stored(node, outer)
+
+
+def _named(node: gast.AST, outer: set[str]) -> gast.AST:
+    """A variable, also where it is not there, if it is none of the function; all else as it is."""
+    return _if_there(node.id, node) if isinstance(node, gast.Name) and node.id in outer else node
 
 
 def declare(at: gast.AST, state: State, names: list[str]) -> list:
