@@ -153,7 +153,7 @@ class EntryCell(Cell):
             cls.__setitem__(self.target, self.entry, value)
 
     def put_back(self, value: Any) -> None:
-        """Gives the entry a value that it had; the one of a variable without a value is `Undefined`, for code to find (a global one is gone)."""
+        """Gives the entry a value that it had. What stands for none is `Undefined`, for code to find; a global variable is not there."""
         if isinstance(value, Undefined) and self._is_global():
             self._class().pop(self.target, self.entry, None)
         else:

@@ -237,7 +237,7 @@ class Loop:
         for cell, slot, value in zip(
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
         ):
-            if not isinstance(slot.pattern, Const):
+            if value is not slot.initial:
                 cell.write(value)
         self.tracer.alternatives.settle(behind=self.body)
         return values
@@ -482,7 +482,7 @@ class Loop:
         for cell, slot, value in zip(
             self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
         ):
-            if not isinstance(slot.pattern, Const):
+            if value is not slot.initial:
                 cell.write(value)
         tracer.alternatives.settle(behind=self.body)
 

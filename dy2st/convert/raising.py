@@ -30,7 +30,8 @@ from .tracer import Tracer, need_tracer
 _OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError)
 # what Python says there of a value that can never do what is asked of it
 _OF_VALUES = re.compile(
-    r"'\w+' object (is not (iterable|an iterator|reversible|callable|subscriptable)|does not support item assignment)|object of type '\w+' has no len\(\)"
+    r"'\w+' object (is not (iterable|an iterator|reversible|callable|subscriptable)|does not support item assignment)"
+    r"|object of type '\w+' has no len\(\)"
     r"|'[<>]=?' not supported between instances of '\w+' and '\w+'"
 )
 

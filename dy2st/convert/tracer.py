@@ -35,6 +35,7 @@ from .facts import Facts
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
 from .lists import StagedList
+from .maybe_value import MaybeValue
 from .needs import Needs
 from .optional import MaybeNone
 from .options import Options
@@ -351,6 +352,8 @@ class Tracer(Watcher, ProgramRecorder):
             return value.value
         if isinstance(value, MaybeNone):
             self._require_none_or_defined(value, name)
+        elif isinstance(value, MaybeValue):
+            self.defined(value._dy_is_none, name)
         elif isinstance(value, RecordList):
             for column in value.columns:
                 self.defined(column, name)

@@ -43,6 +43,21 @@ def objects_differ(x):
     return held.x
 
 
+def dict_with_some_keys_on_one_path(x):
+    if x.sum() > 0:  # error: a dict that has some of its keys only in some runs is made on one path only
+        found = {"all": x}
+        if x.max() > 0:
+            found["more"] = x * 2
+    return found["all"]
+
+
+def choice_of_a_number_or_a_tensor(x):
+    s = 0
+    if x.sum() > 0:
+        s = x.sum()
+    return paddle.where(x > 0, s, s)  # error: 's' is float32[] on one path and a Python int on the other
+
+
 def ordered_dict_in_an_order_of_the_run(x):
     d = collections.OrderedDict(a=x, b=x * 2)
     if x.sum() > 0:  # error: the order of the keys of a OrderedDict depends on a condition on tensors
