@@ -179,6 +179,15 @@ class Alternatives:
             self._alive[id(one)] = one
             self._of.setdefault(id(one), {})[id(x)] = x
 
+    def copied(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Handlers will have the second of each of these instead of the first: it may be all that this may be."""
+        copies = {id(old): new for old, new in pairs}
+        for old, new in pairs:
+            for other in list(self._of.get(id(old), {}).values()):
+                self._know(new, other)
+                if (copy := copies.get(id(other))) is not None:
+                    self._know(new, copy)
+
     def became(self, items: list, staged: DynamicList) -> None:
         """A list has become one of dynamic length, which may be all that the list may be."""
         for other in [items, *self._of.get(id(items), {}).values()]:
@@ -230,8 +239,12 @@ class Alternatives:
 
         for one, other in new:
             parts = _contents_of(one), _contents_of(other)
-            if None not in parts and is_there(parts[1]):
+            if None in parts:
+                continue
+            if is_there(parts[1]):
                 note(*parts, user_location())
+            elif self._tracer.tries.active:  # a handler may have both
+                self._left.append(_Pair(*parts, ((), ()), user_location()))
         # what stands for several at the end of a branch goes on as it is where the other branch does not come to its end, or in a handler
         for pair in left:
             if is_there(pair.one) and is_there(pair.other):

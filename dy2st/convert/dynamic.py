@@ -181,7 +181,8 @@ class DynamicList:
 
         return compare("!=", self, other)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: 'list'")
 
     def __lt__(self, other: Any) -> Any:
         raise self._refuse_order("<")

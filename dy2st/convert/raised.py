@@ -312,7 +312,8 @@ class Attempts:
             # what is made in the branch, or behind another raise, may change behind this one, where nobody else sees it
             copies = _Copies(Made(tracer, base), raised.cells)
             raised.state = tuple(map(copies.of, raised.state))
-            raised.cells = {key: (cell, copies.of_tensor(value)) for key, (cell, value) in raised.cells.items()}
+            raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in raised.cells.items()}
+            tracer.alternatives.copied(copies.objects)
 
     def intercept(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
         """An op may fail because of values, inside of a `try`; True if what it would raise is known and the op is not needed.
@@ -407,8 +408,12 @@ class Made:
     """What has been made since a branch or a loop body began."""
 
     def __init__(self, tracer: Tracer, frame: Frame):
-        self.frame = frame
+        self.frame, self._tracer = frame, tracer
         self._frames = tracer.frames[tracer.frames.index(frame) :]
+
+    def lasts(self, contents: Any) -> bool:
+        """Whether a container was there before."""
+        return contents in self.frame.containers or self._tracer.was_before(contents)
 
     def holds(self, x: Tensor | StagedList) -> bool:
         key = TensorCell(x).key
@@ -428,12 +433,17 @@ class _Copies:
         self._copies: dict[int, Any] = {}
         self._objects: dict[int, tuple[Any, Any]] = {}
 
+    @property
+    def objects(self) -> list[tuple[Any, Any]]:
+        """The objects that were copied, each with its copy."""
+        return [(old, new) for old, new in self._objects.values() if old is not new]
+
     def of(self, value: Any) -> Any:
         keys, children = split(value)
         if children is None:
             return self.of_tensor(value)
         contents = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
-        if contents is not None and contents in self._made.frame.containers:
+        if contents is not None and self._made.lasts(contents):
             return value  # its changes are known by cells
         if id(value) not in self._objects:
             self._objects[id(value)] = value, value  # which may lead back to itself

@@ -139,4 +139,5 @@ class _Try:
         for cell, value in sorted(raised.cells.values(), key=lambda found: isinstance(found[0], OrderCell)):
             tracer.put(cell, value)
         self.set_state(current(tracer, raised.state))
+        tracer.alternatives.settle()
         self.handle(raised.error)

@@ -152,7 +152,10 @@ class Watcher:
         if is_generated(function.__code__.co_filename):
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
             defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-            self._add_inside([c for c in containers_of(*defaults, attributes=self.attributes) if id(c) not in self._containers])
+            found = [c for c in containers_of(*defaults, attributes=self.attributes) if id(c) not in self._containers]
+            # what nobody has seen when the blocks began that are being traced is as new as they are
+            self._add_inside([c for c in found if not self.was_before(c)], ())
+            self._add_inside([c for c in found if id(c) not in self._containers])
             for name, holder in assigned_outside(function, function.__code__):
                 variable = OuterVariable(name, holder)
                 if self.inner_variables.setdefault(place_of(variable, name), variable) is variable:

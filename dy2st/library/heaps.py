@@ -9,11 +9,13 @@ from typing import Any
 
 
 def heappush(heap: Any, item: Any) -> None:
+    _require_list(heap, "heappush() argument 1")
     heap.append(item)
     _rise(heap, 0, len(heap) - 1)
 
 
 def heappop(heap: Any) -> Any:
+    _require_list(heap, "heappop() argument")
     if len(heap) == 0:
         raise IndexError("index out of range")
     last = heap.pop()
@@ -26,6 +28,7 @@ def heappop(heap: Any) -> Any:
 
 
 def heapreplace(heap: Any, item: Any) -> Any:
+    _require_list(heap, "heapreplace() argument 1")
     if len(heap) == 0:
         raise IndexError("index out of range")
     least = heap[0]
@@ -35,12 +38,14 @@ def heapreplace(heap: Any, item: Any) -> Any:
 
 
 def heappushpop(heap: Any, item: Any) -> Any:
+    _require_list(heap, "heappushpop() argument 1")
     if len(heap) > 0 and (heap[0],) < (item,):
         return heapreplace(heap, item)
     return item
 
 
 def heapify(heap: Any) -> None:
+    _require_list(heap, "heapify() argument")
     for at in reversed(range(len(heap) // 2)):
         _sink(heap, at)
 
@@ -51,6 +56,11 @@ def nsmallest(n: int, iterable: Any, key: Any = None) -> Any:
 
 def nlargest(n: int, iterable: Any, key: Any = None) -> Any:
     return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+def _require_list(heap: Any, what: str) -> None:
+    if not isinstance(heap, list):
+        raise TypeError(f"{what} must be list, not {type(heap).__name__}")
 
 
 def _rise(heap: Any, top: int, at: int) -> None:

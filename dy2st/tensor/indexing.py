@@ -18,7 +18,7 @@ from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
 from .attribute import count, sizes
 from .dispatch import ops
-from .kinds import class_of_numbers
+from .kinds import class_of_numbers, is_number
 from .location import user_location
 from .promotion import as_plain_tensor, as_tensor
 from .tensor import Tensor
@@ -51,11 +51,10 @@ def getitem(x: Tensor, index: Any) -> Tensor:
 
 def _no_number(x: Tensor, what: str) -> Tensor:
     """TypeError, in Python's words, if a tensor stands for a number of Python; where only the run knows, then."""
-    if x._kinds is not None:
-        return as_plain_tensor(x, TypeError, f"{x._kinds.class_name!r} object {what}")
-    if x._weak:
-        raise TypeError(f"{class_of_numbers(x.dtype)!r} object {what}")
-    return x
+    name = class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name
+    if is_number(x) is True:
+        raise TypeError(f"{name!r} object {what}")
+    return x if x._kinds is None else as_plain_tensor(x, TypeError, f"{name!r} object {what}")
 
 
 def _key(index: Any) -> tuple[Any, ...] | None:

@@ -3,7 +3,8 @@
 Each program is run eagerly and by the interpreter after the passes (gradients, state and exceptions included); each tenth also
 transformed but eager, by the plain interpreter, and saved and read again; another tenth computed again for the gradient; each
 `--native`-th natively. A disagreement is made small and
-printed as a regression test. The last line says which seeds were run: the next run can go on from there.
+printed as a regression test. The last line says which seeds were run: the next run can go on from there. With `--mutants` the
+programs are those of the corpus, changed.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from dy2st_runtime import config
 from dy2st.transpiler import loader
 
 from .generator import program
+from .mutants import Mutant, MutantWay, mutant
 from .reduce import reduced, regression_test
-from .ways import Disagreement, check
+from .ways import CALLS, Disagreement, Way, check
 
 CHUNK = 25
 EAGER, LIMIT, REDUCING = 3, 60, 600  # seconds of the processor, for a program in eager mode and in all ways, and for making it small
@@ -57,9 +59,10 @@ def ways_of(seed: int, native: int) -> list[str]:
     return ["optimized", *more] + ["native"] * (native > 0 and seed % native == 0)
 
 
-def run(seed: int, native: int) -> tuple[str, str]:
+def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
     """What became of one program: "same", "raised", "refused ...", or a disagreement and its report."""
-    source, ways = program(seed), ways_of(seed, native)
+    made = mutant(seed) if mutants else Mutant(program(seed), CALLS, "")
+    source, ways = made.text, ways_of(seed, native)
 
     def disagreement(text: str, ways: Sequence[str] = ways, limit: float = LIMIT / 6) -> tuple[str, str]:
         global _running, _stopped
@@ -67,7 +70,7 @@ def run(seed: int, native: int) -> tuple[str, str]:
         # again and again: a `finally` of the program may be what the first one meets
         signal.setitimer(signal.ITIMER_VIRTUAL, limit, 1)
         try:
-            refusal, raised = check(text, ways, seed % 4)
+            refusal, raised = check(text, ways, seed % 4, made.calls, MutantWay if mutants else Way)
         except Disagreement as error:
             kind, what = error.kind, str(error)
         except OutOfTime:
@@ -104,12 +107,13 @@ def run(seed: int, native: int) -> tuple[str, str]:
         small = source
     finally:
         gc.disable()
-    report = f"seed {seed}, {what}\n\n{regression_test(small, f'fuzzed_{seed}')}\n"
+    origin = f"{made.origin}, called with {made.calls}\n" if mutants else ""
+    report = f"seed {seed}, {what}\n\n{origin}{regression_test(small, f'fuzzed_{seed}')}\n"
     return f"DISAGREEMENT {kind}", report
 
 
-def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
-    first, end, native = task
+def chunk(task: tuple[int, int, int, bool]) -> tuple[int, int, Counter, list[str]]:
+    first, end, native, mutants = task
     signal.signal(signal.SIGVTALRM, stop)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
@@ -123,7 +127,7 @@ def chunk(task: tuple[int, int, int]) -> tuple[int, int, Counter, list[str]]:
     try:
         for seed in range(first, end):
             with config.TRACE_LIMIT.override(20_000):  # of loops that have no end where no call gets to
-                what, report = run(seed, native)
+                what, report = run(seed, native, mutants)
             found[what] += 1
             if report:
                 reports.append(report)
@@ -140,6 +144,7 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=0, help="stop after so many (0: when the time is over)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--native", type=int, default=200, help="each how many-th program is run natively too (0: none)")
+    parser.add_argument("--mutants", action="store_true", help="programs of the corpus with changes, instead of those of the grammar")
     parser.add_argument("--refusals", action="store_true", help="list the refusals of what eager mode can")
     options = parser.parse_args()
     start, failures = time.time(), 0
@@ -149,7 +154,7 @@ def main() -> int:
     def tasks():
         first = options.seed
         while first < end and time.time() - start < options.seconds:
-            yield first, min(first + CHUNK, end), options.native
+            yield first, min(first + CHUNK, end), options.native, options.mutants
             first += CHUNK
 
     last = options.seed

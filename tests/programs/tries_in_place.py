@@ -299,10 +299,38 @@ def text_of_what_a_list_raises(x, n):
     return x[0]
 
 
+def list_in_another_list(x, n):
+    rows = [[x]]
+    try:
+        if n > 0:
+            row = [x * 2]
+            rows[0] = row
+            if x.sum() > n:
+                raise Stop
+        row = [x]
+    except Stop:
+        row[0] = x * 5
+    return rows, row
+
+
+def list_that_the_next_iteration_replaces(x, n):
+    first = [x]
+    try:
+        for v in x:
+            if v > n:
+                raise Stop
+            first = [x * 2]
+    except Stop:
+        first[0] = x * 5
+    return first
+
+
 _CALLS = [(P, 0), (P, 1), (P, 2), (P, 3), ([100.0, 1.0], 2)]
 CASES = [
     (list_that_a_loop_grows, _CALLS, 1),
     (list_with_two_names, _CALLS, 1),
+    (list_in_another_list, _CALLS, 1),
+    (list_that_the_next_iteration_replaces, _CALLS, 1),
     (tensor_made_in_the_body, _CALLS, 1),
     (tensor_made_in_the_iteration, _CALLS, 1),
     (tensor_carried_by_the_loop, _CALLS, 1),

@@ -107,7 +107,7 @@ class MutationPass(Pass):
             old=old,
             new=new,
             value=value(nodes.name(old)),
-            store=nodes.load(target),
+            store=nodes.load(plain),
         )
         result[-1].plain = True
         return result
