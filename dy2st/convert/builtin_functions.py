@@ -90,6 +90,8 @@ def len_(*args: Any) -> Any:
     x: Any = args[0] if len(args) == 1 else len(*args)  # which says what is wrong with these
     if isinstance(x, MaybeValue):
         x = x._dy_bare("object of type 'NoneType' has no len()")
+    if isinstance(x, MaybeNone):
+        x = x.require("object of type 'NoneType' has no len()")
     if isinstance(x, (DynamicList, StagedDict)):
         return x.length()
     if isinstance(x, Staged):

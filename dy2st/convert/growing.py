@@ -116,6 +116,8 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
         StructureError: something cannot be given it, and would go on showing the old one.
     """
     frame, holders = tracer.frames[-1] if tracer.frames else None, tracer.watch_holders()
+    # what was made in the block goes on as it is: where a function that holds it outlives the block, the old one would be wrong
+    is_new = frame is not None and items not in frame.containers
 
     def now(value: Any) -> Any:
         return mapped(value, lambda x: staged if x is items else x, tracer.methods)
@@ -132,7 +134,7 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
     for owner, variable, value in list(variables()):
         new = now(value)
         if new is not value:
-            if frame is not None:
+            if frame is not None and not is_new:
                 frame.renamed.append((owner, variable, value))
             assign(owner, variable, new)
     for holder in holders:
@@ -142,7 +144,7 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
                 new = now(value)
                 if new is not value:
                     put(new)
-                    given += [partial(put, value)] if is_kept else []
+                    given += [partial(put, value)] if is_kept and not is_new else []
         if not is_made_anew(holder):
             _require_apart(holder, items, staged)
 

@@ -19,6 +19,7 @@ from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, weak_dtype
 from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
+from .optional import MaybeNone
 from .tracer import is_staged, renamed
 
 _MOST_ITEMS = 100_000
@@ -142,6 +143,7 @@ def staged(x: Any) -> Staged | None:
     if isinstance(x, DynamicList):
         return Staged(x.length(), x.visited, "a list of dynamic length", live=x.length)
     if is_staged(x):
+        x = x.require("'NoneType' object is not iterable") if isinstance(x, MaybeNone) else x
         if x.ndim == 0:
             raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
         # x itself, not its value now: rows that the loop modifies in place are read as they are then

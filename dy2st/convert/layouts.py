@@ -17,6 +17,7 @@ from ..tensor.promotion import cast
 from . import structure
 from .codes import MaybeNumbers, coded, decoded, known
 from .lists import StagedList, element_type, kinds_of_entry, stackable
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Options, values_of
 
@@ -83,6 +84,8 @@ def layout_of(tracer: Tracer, values: Sequence[Any], what: str, *, part: bool = 
             f"no entry of {what} can be None where others are tensors or numbers, as only the run knows its length or order",
             location=user_location(2), hint="keep a number that says so instead of None (-1, nan)",
         )  # fmt: skip
+    if any(isinstance(x, MaybeValue) for x in values):
+        raise _differ(values, what)  # where it is None there is nothing to put into the columns
     if _can_be_stacked(values):
         inner = Inner(frozenset().union(*map(_kinds_within, values)))
         return Parts(MaybeNumbers, (), (inner, _CODES)) if len(inner.kinds) > 1 and all(map(known, values)) else inner
@@ -222,13 +225,14 @@ def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence
 def _differ(values: Sequence[Any], what: str) -> StructureError:
     from .types import describe
 
-    one = describe(values[0])
-    others = [x for x in values if _sort(x) != _sort(values[0])] or [x for x in values if describe(x) != one]
-    said = f"one is {one}, another {describe(others[0])}" if others else f"{one} cannot be one"
-    hint = "give all entries the same parts, and their lists tensors or numbers of one dtype and shape"
-    if any(isinstance(x, MaybeNone) for x in values):
+    if any(isinstance(x, (MaybeNone, MaybeValue)) for x in values):
         said = "one may be None"
         hint = "put it in where it is not None, or what is computed of it there"
+    else:
+        one = describe(values[0])
+        others = [x for x in values if _sort(x) != _sort(values[0])] or [x for x in values if describe(x) != one]
+        said = f"one is {one}, another {describe(others[0])}" if others else f"{one} cannot be one"
+        hint = "give all entries the same parts, and their lists tensors or numbers of one dtype and shape"
     return StructureError(
         f"all entries of {what} must be of one structure, as only the run knows its length or order: {said}", location=user_location(2),
         hint=hint,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
+from ..transpiler import is_generated
 
 
 class MaybeNone(Tensor):
@@ -85,6 +87,19 @@ def _operator(name: str, sign: str, reflected: bool) -> Callable[[MaybeNone, Any
     operate.__name__ = name
     return operate
 
+
+def _attribute(name: str) -> property:
+    """An attribute that a tensor has whatever its value: the trace reads it of the tensor, the user's code of that or None."""
+    own = getattr(Tensor, name)
+
+    def get(self: MaybeNone) -> Any:
+        return own.fget(self.attribute(name) if is_generated(sys._getframe(1).f_code.co_filename) else self)
+
+    return property(get, own.fset)
+
+
+for _name in ("ndim", "dtype", "stop_gradient", "name", "place", "is_leaf", "grad"):
+    setattr(MaybeNone, _name, _attribute(_name))
 
 _SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "matmul": "@", "pow": "** or pow()",

@@ -336,8 +336,9 @@ class StagedFunction:
                     raise self._unstaged("an argument")
                 begun = iter(self.param_leaves)
                 values, state = instantiate(s.params, lambda _: next(begun))  # as they were when the body began
-            first = self.fitter.fit(first_of(s.params), values, arguments, "arguments")
-            params = pair(first, self.outer.fit(state_of(s.params), state, held))
+            with tracer.facts.elsewhere():  # what has a value here may have none in another call
+                first = self.fitter.fit(first_of(s.params), values, arguments, "arguments")
+                params = pair(first, self.outer.fit(state_of(s.params), state, held))
             if params != s.params:
                 s.params, s.param_needs = params, None
                 s.renumber()

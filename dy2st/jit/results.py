@@ -73,7 +73,12 @@ class Results:
         return [group for group in found if len(group) > 1]
 
     def fetch(self, v: Variable, number: bool = False) -> Fetched:
-        """What the run gives for a variable, made a number of Python if it stands for one."""
+        """What the run gives for a variable, made a number of Python if it stands for one.
+
+        Raises:
+            LeakError: it is one of a branch or a loop.
+        """
+        v = self._tracer.visible(v)
         return Fetched(self.fetches.setdefault(v.name, len(self.fetches)), number)
 
     def recipe(self, value: Any) -> Recipe:
@@ -101,7 +106,7 @@ class Results:
                 cls = kinds.class_name if kinds.classes == 1 else ""
                 fetched = replace(self.fetch(self._tracer.lift(value)), flag=flag.position, cls=cls)
                 return self.several.note(fetched, given)
-            fetched = self.fetch(self._tracer.visible(self._tracer.lift(value)), value._weak and value.ndim == 0)
+            fetched = self.fetch(self._tracer.lift(value), value._weak and value.ndim == 0)
             return self.several.note(fetched, value)
         if isinstance(value, DynamicList):
             for part in parts_of(value):

@@ -91,8 +91,9 @@ def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
         return "", f"refused {refusal.code} {'' if refusal.useful else '(eager raises) '}{refusal.message}"
 
     # first, and not for long: what has no end in eager mode fills the memory, which ends the process
-    if disagreement(source, [], EAGER)[0] == "no end":
-        return "no end in eager mode", ""
+    kind, what = disagreement(source, [], EAGER)
+    if kind == "no end" or (mutants and kind):
+        return f"{kind} in eager mode", ""
     kind, what = disagreement(source, limit=LIMIT)
     if not kind:
         return what, ""
