@@ -22,6 +22,7 @@ from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .foreign import is_foreign
 from .maybe_attribute import MaybeAttribute, NoAttribute
+from .maybe_value import MaybeValue
 from .undefined import Undefined, Unread, moving
 
 MISSING = object()
@@ -38,9 +39,7 @@ class Stored:
     __slots__ = ("_dy_owner",)
 
     def __init__(self, owner: Any):
-        if isinstance(owner, MaybeAttribute):
-            owner = owner.value
-        object.__setattr__(self, "_dy_owner", owner)
+        object.__setattr__(self, "_dy_owner", _there(owner))
 
     def __getattr__(self, name: str) -> Any:
         owner = self._dy_owner
@@ -82,6 +81,13 @@ class Stored:
             dict.pop(owner, key, None)
 
 
+def _there(owner: Any) -> Any:
+    """The object in what stands for one in some runs only."""
+    if isinstance(owner, MaybeAttribute):
+        owner = owner.value
+    return owner._dy_value if isinstance(owner, MaybeValue) else owner
+
+
 def stored(owner: Any) -> Stored:
     """An object as the place of its attributes and items, in which a branch or a loop finds and leaves them."""
     return Stored(owner)
@@ -89,8 +95,7 @@ def stored(owner: Any) -> Stored:
 
 def reached(owner: Any, name: str) -> Any:
     """An attribute on the way to such a place, if there is one that no code of a class computes."""
-    if isinstance(owner, MaybeAttribute):
-        owner = owner.value
+    owner = _there(owner)
     place = None if isinstance(owner, Undefined) else _place(owner, name)
     if place is None:
         return NoAttribute(name) if isinstance(owner, Undefined) else getattr(owner, name)

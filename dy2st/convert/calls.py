@@ -25,9 +25,11 @@ from .caches import cached
 from .containers import is_container
 from .conversions import conversion_of
 from .dynamic import DynamicList
+from .facts import none_flag
 from .followed import require_followed
 from .foreign import is_foreign
 from .iterators import advanced, next_, with_fresh
+from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .printing import print_
@@ -311,6 +313,12 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
     if len(args) > 1 and isinstance(args[1], OneOf):
         return choose(args[1], lambda name: _by_name(tracer, f, args[0], name, *args[2:]))
+    if (f is hasattr or len(args) > 2) and isinstance(args[0], (MaybeNone, MaybeValue)):
+        from .if_stmt import if_expr
+
+        owner, rest = args[0], args[1:]
+        there = owner.bare() if isinstance(owner, MaybeNone) else owner._dy_value
+        return if_expr(none_flag(owner), lambda: f(None, *rest), lambda: _by_name(tracer, f, there, *rest))
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
     if (f is hasattr or len(args) > 2) and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:

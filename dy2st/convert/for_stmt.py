@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from ..errors import Location, StagedValueError, StructureError
+from ..library.iteration import require_keys
 from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
@@ -52,6 +54,9 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     if type(iterable) is Deque:
         _over_deque(iterable, body, extra_test, get_state, set_state, names)
         return
+    if tracer is not None and (found := _dict_behind(iterable)) is not None:
+        _over_dict(tracer, *found, body, extra_test, get_state, set_state, names)
+        return
     iterable = fresh(iterable)
     while isinstance(iterable, Generator):
         iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
@@ -72,10 +77,55 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
 
 
+def _dict_behind(iterable: Any) -> tuple[dict, Callable[[Any], Any]] | None:
+    """The dict whose keys, values or pairs Python would iterate over, and what it gives for a key."""
+    kind = type(iterable)
+    if kind is dict:
+        return iterable, lambda key: key
+    if kind not in _OF_VIEWS:
+        return None
+    (found,) = gc.get_referents(iterable)
+    return None if type(found) is not dict else (found, partial(_OF_VIEWS[kind], found))
+
+
+def _value(d: dict, key: Any) -> Any:
+    return current(current_tracer(), d)[key]
+
+
+_OF_VIEWS: dict[type, Callable[[dict, Any], Any]] = {
+    type({}.keys()): lambda d, key: key, type({}.values()): _value, type({}.items()): lambda d, key: (key, _value(d, key)),
+}  # fmt: skip
+
+
+def _over_dict(tracer: Tracer, d: dict, item: Callable[[Any], Any], body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
+               get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """Over the keys that it has; like Python, it looks whether these have changed where the next one is asked for, also where a branch
+    may have changed them."""
+    keys = list(d)
+    there = d.keys() & keys
+
+    def look() -> None:
+        now = current(tracer, d)
+        if type(now) is not dict:
+            call(require_keys)(now, keys)
+        elif now.keys() != there:
+            raise RuntimeError(f"dictionary {'keys changed' if len(now) == len(keys) else 'changed size'} during iteration")
+
+    def visit(key: Any) -> None:
+        body(item(key))
+
+    _looking(keys, visit, look, extra_test, get_state, set_state, names)
+
+
 def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     """Over the entries; like Python's, it looks whether it has changed where the next one is asked for, or whether there is one."""
-    look = partial(call(xs.require_unchanged), xs._changes)
+    _looking(xs._entries, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
+
+
+def _looking(items: Any, body: Callable[[Any], None], look: Callable[[], None], extra_test: Callable[[], Any] | None, get_state: State,
+             set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """A loop that looks at something where it asks for the next item, or whether there is one."""
 
     def looking(item: Any) -> None:
         if extra_test is None:
@@ -85,7 +135,7 @@ def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[],
             look()
             body(item)
 
-    for_stmt(xs._entries, looking, extra_test, get_state, set_state, names)
+    for_stmt(items, looking, extra_test, get_state, set_state, names)
     if extra_test is not None:
         if_stmt(extra_test(), look, _nothing, get_state, set_state, names)
 

@@ -59,8 +59,8 @@ class Fitter:
         Raises:
             DTypeError, ShapeError, StructureError: there is no such pattern; the message names the variable.
         """
-        if same(before, new):
-            return p
+        if same(before, new) and not (isinstance(p, Var) and isinstance(new, StagedList)):
+            return p  # a list may have got entries of other kinds
         try:
             if any(isinstance(x, (NoAttribute, MaybeAttribute)) for x in (before, new)):
                 return self._attribute(p, before, new, name)

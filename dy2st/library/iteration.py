@@ -11,3 +11,12 @@ def next_or(iterator: Any, default: Any) -> Any:
         return iterator.__next__()
     except StopIteration:
         return default
+
+
+def require_keys(d: Any, keys: list[Any]) -> None:
+    """RuntimeError if a dict over which a loop runs has other keys than these."""
+    if len(d) != len(keys):
+        raise RuntimeError("dictionary changed size during iteration")
+    for key in keys:
+        if key not in d:
+            raise RuntimeError("dictionary keys changed during iteration")

@@ -1,6 +1,8 @@
-"""What reads a variable that has no value raises a NameError, as in eager mode; and a number of Python has no items."""
+"""What has no value, or is None or a number, raises what it raises in eager mode where it is used."""
 
 # ruff: noqa: B007, F821, F841 (that is what it is about)
+
+import heapq
 
 import pytest
 
@@ -46,6 +48,18 @@ def records_or_nothing(x):
     return len(found)
 
 
+def state_of_a_recursion(x):
+    if x.sum() > 100:
+        y = x * 2
+
+    def visit(k):
+        if k > 0:
+            y[0] = 1.0
+            visit(k - 1)
+
+    visit(x.shape[0] + x.argmax())
+
+
 def global_that_is_appended_to(x):
     if x.sum() > 0:
         nobody.append(x)
@@ -74,7 +88,7 @@ def global_whose_attribute_is_set(x):
 
 READERS = [
     read_first_on_both_paths_of_a_loop, two_that_wait_for_each_other, none_or_a_list_or_nothing, list_or_nothing, records_or_nothing,
-    global_that_is_appended_to, global_whose_item_is_set, global_that_is_added_to, global_whose_item_is_added_to,
+    state_of_a_recursion, global_that_is_appended_to, global_whose_item_is_set, global_that_is_added_to, global_whose_item_is_added_to,
     global_whose_attribute_is_set,
 ]  # fmt: skip
 
@@ -112,4 +126,52 @@ def test_numbers_have_no_items(function):
         with pytest.raises(TypeError) as caught:
             f(*arguments)
         messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def perhaps(x):
+    return x if x.sum() > 100 else None
+
+
+def ndim_of_none(x):
+    return perhaps(x).ndim
+
+
+def dtype_of_none(x):
+    return x * (perhaps(x).dtype == x.dtype)
+
+
+def stop_gradient_of_none(x):
+    return x * perhaps(x).stop_gradient
+
+
+def length_of_none(x):
+    return x * len(perhaps(x))
+
+
+def loop_over_none(x):
+    for v in perhaps(x):
+        x = x + v
+    return x
+
+
+def items_of_a_set(x):
+    rows = [v for v in x if v > 0]
+    return {rows}
+
+
+def heap_of_a_tensor(x):
+    heapq.heapify(x)
+
+
+ERRORS = [ndim_of_none, dtype_of_none, stop_gradient_of_none, length_of_none, loop_over_none, items_of_a_set, heap_of_a_tensor]
+
+
+@pytest.mark.parametrize("function", ERRORS, ids=lambda f: f.__name__)
+def test_the_error_is_that_of_python(function):
+    messages = []
+    for f in (function, jit.to_static(function)):
+        with pytest.raises((TypeError, AttributeError)) as caught:
+            f(Tensor([1.0, 2.0]))
+        messages.append((type(caught.value), str(caught.value)))
     assert messages[0] == messages[1]

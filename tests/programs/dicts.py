@@ -215,6 +215,46 @@ def matched(x):
             return -v
 
 
+def taken_in_a_loop_that_ends_there(x):
+    d = {"a": x, "b": x * 2}
+    for key in d:
+        if x.sum() > 0:
+            d.pop(key)
+            break
+    return d
+
+
+def changed_while_looped_over(x):
+    d = {"a": x, "b": x * 2}
+    for key in d:
+        if x.sum() > 0:
+            d.pop(key)
+    return d
+
+
+def values_set_in_the_loop(x):
+    d = {"a": x, "b": x * 2}
+    for key, v in d.items():
+        d["b"] = v + 1
+        if x.sum() > 0:
+            d[key] = d[key] * 3
+    for v in d.values():
+        d["b"] = v * 2
+        x = x + v
+    return d, x
+
+
+def else_of_a_loop_over_a_dict(x):
+    d = {"a": x, "b": x * 2}
+    for v in d.values():
+        if v.sum() > 7:
+            x = x + v
+            break
+    else:
+        x = x * 5
+    return x
+
+
 P, N, M = [3.0, 1.0], [-3.0, 1.0], [1.0, -4.0]
 
 
@@ -332,7 +372,7 @@ CASES = [
     *((f, [(P,), (N,), (M,)], 1) for f in (
         key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped,
         under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
-        added_under_a_text,
+        added_under_a_text, taken_in_a_loop_that_ends_there, changed_while_looped_over, values_set_in_the_loop, else_of_a_loop_over_a_dict,
     )),
     *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (exit_from_a_loop, set_in_a_while, carried)),
     (order_on_each_path, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),

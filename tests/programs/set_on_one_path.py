@@ -185,6 +185,33 @@ def changed_in_a_loop_that_an_iteration_leaves(x, n):
     return x * n
 
 
+def numbers_in_a_list_of_one_path(x, n):
+    if x.sum() > -10:
+        items = []
+    for k in range(n):
+        items.append(k)
+    return items, sum(items)
+
+
+class Held:
+    def __init__(self, value, count):
+        self.value, self.count = value, count
+
+
+def attribute_deleted_where_it_is_there(x):
+    best = None
+    if x.sum() > 0:
+        best = Held(x, 2)
+    if best:
+        del best.count
+    return hasattr(best, "count"), getattr(best, "value", x * 3), hasattr(best, "nothing")
+
+
+def attributes_of_an_optional_tensor(x):
+    best = x * 2 if x.sum() > 0 else None
+    return hasattr(best, "shape"), getattr(best, "ndim", 7), hasattr(best, "nothing")
+
+
 def none_under_a_new_key_in_a_loop(x):
     found = {"f": 1}
     while x.mean() < 1:
@@ -209,7 +236,10 @@ CASES = [
     *((f, _CALLS, 1) for f in (
         taken_twice, taken_and_given, heap, all_methods, tensor_written_in_a_loop, records, perhaps_another_list, by_functions_inside,
         set_before_an_exception, object_made_in_a_branch, object_made_in_a_call, deque_made_in_a_branch,
-        none_under_a_new_key_in_a_loop, function_under_a_new_key_in_a_loop,
+        attribute_deleted_where_it_is_there, attributes_of_an_optional_tensor, none_under_a_new_key_in_a_loop,
+        function_under_a_new_key_in_a_loop,
     )),
-    *((f, _WITH_NUMBERS, 1) for f in (set_by_a_loop, in_branches_and_loops, changed_in_a_loop_that_an_iteration_leaves)),
+    *((f, _WITH_NUMBERS, 1) for f in (
+        set_by_a_loop, numbers_in_a_list_of_one_path, in_branches_and_loops, changed_in_a_loop_that_an_iteration_leaves,
+    )),
 ]  # fmt: skip

@@ -229,3 +229,17 @@ def entries_kept_in_two_lists(x, n):
         KEPT["rows"].append({"a": float(i)})
     KEPT["short"] = KEPT["rows"][1:]  # error: what is in a list of dynamic length is held there as a copy, where eager
     return x
+
+
+def list_of_an_iteration_in_a_handler(x):
+    first = [x]
+    try:
+        for v in x:  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows
+            if v > 100:
+                same = first
+            if v > 0:
+                raise ValueError
+            first = [x * 2]
+    except ValueError:
+        same[0] = x * 5
+    return first

@@ -384,3 +384,22 @@ def sort_of_vectors(x, n):
 
 def sort_of_unlike_entries(x, n):
     return sorted([(x.sum(), x), (x[0], (x, x))], key=lambda t: t[0])  # error: all entries of a list that is sorted
+
+
+def list_of_optional_lists(x):
+    found = []
+    for v in x:  # error: all entries of 'found' must be of one structure, as only the run knows its length
+        found.append([v * 2] if v > 0 else None)
+    return found
+
+
+def list_that_a_closure_holds(x):
+    def recorder():
+        log = []
+        return log.append, lambda: log
+
+    if x.sum() > -100:
+        add, get = recorder()
+        for v in x:
+            add(v)
+    return len(get())  # error: a tensor that was computed inside a branch or a loop is used outside of it
