@@ -20,12 +20,12 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8
+# random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8; with MUTANTS=1 programs of the corpus, changed
 SECONDS ?= 60
 SEED ?= 0
 JOBS ?= $(shell nproc)
 fuzz: $(VENV)/.test
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals $(if $(MUTANTS),--mutants)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -9,10 +9,10 @@ from typing import Any
 from dy2st_runtime.ir import Block
 from dy2st_runtime.ir.visit import has_effect, may_raise
 
-from ..errors import StructureError
+from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
-from ..tensor.kinds import as_number, require_one_kind
+from ..tensor.kinds import as_number, is_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.logic import equal
 from ..tensor.promotion import NUMBERS
@@ -217,6 +217,9 @@ def compare(op: str, a: Any, b: Any) -> Any:
             same = _equal_items(a, b)
             return same if op == "==" else not_(same)
     if op in ("==", "!=") and (isinstance(a, DynamicList) or isinstance(b, DynamicList)):
+        if any(isinstance(x, Tensor) and is_number(x) is not True for x in (a, b)):
+            raise StagedValueError("a list whose length only the run knows is compared with a tensor, which compares the entries",
+                                   location=user_location(2), hint="make a tensor of it first: stack(items)")  # fmt: skip
         same = _equal_lists(a, b)
         return same if op == "==" else not_(same)
     if op in ("==", "!=") and (isinstance(a, StagedRange) or isinstance(b, StagedRange)):

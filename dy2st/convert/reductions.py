@@ -21,6 +21,7 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import without_bool
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
+from .behind import is_iterator
 from .codes import all_numbers, codes_of
 from .dynamic import DynamicList
 from .if_stmt import if_expr, truth
@@ -30,7 +31,7 @@ from .lists import StagedList, unlike
 from .logical import and_, compare, not_, or_, python_bool
 from .rounding import number_where
 from .structure import flatten
-from .tracer import is_staged, need_tracer
+from .tracer import current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
 # whether this Python's sum() of floats makes up for what rounding loses
@@ -135,8 +136,10 @@ def quantifier(which: str) -> Callable:
     plain, combine = getattr(builtins, which), and_ if which == "all" else or_
 
     def test(values: Any) -> Any:
+        if current_tracer() is None:
+            return plain(values)
         values = fresh(values)
-        if isinstance(values, (Lazy, Staged)):
+        if isinstance(values, (Lazy, Staged)) or is_iterator(values):
             return _until(values, which == "any")
         if isinstance(values, DynamicList):
             values = values.stack()

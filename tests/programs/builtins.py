@@ -130,6 +130,18 @@ def tuples_compared(x):
     return max(pairs)[1], min(pairs)[1], (x[0], 2) in [(x[1], 2), (x[0], 3)]
 
 
+def items_that_any_asks_for(x):
+    seen = []
+
+    def noted(v):
+        seen.append(1)
+        return v
+
+    found = any(noted(v) > 0 for v in [x.sum(), x.mean(), x[0]])
+    first = any(map(noted, [0, 3, 5]))
+    return found, first, all(noted(v) for v in [2, 0, 5]), len(seen)
+
+
 def identities_by_number(x):
     y, seen = x, {}
     for t in (x, y, x * 2):
@@ -169,4 +181,5 @@ CASES = [
     (identity_by_functions, [(P,), (N,)], 1),
     (tuples_compared, [(P,), (N,), (FOUR,)], 1),
     (identities_by_number, [(P,), (N,)], 1),
+    (items_that_any_asks_for, [(P,), (N,)], 1),
 ]

@@ -284,3 +284,9 @@ def zipped_with_texts(x, n):
 
 def tuple_of_dynamic_length(x, n):
     return tuple(x * i for i in range(n))  # error: tuple() of something whose length only the run knows is not supported
+
+
+def iterator_that_any_leaves(x):
+    tests = iter([x.sum() > 0, x.mean() > 0, x.max() > 0])
+    found = any(tests)
+    return found, next(tests, 7)  # error: how far a list_iterator has come, over which a loop has run, depends on a tensor

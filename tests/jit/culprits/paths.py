@@ -403,3 +403,8 @@ def list_that_a_closure_holds(x):
         for v in x:
             add(v)
     return len(get())  # error: a tensor that was computed inside a branch or a loop is used outside of it
+
+
+def list_compared_with_a_tensor(x):
+    rows = [v for v in x if v > -100]
+    return rows != x  # error: a list whose length only the run knows is compared with a tensor, which compares the entries
