@@ -313,6 +313,8 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     """`getattr` and `hasattr`, whose name may be one that no code contains."""
     if len(args) > 1 and isinstance(args[1], OneOf):
         return choose(args[1], lambda name: _by_name(tracer, f, args[0], name, *args[2:]))
+    if len(args) == 2 and f is getattr and isinstance(args[0], MaybeNone) and isinstance(args[1], str):
+        return getattr(args[0].attribute(args[1]), args[1])
     if (f is hasattr or len(args) > 2) and isinstance(args[0], (MaybeNone, MaybeValue)):
         from .if_stmt import if_expr
 

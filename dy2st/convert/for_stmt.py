@@ -102,7 +102,7 @@ def _over_dict(tracer: Tracer, d: dict, item: Callable[[Any], Any], body: Callab
     """Over the keys that it has; like Python, it looks whether these have changed where the next one is asked for, also where a branch
     may have changed them."""
     keys = list(d)
-    there = d.keys() & keys
+    there = set(keys)
 
     def look() -> None:
         now = current(tracer, d)

@@ -362,7 +362,7 @@ class MutantWay(Way):
         if both and (isinstance(wanted, PLAIN_ERRORS) or isinstance(found, PLAIN_ERRORS)):
             return True
         # the second: README, of a number or a tensor with dims
-        return type(found) in (TypeError, AttributeError) or (type(found) is RuntimeError and " on one path and " in str(found))
+        return type(found) in PLAIN_ERRORS or (type(found) is RuntimeError and " on one path and " in str(found))
 
     def given(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Tensor]]:
         args, leaves = [], {}

@@ -145,6 +145,10 @@ def stop_gradient_of_none(x):
     return x * perhaps(x).stop_gradient
 
 
+def named_attribute_of_none(x):
+    return getattr(perhaps(x), "ndim")  # noqa: B009
+
+
 def length_of_none(x):
     return x * len(perhaps(x))
 
@@ -164,7 +168,10 @@ def heap_of_a_tensor(x):
     heapq.heapify(x)
 
 
-ERRORS = [ndim_of_none, dtype_of_none, stop_gradient_of_none, length_of_none, loop_over_none, items_of_a_set, heap_of_a_tensor]
+ERRORS = [
+    ndim_of_none, dtype_of_none, stop_gradient_of_none, named_attribute_of_none, length_of_none, loop_over_none, items_of_a_set,
+    heap_of_a_tensor,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", ERRORS, ids=lambda f: f.__name__)
