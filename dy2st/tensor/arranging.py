@@ -9,7 +9,7 @@ from dy2st_runtime import dims
 
 from ..errors import AttributeValueError, ShapeError
 from . import creation, linalg, logic, manipulation, math, reduction, search
-from .arguments import staged
+from .arguments import one, staged
 from .dispatch import ops
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -57,6 +57,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     rest = [i for i in range(x.ndim) if i not in (a, b)]
     x = manipulation.transpose(x, [*rest, a, b])
     rows, cols = x.shape[-2:]
+    offset = one(offset) if staged(offset) else offset
     start = (_not_negative(-offset), _not_negative(offset))
     # the diagonal as every (cols + 1)th element of the flattened matrix
     count = _least(rows - start[0], cols - start[1])

@@ -408,3 +408,8 @@ def list_that_a_closure_holds(x):
 def list_compared_with_a_tensor(x):
     rows = [v for v in x if v > -100]
     return rows != x  # error: a list whose length only the run knows is compared with a tensor, which compares the entries
+
+
+def triangle_at_several_diagonals(x):
+    m = x.reshape([1, -1])
+    return paddle.tril(m, x)  # error: a tensor of shape [2] cannot be reshaped to []
