@@ -20,6 +20,7 @@ from typing import Any
 from ..errors import StagedValueError, StructureError
 from ..tensor.location import user_location
 from ..transpiler import is_generated
+from .dicts import StagedDict
 from .foreign import is_foreign
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
@@ -67,6 +68,8 @@ class Stored:
         owner = self._dy_owner
         if isinstance(owner, Undefined) or _computes_items(owner):
             return Unread(str(key))
+        if isinstance(owner, StagedDict):  # whether it has the key is asked where the user's code does
+            owner = owner.values_of
         if isinstance(owner, dict):  # without `__missing__`
             return dict.get(owner, key, Unread(str(key)))
         return owner[key]

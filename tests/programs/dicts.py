@@ -215,6 +215,20 @@ def matched(x):
             return -v
 
 
+class Rows:
+    def __init__(self):
+        self.rows = []
+
+
+def list_in_an_object_under_a_key_of_one_path(x, n):
+    found = {}
+    if n > 1:
+        found["k"] = Rows()
+    for _ in range(n - 1):
+        found["k"].rows.append(x)
+    return len(found["k"].rows) if "k" in found else -1
+
+
 def taken_in_a_loop_that_ends_there(x):
     d = {"a": x, "b": x * 2}
     for key in d:
@@ -374,7 +388,8 @@ CASES = [
         under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
         added_under_a_text, taken_in_a_loop_that_ends_there, changed_while_looped_over, values_set_in_the_loop, else_of_a_loop_over_a_dict,
     )),
-    *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (exit_from_a_loop, set_in_a_while, carried)),
+    *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (
+        exit_from_a_loop, set_in_a_while, carried, list_in_an_object_under_a_key_of_one_path)),
     (order_on_each_path, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
     (moved_to_the_end, [([1.0, 2.0],), ([-1.0, 0.5],), ([1.0, -0.5],)], 1),
     (one_order_on_both_paths, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
