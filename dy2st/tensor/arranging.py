@@ -57,8 +57,9 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     rest = [i for i in range(x.ndim) if i not in (a, b)]
     x = manipulation.transpose(x, [*rest, a, b])
     rows, cols = x.shape[-2:]
-    offset = one(offset) if staged(offset) else offset
-    start = (_not_negative(-offset), _not_negative(offset))
+    above: Any = offset
+    above = one(above) if staged(above) else above
+    start = (_not_negative(-above), _not_negative(above))
     # the diagonal as every (cols + 1)th element of the flattened matrix
     count = _least(rows - start[0], cols - start[1])
     places = creation.arange(0, count, 1, "int64") * (cols + 1) + (start[0] * cols + start[1])

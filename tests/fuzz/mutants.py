@@ -84,7 +84,7 @@ def mutant(seed: int) -> Mutant:
     rng = random.Random(seed)
     while True:
         case = rng.choice(corpus())
-        changed = _Changed(rng, sliced(case.module, case.name), case)
+        changed = Changed(rng, sliced(case.module, case.name), case)
         for _ in range(rng.choice((1, 2, 3, 4, 5, 7))):
             changed.once()
         if (text := written(changed.tree)) is not None:
@@ -122,7 +122,7 @@ _TWICE = (
 )
 
 
-class _Changed:
+class Changed:
     """A module, of which a function or one that it calls is changed."""
 
     def __init__(self, rng: random.Random, tree: ast.Module, case: Case):
@@ -134,14 +134,14 @@ class _Changed:
         self.count = 0
         self.fn = self.main
 
-    def once(self) -> None:
-        """One change."""
+    def once(self, change: Callable[[Changed, list, int, int], None] | None = None) -> None:
+        """One change: this one, or any."""
         r = self.rng
         self.fn = self.main if r.random() < 0.6 else r.choice([n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)])
         self.names = _locals(self.fn)
         block = r.choice([*_blocks(self.fn)])
         start = r.randrange(len(block))
-        r.choice(_CHANGES)(self, block, start, min(len(block), start + r.choice((1, 1, 2, 3))))
+        (change or r.choice(CHANGES))(self, block, start, min(len(block), start + r.choice((1, 1, 2, 3))))
 
     def fresh(self, stem: str) -> str:
         self.count += 1
@@ -319,8 +319,8 @@ class _Changed:
             n.value = call
 
 
-_C = _Changed
-_CHANGES: list[Callable[[_Changed, list, int, int], None]] = [
+_C = Changed
+CHANGES: list[Callable[[Changed, list, int, int], None]] = [
     *[_C.branch] * 3, _C.two_branches, _C.loop, _C.loop, _C.loop_over_a_variable, _C.counted_loop, _C.attempt, _C.at_last,
     _C.without_gradients, _C.inner_function, _C.leave, _C.leave, _C.fail, _C.swap, _C.repeat, _C.remove, _C.copy_elsewhere,
     *[_C.of_another_program] * 2, *[_C.in_place] * 4, _C.keep, _C.keep, _C.gather, _C.gather, _C.call_twice,

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dy2st import jit
 from dy2st.errors import StructureError
-from tests.fuzz import driver, found_once, kept
+from tests.fuzz import driver, found_once, kept, mutants
 from tests.fuzz.generator import Generator, alternatives, pieces, program
-from tests.fuzz.reduce import candidates, reduced, regression_test
-from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check
+from tests.fuzz.reduce import candidates, reduced, regression_test, written
+from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check, compare
 
 INTERPRETED = [name for name in WAYS if name != "native"]
 
@@ -39,6 +39,58 @@ def test_native(seed):
 def test_more_programs(seed):
     for number in range(seed, seed + 50):
         check(program(number), driver.ways_of(number, 25), number % 4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mutants(seed):
+    assert not driver.run(seed, 0, mutants=True)[0].startswith("DISAGREEMENT")
+
+
+@pytest.mark.parametrize("change", {c.__name__: c for c in mutants.CHANGES}.values(), ids=lambda c: c.__name__)
+def test_changes_of_mutants(change):
+    """Each gives another program that Python compiles, for some program."""
+    case = next(c for c in mutants.corpus() if (c.module, c.name) == ("exits", "raises_in_loop"))
+    text = ast.unparse(mutants.sliced(case.module, case.name))
+    changed = []
+    for seed in range(20):
+        new = mutants.Changed(random.Random(seed), mutants.sliced(case.module, case.name), case)
+        new.once(change)
+        changed.append(written(new.tree))
+    assert any(new is not None and new != text for new in changed)
+
+
+OWN_CLASSES = """
+KEPT = []
+class Own(Exception):
+    pass
+class Box:
+    pass
+def f(x, n):
+    if x.sum() > n:
+        raise Own("large")
+    box = Box()
+    box.rows = [x, x * 2]
+    KEPT.append(n)
+    return box, f
+program = f
+"""
+
+
+def test_objects_of_a_mutant_are_compared_by_what_is_in_them():
+    calls = [([1.0, 2.0], 5), ([3.0, 4.0], 5), ([0.0], 0)]
+    assert check(OWN_CLASSES, ["converted"], 0, calls, mutants.MutantWay) == (None, 1)
+    for other in ("x * 3", "x", "1"):
+        with pytest.raises(Disagreement, match="other: result"):
+            check_other(OWN_CLASSES, OWN_CLASSES.replace("x * 2", other), calls)
+    with pytest.raises(Disagreement, match="other: KEPT"):
+        check_other(OWN_CLASSES, OWN_CLASSES.replace("append(n)", "append(n + 1)"), calls)
+
+
+def check_other(wanted, found, calls):
+    """Compares two mutants as if one were a way to run the other."""
+    ways = [mutants.MutantWay(text, lambda f: f, 0) for text in (wanted, found)]
+    for values in calls:
+        compare(*(way.observe(values) for way in ways), "other", 1e-4)
 
 
 @pytest.mark.parametrize("function", found_once.PROGRAMS, ids=lambda f: f.__name__)
