@@ -127,9 +127,10 @@ class Watcher:
         if id(owner) in self.made:
             # its attributes end with the call, and so does what it holds that nobody has seen yet; what is read of its class counts
             _, around = self.made[id(owner)]
-            new = [c for c in found if id(c) not in self._containers]
+            new, own = [c for c in found if id(c) not in self._containers], getattr(owner, "__dict__", None)
             self._of_made.update(map(id, new))
-            self._add_inside([c for c in new if not self.was_before(c)], [f for f in self.frames if all(f is not g for g in around)])
+            made = [c for c in new if c is own or not self.was_before(c)]
+            self._add_inside(made, [f for f in self.frames if all(f is not g for g in around)])
         self._add_reached(found)
         self.watch_reached(type(owner) if id(owner) in self.made else owner)
 
