@@ -43,11 +43,12 @@ class Unrolled(BaseException):
 
 
 def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
-             set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+             set_state: Callable[[tuple], None], names: tuple[str, ...], called: str = "") -> None:  # fmt: skip
     """`for item in iterable: body(item)`, as long as `extra_test()` holds, which is asked before each item.
 
     Over a tensor, a `range` of tensors and the like it is one `while_loop`; over any other iterable it is unrolled, with
     a `cond` around each iteration from where `extra_test` depends on a tensor. What is left then of a long `range` is one `while_loop`.
+    `called` is what explain() names the iterable, if that is not its class.
     """
     tracer = current_tracer()
     iterable = current(tracer, iterable)
@@ -66,7 +67,7 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
         _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)
         return
     if tracer is not None:
-        tracer.note("for", f"unrolled while tracing: it runs over a Python {type(iterable).__name__}")
+        tracer.note("for", f"unrolled while tracing: it runs over a Python {called or type(iterable).__name__}")
     if extra_test is None:
         lists = [] if tracer is None else lists_behind(iterable)
         for item in iterable:
@@ -114,17 +115,17 @@ def _over_dict(tracer: Tracer, d: dict, item: Callable[[Any], Any], body: Callab
     def visit(key: Any) -> None:
         body(item(key))
 
-    _looking(keys, visit, look, extra_test, get_state, set_state, names)
+    _looking(keys, visit, look, extra_test, get_state, set_state, names, "dict")
 
 
 def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     """Over the entries; like Python's, it looks whether it has changed where the next one is asked for, or whether there is one."""
-    _looking(xs._entries, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
+    _looking(xs._entries, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names, "deque")
 
 
 def _looking(items: Any, body: Callable[[Any], None], look: Callable[[], None], extra_test: Callable[[], Any] | None, get_state: State,
-             set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+             set_state: Callable[[tuple], None], names: tuple[str, ...], called: str) -> None:  # fmt: skip
     """A loop that looks at something where it asks for the next item, or whether there is one."""
 
     def looking(item: Any) -> None:
@@ -135,7 +136,7 @@ def _looking(items: Any, body: Callable[[Any], None], look: Callable[[], None], 
             look()
             body(item)
 
-    for_stmt(items, looking, extra_test, get_state, set_state, names)
+    for_stmt(items, looking, extra_test, get_state, set_state, names, called)
     if extra_test is not None:
         if_stmt(extra_test(), look, _nothing, get_state, set_state, names)
 

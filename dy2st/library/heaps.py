@@ -21,20 +21,14 @@ def heappop(heap: Any) -> Any:
     last = heap.pop()
     if len(heap) == 0:
         return last
-    least = heap[0]
-    heap[0] = last
-    _sink(heap, 0)
-    return least
+    return _exchange(heap, last)
 
 
 def heapreplace(heap: Any, item: Any) -> Any:
     _require_list(heap, "heapreplace() argument 1")
     if len(heap) == 0:
         raise IndexError("index out of range")
-    least = heap[0]
-    heap[0] = item
-    _sink(heap, 0)
-    return least
+    return _exchange(heap, item)
 
 
 def heappushpop(heap: Any, item: Any) -> Any:
@@ -61,6 +55,14 @@ def nlargest(n: int, iterable: Any, key: Any = None) -> Any:
 def _require_list(heap: Any, what: str) -> None:
     if not isinstance(heap, list):
         raise TypeError(f"{what} must be list, not {type(heap).__name__}")
+
+
+def _exchange(heap: Any, item: Any) -> Any:
+    """The least item, in whose place another one comes."""
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
 
 
 def _rise(heap: Any, top: int, at: int) -> None:

@@ -80,7 +80,7 @@ def numbers(values: Any, what: str, count: int, kind: type = int) -> list[Any]:
     entries = entries if several else entries * count
     if len(entries) != count:
         raise AttributeValueError(f"{what}: expected {count} numbers, got {values!r}")
-    return [one(v) if staged(v) else kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
+    return [scalar(v) if staged(v) else kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
 
 
 def _entries(t: Tensor, what: str) -> list[Tensor]:
@@ -90,9 +90,9 @@ def _entries(t: Tensor, what: str) -> list[Tensor]:
     return [t[i] for i in range(count)]
 
 
-def one(t: Tensor) -> Tensor:
-    """A tensor of one element as one without dims; the run fails if it has several."""
-    return t if t.ndim == 0 else dispatch.ops.op("reshape2", X=t, shape=[])
+def scalar(v: Any) -> Any:
+    """A number as it is; one that only the run knows as a tensor without dims. The run fails if it has several elements."""
+    return v if not staged(v) or v.ndim == 0 else dispatch.ops.op("reshape2", X=v, shape=[])
 
 
 def integer(v: Any, what: str) -> int:

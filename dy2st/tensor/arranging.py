@@ -9,7 +9,7 @@ from dy2st_runtime import dims
 
 from ..errors import AttributeValueError, ShapeError
 from . import creation, linalg, logic, manipulation, math, reduction, search
-from .arguments import one, staged
+from .arguments import scalar, staged
 from .dispatch import ops
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -57,8 +57,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     rest = [i for i in range(x.ndim) if i not in (a, b)]
     x = manipulation.transpose(x, [*rest, a, b])
     rows, cols = x.shape[-2:]
-    above: Any = offset
-    above = one(above) if staged(above) else above
+    above = scalar(offset)
     start = (_not_negative(-above), _not_negative(above))
     # the diagonal as every (cols + 1)th element of the flattened matrix
     count = _least(rows - start[0], cols - start[1])

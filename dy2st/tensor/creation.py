@@ -13,7 +13,7 @@ from ..errors import DTypeError, IntegerRangeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
 from . import dispatch
-from .arguments import ints, one, staged
+from .arguments import ints, scalar, staged
 from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, kinds_of
@@ -304,7 +304,7 @@ def _triangle(x: Tensor, diagonal: Any, lower: bool) -> Tensor:
         return ops.op("tril_triu", X=x, diagonal=diagonal, lower=lower)
     rows, columns = x.shape[-2:]
     above = arange(columns) - ops.op("unsqueeze2", X=arange(rows), axes=[1])
-    inside = above <= one(diagonal) if lower else above >= one(diagonal)
+    inside = above <= scalar(diagonal) if lower else above >= scalar(diagonal)
     return ops.op("where", Condition=inside, X=x, Y=zeros_like(x))
 
 

@@ -33,7 +33,8 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         OutOfRangeError: an int or an entry of an index array is out of range.
         DTypeError: an index of another kind.
     """
-    x = _no_number(x, "is not subscriptable")
+    if x._weak or x._kinds is not None:
+        x = _no_number(x, "is not subscriptable")
     key = _key(index) if type(x._value) is np.ndarray and dispatch.current_recorder() is None else None
     if key is None:
         return _read(x, *parse(x, index))
@@ -50,7 +51,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
 
 
 def _no_number(x: Tensor, what: str) -> Tensor:
-    """TypeError, in Python's words, if a tensor stands for a number of Python; where only the run knows, then."""
+    """TypeError, in Python's words, if what may be a number of Python is one; where only the run knows, then."""
     name = class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name
     if is_number(x) is True:
         raise TypeError(f"{name!r} object {what}")
@@ -107,7 +108,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         OutOfRangeError, DTypeError: as for reading.
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
-    _no_number(x, "does not support item assignment")
+    if x._weak or x._kinds is not None:
+        _no_number(x, "does not support item assignment")
     value = as_tensor(value, x.dtype)
     mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     mask = mask if isinstance(mask, tuple) else _item(mask)

@@ -78,7 +78,6 @@ def _defines(node: ast.stmt) -> set[str]:
     return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
 
 
-@functools.lru_cache(1)
 def mutant(seed: int) -> Mutant:
     """The mutant of a seed, by this corpus and this version of Python."""
     rng = random.Random(seed)

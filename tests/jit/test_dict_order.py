@@ -69,3 +69,14 @@ def test_an_order_that_changes_between_calls_is_another_trace():
         assert float(f(to_tensor(1.0))) == 1.0
         d["a"] = d.pop("a")
         assert float(f(to_tensor(1.0))) == 2.0
+
+
+def test_explain_names_what_a_loop_runs_over():
+    @jit.to_static
+    def f(x):
+        for key in {"a": 1}:
+            x = x + len(key)
+        return x
+
+    f(to_tensor([1.0]))
+    assert "it runs over a Python dict" in f.explain()
