@@ -124,6 +124,13 @@ TRACE_LIMIT = Flag(
     _count,
     "how many operations a trace may have: beyond it is an error, as a loop that Python counts, and that is unrolled, seems to have no end",
 )
+WINOGRAD = Flag(
+    "DY2ST_WINOGRAD",
+    True,
+    _bool,
+    "compute convolutions of 3x3 with strides of 1 by Winograd's transforms where that pays; 0: by plain sums, in which only the pixels of "
+    "its own window round a result. Read when a kernel is made",
+)
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 

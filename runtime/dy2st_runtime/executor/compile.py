@@ -138,11 +138,11 @@ class KernelCompiler:
             self.loaded += len(objects.keys() & wanted.keys())
             objects.update(self._compile([(y, s) for y, s in tasks.items() if y not in objects]))
             with LINKING:
-                for name, symbol in needed.items():
-                    self._routines[name] = self._linker.link({symbol: objects[symbol]})[symbol]
-                    provide(name, self._routines[name])
-                # the table of symbols is the process's, which may have several compilers, so the addresses are given again
-                for name in called:
+                # the table of symbols is the process's, which may have several compilers, so addresses are given again, of what a routine
+                # calls before it is linked itself
+                for name in [*called, *needed]:
+                    if name not in self._routines:
+                        self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
                     provide(name, self._routines[name])
                 if wanted:
                     self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))

@@ -22,6 +22,10 @@ TERMS, TAPS = 64, 49
 """Terms of a sum from which on, and taps up to which, few pixels are summed one by one rather than in a vector that they do not fill."""
 PIECES = 16
 """Tasks that there should be at least, to share among threads."""
+ENTERING, LEAVING, TRANSFORMING = 100, 60, 120
+"""What it costs to transform a vector of tiles, of sums of tiles and of filters (see `winograd`), in products of a vector."""
+LARGE = 1 << 16
+"""Elements of the output that a task of transforms has at most, but for those of a row of tiles: what follows finds them in a cache."""
 
 
 def _phase(plan: int, p: int) -> int:
@@ -56,7 +60,9 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     as_packed = whole * ((rows + packing) * terms + (1 if straight else DELIVERY) * rows) + left * (rows // lanes + 2) * terms
     # with strides the columns are packed from a frame, too
     framing = FRAMING * word(plan, at.DEPTH) * word(plan, at.FRAME_AREA) // lanes if framed and word(plan, at.PHASE_W) == 1 else 0
-    packed = 1 if as_packed < direct * rows * (terms + DELIVERY) + framing and whole < direct and not in_place else 0
+    as_framed = direct * rows * (terms + DELIVERY) + framing
+    packed = 1 if as_packed < as_framed and whole < direct and not in_place else 0
+    put_words(plan, at.COST, as_packed if packed else as_framed)
     left = left if packed or in_place else 0
     vectors = whole if packed or in_place else direct
     panels = max(round_up(vectors, tiles.VECTORS), 1 if left > 0 else 0)
@@ -86,6 +92,7 @@ def _cut(plan: int, size: int, single: int, lone: int) -> None:
     put_words(plan, at.FRAME_TASKS, round_up(planes, of_task) * phases_h * framed, (planes * area + 128) * framed,
               2 * of_task * area // phases_h)  # fmt: skip
     put_words(plan, at.UNFRAMED, 0)
+    put_words(plan, at.WINOGRAD, 0)
 
 
 def plan_output(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
@@ -179,4 +186,48 @@ def _cut_spread(plan: int, pieces: int, depth: int, taps: int, products: int) ->
     put_words(plan, at.TASKS, pieces * blocks, depth * taps * products // (5 * blocks) + 1)
 
 
-PLANS: dict[str, Any] = {"conv_plan_output": plan_output, "conv_plan_input": plan_input}
+def _products(high: int, spans: int, width: int, lanes: int, rows: int, depth: int) -> int:
+    """What it costs to transform filters and to multiply them with so many rows of tiles, cut into spans."""
+    each = high // spans
+    vectors = high % spans * round_up((each + 1) * width, lanes) + (spans - high % spans) * round_up(each * width, lanes)
+    times = spans * round_up(round_up(vectors, spans), at.WINOGRAD_VECTORS)
+    # a product with a single vector waits for the filters
+    return vectors * (16 if vectors > spans else 20) * rows * depth + TRANSFORMING * times * rows * round_up(depth, lanes)
+
+
+def plan_winograd(plan: int, size: int, images: int, groups: int, depth: int, rows: int, height: int, width: int, out_height: int,
+                  out_width: int, kernel_h: int, kernel_w: int, stride_h: int, stride_w: int, dilation_h: int, dilation_w: int,
+                  top: int, left: int, single: int) -> None:  # fmt: skip
+    """Plans the output of filters of 3x3 with strides of 1: by transforms where these cost less than they save, else as `plan_output`."""
+    plan_output(plan, size, images, groups, depth, rows, height, width, out_height, out_width, kernel_h, kernel_w, stride_h, stride_w,
+                dilation_h, dilation_w, top, left, single)  # fmt: skip
+    lanes = tiles.VECTOR_BYTES // size
+    high, wide = round_up(out_height, 2), round_up(out_width, 2)
+    block_rows = round_up(round_up(rows, max(round_up(rows, at.WINOGRAD_ROWS), 1)), tiles.ROWS) * tiles.ROWS
+    blocks = round_up(rows, max(block_rows, 1))
+    planes, wanted, of_image = images * groups * blocks, PIECES // 2, 4 * high * wide * block_rows
+    # small images are put together
+    together = max(min(planes // wanted, LARGE // max(of_image, 1)), 1)
+    pieces = round_up(images, together) * groups
+    least = max(min(round_up(of_image, LARGE), high), 1)
+    most = max(min(wanted // max(planes, 1), high), least)
+    spans = most
+    products = _products(high, most, together * wide, lanes, rows, depth)
+    for fewer in range(max(least, most // 4, round_up(4, max(planes, 1))), most):
+        found = _products(high, fewer, together * wide, lanes, rows, depth)
+        if found * 10 < products * 9:
+            spans, products = fewer, found
+    # the last vector in a row of tiles may be a half or a quarter of one
+    last = wide % lanes
+    quarters = wide // lanes * 4 + (0 if last == 0 else 2 if last * 4 <= lanes else 3 if last * 2 <= lanes else 4)
+    moved = together * high * quarters * (ENTERING * depth * blocks + LEAVING * rows) // 4
+    cost = pieces * (products + moved)
+    if cost * 5 < images * groups * word(plan, at.COST) * 4:
+        _leave_frame(plan, 9, size, height, width, 3, 1, 1, top, left)
+        put_words(plan, at.PACKED, 1, 0, 1, lanes, spans, blocks, block_rows)
+        tasks = pieces * spans * blocks
+        put_words(plan, at.TASKS, tasks, cost * lanes // (5 * max(tasks, 1)) + 1)
+        put_words(plan, at.WINOGRAD, together)
+
+
+PLANS: dict[str, Any] = {"conv_plan_output": plan_output, "conv_plan_input": plan_input, "conv_plan_winograd": plan_winograd}

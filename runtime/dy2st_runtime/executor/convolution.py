@@ -139,9 +139,19 @@ def routines(dtype: str) -> dict[str, Any]:
         plane, column = word(plan, at.OUT_PLANE), word(plan, at.OUT_COLUMN)
         to = out + (((image * groups + group) * rows_all + row0) * plane + word(phase, at.PHASE_BASE)) * size
         room, left_room, sums = columns(), left_columns(), left_cells()
-        for panel in range(span * here // spans, (span + 1) * here // spans):
-            first_vector, last_vector = panel * count // here, (panel + 1) * count // here
-            begin, end, wide = first_vector * lanes, min(last_vector * lanes, total), last_vector - first_vector
+        first_panel, last_panel = span * here // spans, (span + 1) * here // spans
+        start, stop = first_panel * count // here * lanes, min(last_panel * count // here * lanes, total)
+        panels = last_panel - first_panel
+        if word(plan, at.WINOGRAD):  # these very pixels (see `winograd`)
+            pairs = round_up(high, 2)
+            start, stop = min(2 * (span * pairs // spans) * used, total), min(2 * ((span + 1) * pairs // spans) * used, total)
+            panels = round_up(round_up(stop - start, lanes), vectors)
+        in_span = round_up(stop - start, lanes)
+        for panel in range(panels):
+            first_vector, last_vector = panel * in_span // panels, (panel + 1) * in_span // panels
+            begin, wide = start + first_vector * lanes, last_vector - first_vector
+            end = min(start + last_vector * lanes, stop)
+            is_last = left > 0 and panel == panels - 1 and last_panel == here
             # beyond the last pixel of an image that has no frame there may be no memory
             gathered = packed or (not framed and end - begin < wide * lanes)
             c, c_row = cells(), width
@@ -186,14 +196,14 @@ def routines(dtype: str) -> dict[str, Any]:
                         tile(weights_here + done * a_row * size, a_row, a_channel, a_taps + 8 * t, from_panel, b_step, b_steps,
                              channels_here, taps_here, c + done * c_row * size, c_row, more, wide, first)  # fmt: skip
                         done += more
-                    if left > 0 and panel == here - 1:
+                    if is_last:
                         terms = channels_here * taps_here
                         pick(plan, phase, left_room, REDUCTION, from_, channels_here, t, taps_here, row_width, total, left)
                         dot(weights_here, a_row, left_room, REDUCTION, terms, sums, left, rows, left, first)
                     first = 0
             if not straight:
                 deliver(to, plane, word(plan, at.OUT_ROW), column, c, rows, row_width, used, begin, end)
-            if panel == here - 1:
+            if is_last:
                 for r in range(rows):
                     for p in range(left):
                         copy(to, r * plane + total + p, sums, r * left + p)

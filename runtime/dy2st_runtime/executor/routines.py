@@ -32,11 +32,12 @@ from . import (
     symbols,
     tiles,
     values,
+    winograd,
 )
 
 MODULES = (
     array_entries, arrays, calls, clock, conv_depthwise, conv_direct, conv_pack, conv_plan, conv_plans, conv_spread, convolution, dots,
-    driver, memory, products, runs, scalars, sharing, symbols, tiles, values,
+    driver, memory, products, runs, scalars, sharing, symbols, tiles, values, winograd,
 )  # fmt: skip
 """Where their source is."""
 
@@ -54,6 +55,7 @@ def functions() -> dict[str, Any]:
         found[f"conv_depthwise_{dtype}"] = conv_depthwise.depthwise(dtype)
         found[f"product_{dtype}"] = products.product(dtype)
         found.update(convolution.routines(dtype))
+        found.update(winograd.routines(dtype))
         for kernel, stride in itertools.product(conv_plan.DIRECT_KERNELS, conv_plan.DIRECT_STRIDES):
             found[f"conv_direct{kernel}{stride}_{dtype}"] = conv_direct.direct(kernel, stride, dtype)
         for kernel, stride in itertools.product(conv_plan.MAXIMA_KERNELS, conv_plan.DIRECT_STRIDES):
@@ -75,7 +77,8 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots", "conv_pack"), "product": ("tiles", "dots")}
+_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots", "conv_pack"), "product": ("tiles", "dots"),
+          "conv_winograd": ("conv_output",)}  # fmt: skip
 
 
 def _with_needed(name: str) -> list[str]:

@@ -36,13 +36,20 @@ TASKS, TASK_WORK = 45, 46
 UNFRAMED = 47
 # channels that one task copies into the frame, of the rows of one remainder
 FRAME_PLANES = 48
-HEADER = 49
+# images of a task by the transforms of `executor.winograd`; 0: by plain sums
+WINOGRAD = 49
+# what plain sums cost for an image and group, in products of a vector
+COST = 50
+HEADER = 51
 
 # record of a phase: rows and columns of its pixels, offset of the first in the output, its taps
 PHASE_HEIGHT, PHASE_WIDTH, PHASE_BASE, PHASE_TAPS, PHASE_WORDS = range(5)
 
 PLANES = 8
 """Channels that one task copies into the frame at most, or planes of a depthwise convolution."""
+
+WINOGRAD_ROWS, WINOGRAD_VECTORS, WINOGRAD_CHANNELS = 64, 8, 64
+"""Sums that `executor.winograd` has at a time, at most: of filters, of vectors of tiles; and channels between two visits of them."""
 
 DIRECT_KERNELS, DIRECT_STRIDES = (3, 5), (1, 2)
 """Depthwise filters of these heights and widths, with these strides, need no plan (`executor.conv_direct`)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .. import dtype
+from .. import config, dtype
 from ..loopir import conv_plan
 from ..loopir import nodes as n
 from . import images, windows
@@ -24,10 +24,10 @@ def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any], finish: An
     last = windows.channel_last(attrs["data_format"])
     image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
     plan, frame = temps = [cx.temp("int64", 1), cx.temp(target.dtype, 1)]
-    single = is_depthwise(f, attrs)
+    single, kind = is_depthwise(f, attrs), "winograd" if is_winograd(f, attrs) else "output"
     with images.producing(cx, [image, weights], [x, f], target, out, temps, last) as (k, (src, w), _, dst, (p, room)):
-        make_plan(k, p, room, "output", src, dst, w, axes_of(src.shape, w.shape, attrs), attrs["groups"], single)
-    _run(cx, "output", plan, frame, image, weights, target, attrs["groups"], single, finish)
+        make_plan(k, p, room, kind, src, dst, w, axes_of(src.shape, w.shape, attrs), attrs["groups"], single)
+    _run(cx, kind, plan, frame, image, weights, target, attrs["groups"], single, finish)
     images.deliver(cx, target, out, [x, f], last)
 
 
@@ -81,6 +81,12 @@ def is_direct(f: Any, attrs: dict[str, Any]) -> bool:
     return is_depthwise(f, attrs) and square and f.shape[2] in conv_plan.DIRECT_KERNELS and steps[0] in conv_plan.DIRECT_STRIDES
 
 
+def is_winograd(f: Any, attrs: dict[str, Any]) -> bool:
+    """Whether the output may be computed by transforms; the sizes say whether that pays (see `executor.winograd`)."""
+    steps, apart = (windows.pair(attrs[name], name, 1) for name in ("strides", "dilations"))
+    return config.WINOGRAD.get() and tuple(f.shape[2:]) == (3, 3) and steps == apart == (1, 1) and not is_depthwise(f, attrs)
+
+
 def pointwise(f: Any, attrs: dict[str, Any]) -> bool:
     """Whether the columns of an image are the image itself (known when the kernel is made)."""
     steps, algorithm = windows.pair(attrs["strides"], "strides", 1), attrs["padding_algorithm"]
@@ -101,8 +107,8 @@ def pay_scatter(f: Any, attrs: dict[str, Any]) -> bool:
 def make_plan(
     k: Any, plan: Any, frame: Any, kind: str, image: Any, output: Any, weights: Any, axes: Axes, groups: int, single: bool
 ) -> None:
-    """Fills the plan and makes room for the frame; kind `output`, or `input` for the gradient in the image. `single`: each plane of an
-    image is an image."""
+    """Fills the plan and makes room for the frame; kind `output`, `winograd` for one that may be made by transforms, or `input` for the
+    gradient in the image. `single`: each plane of an image is an image."""
     rows, cols = axes
     phases = rows.stride * cols.stride if kind == "input" else 1
     taps = n.as_expr(weights.shape[2]) * weights.shape[3]
@@ -131,12 +137,12 @@ def _run(cx: Any, kind: str, plan: Any, frame: Any, source: Any, weights: Any, t
             if single:
                 k.routine(f"conv_depthwise_{src.dtype}", [p, room, w, dst], groups, task, writes=[dst], work=work)
             else:
-                met = (finish.met(dst, operands) if finish else dst,) if kind == "output" else ()
+                met = () if kind == "input" else (finish.met(dst, operands) if finish else dst,)
                 k.routine(f"conv_{kind}_{src.dtype}", [p, src, room, w, dst, *met], task, writes=[dst], work=work)
             if finish:
-                part = _planes_of(k, p, task, dst) if single else _rows_of(k, p, task, dst)
-                with k.loop(part.rows) as row:
-                    at = k.let(part.row + row)
+                part = _planes_of(k, p, task, dst) if single else _rows_of(k, p, task, dst, groups)
+                with k.loop(part.images) as image, k.loop(part.rows) as row:
+                    at = k.let(part.row + image * dst.shape[1] + row)
                     channel = k.let(at % dst.shape[1] if part.channel is None else part.channel + row)
                     finish.run(k, dst, operands, outs, channel, k.let(at * part.area + part.first), part.count)
 
@@ -149,6 +155,7 @@ class Part(NamedTuple):
         first: the first element of each; `count`: how many.
         area: elements of a row.
         channel: that of the first row, where all rows are of one image.
+        images: the same rows of so many images belong to it.
     """
 
     row: Any
@@ -157,6 +164,7 @@ class Part(NamedTuple):
     count: Any
     area: Any
     channel: Any = None
+    images: Any = 1
 
 
 def _planes_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
@@ -166,8 +174,9 @@ def _planes_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
     return Part(k.let(first * filters), k.let(n.minimum(planes - first, conv_plan.PLANES) * filters), 0, area, area)
 
 
-def _rows_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
-    """The part that a task of `executor.convolution` computes: a block of rows, the pixels of a span of panels."""
+def _rows_of(k: Any, p: Any, task: Any, dst: Any, groups: int) -> Part:
+    """The part that a task of `executor.convolution` or `executor.winograd` computes: a block of rows, the pixels of a span of panels or of
+    rows of tiles."""
     word = lambda at: k.let(p[at])  # noqa: E731
     height, width = dst.shape[2:]
     area, blocks, spans, panels = k.let(n.as_expr(height) * width), word(conv_plan.BLOCKS), word(conv_plan.SPANS), word(conv_plan.PANELS)
@@ -176,13 +185,19 @@ def _rows_of(k: Any, p: Any, task: Any, dst: Any) -> Part:
     total = k.let((height - 1) * row_width + width)
     vectors = k.let((total - p[conv_plan.SINGLE] + lanes - 1) // lanes)
     block, span, plane = k.let(task % blocks), k.let(task // blocks % spans), k.let(task // blocks // spans)
+    pairs, together = k.let((n.as_expr(height) + 1) // 2), word(conv_plan.WINOGRAD)
+    step = k.let(n.maximum(together, 1))
+    image = k.let(plane // groups * step)
 
     def before(span: Any) -> Any:
         """The pixels of the output that are counted before a span."""
-        pixel = k.let(n.select(span == spans, total, n.minimum(span * panels // spans * vectors // panels * lanes, total)))
+        by_tiles = n.minimum(span * pairs // spans * 2 * width, total)
+        by_vectors = n.select(span == spans, total, n.minimum(span * panels // spans * vectors // panels * lanes, total))
+        pixel = k.let(n.select(together != 0, by_tiles, by_vectors))
         return k.let(pixel // row_width * width + n.minimum(pixel % row_width, width))
 
     first = before(span)
     row = k.let(block * block_rows)
-    top = k.let(plane * rows + row)
-    return Part(top, k.let(n.minimum(rows - row, block_rows)), first, k.let(before(span + 1) - first), area, k.let(top % dst.shape[1]))
+    top = k.let((image * groups + plane % groups) * rows + row)
+    return Part(top, k.let(n.minimum(rows - row, block_rows)), first, k.let(before(span + 1) - first), area, k.let(top % dst.shape[1]),
+                k.let(n.minimum(step, dst.shape[0] - image)))  # fmt: skip
