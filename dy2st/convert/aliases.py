@@ -213,8 +213,10 @@ class Aliases:
             tensors = [other for other in found.values() if not isinstance(other, StagedList)]
             held = {key: other for t in tensors for key, other in self.of(t).items() if isinstance(other, StagedList)}
             found = held | found
+        at = user_location()
         for other in found.values():
-            self.stale.set(other, block, user_location())
+            if not self.stale.of(other, block):  # of many that are stale already, each level of branches would keep a mark of its own
+                self.stale.set(other, block, at)
 
     def hold(self, items: StagedList, block: Block) -> None:
         """A list is an entry of another one: who changes it has to know of that."""

@@ -45,20 +45,16 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
     done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type in GROUPS}
+    owners = {id(sub): op for block in program.blocks for op in block.ops for sub in op.blocks}
     for block in program.blocks:
         if id(block) in done:
             continue
         roots = {*keep, *program.updates.values()} if block.parent is None else set(block.results)
-        roots.update(n for op in _owners(block) for n in op.attrs.get("saved", ()))
+        roots.update(owners[id(block)].attrs.get("saved", ()) if id(block) in owners else ())
         changed |= _Fuser(block, shapes, absent, roots).run()
     if changed:
         program.version += 1
     return changed
-
-
-def _owners(block: Block) -> list[Operator]:
-    """The op that has this block as an attribute."""
-    return [] if block.parent is None else [op for op in block.parent.ops if any(sub is block for sub in op.blocks)]
 
 
 class _Node:
