@@ -60,8 +60,8 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
 class _Node:
     """Ops that run together: a group, or one op that is no elementwise op.
 
-    `before` holds the nodes whose outputs it reads; `missing` the inputs that may be absent (the same for all ops of a group,
-    so that it is skipped as a whole).
+    `before` holds the nodes whose outputs it reads, `after` those that read its outputs; `missing` the inputs that may be absent (the
+    same for all ops of a group, so that it is skipped as a whole).
     """
 
     def __init__(self, index: int, op: Operator, fusable: bool, missing: frozenset[str]):
@@ -69,6 +69,15 @@ class _Node:
         self.ops = [op]
         self.fusable, self.missing = fusable, missing
         self.before: set[_Node] = set()
+        self.after: set[_Node] = set()
+
+    def reads_from(self, nodes: set[_Node]) -> None:
+        """These are now the nodes before it."""
+        for node in self.before - nodes:
+            node.after.discard(self)
+        for node in nodes - self.before:
+            node.after.add(self)
+        self.before = nodes
 
 
 class _Fuser:
@@ -109,7 +118,7 @@ class _Fuser:
         for index, op in enumerate(ops):
             fusable = self._fusable(op)
             node = _Node(index, op, fusable, self._missing(op))
-            node.before = {self.home[name] for name in reads(op) if name in self.home}
+            node.reads_from({self.home[name] for name in reads(op) if name in self.home})
             self.nodes[node] = None
             self.home.update(dict.fromkeys(op.output_names, node))
             self.index.update(dict.fromkeys(op.output_names, index))
@@ -135,12 +144,13 @@ class _Fuser:
 
     def _take_apart(self, group: _Node) -> None:
         del self.nodes[group]
+        group.reads_from(set())
         for op in group.ops:
             node = _Node(self.index[op.output_names[0]], op, False, group.missing)
             self.nodes[node] = None
             self.home.update(dict.fromkeys(op.output_names, node))
         for node in self.nodes:
-            node.before = {self.home[name] for op in node.ops for name in reads(op) if name in self.home} - {node}
+            node.reads_from({self.home[name] for op in node.ops for name in reads(op) if name in self.home} - {node})
 
     def _current(self, node: _Node) -> _Node:
         """The node that the ops of a node belong to by now."""
@@ -174,13 +184,13 @@ class _Fuser:
             return b
         a.ops = ops
         a.first, a.last = min(a.first, b.first), max(a.last, b.last)
-        a.before = (a.before | b.before) - {a, b}
+        a.reads_from((a.before | b.before) - {a, b})
+        b.reads_from(set())
         for op in b.ops:
             self.home[op.output_names[0]] = a
         del self.nodes[b]
-        for node in self.nodes:
-            if b in node.before:
-                node.before = (node.before - {b}) | ({a} if node is not a else set())
+        for node in list(b.after):
+            node.reads_from((node.before - {b}) | {a})
         return a
 
     def _one_alignment(self, ops: Iterable[Operator]) -> bool:
