@@ -28,6 +28,7 @@ from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList, parts_of
 from .structure import MaybeNumber, build
+from .undefined import Undefined
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -140,7 +141,8 @@ class Alternatives:
             new = build(p.kind, p.keys, children)
             if contents_of(new) is None:
                 return new
-            new = made.setdefault(key, new)
+            if not all(isinstance(x, Undefined) for x in originals):  # else what is within it has no other parts
+                new = made.setdefault(key, new)
             found.setdefault(id(new), (new, [x if type(x) is p.kind else None for x in originals]))
             return new
 

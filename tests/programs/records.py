@@ -49,6 +49,23 @@ def beam_search(x, n):
     return best[0], best[1], best[2], len(beams)
 
 
+def appended_by_a_function(x, n):
+    beams = [(x.sum() * 0, x, [0])]
+    step = 0
+    while step < n:
+        candidates = []
+        for score, h, tokens in beams:
+            for j in range(2):
+
+                def add():
+                    candidates.append((score + h[j], h * 0.5, [*tokens, j]))  # noqa: B023
+
+                add()
+        beams = candidates[:3]
+        step += 1
+    return beams[0][0], beams[0][1], beams[-1][2], len(beams)
+
+
 def beam_of_objects(x, n):
     beams = [Hypothesis(x.sum(), [1])]
     for i in range(n):
@@ -289,6 +306,7 @@ CASES = [
     (tuples, RUNS, 1),
     (named_tuples, RUNS, 1),
     (beam_search, RUNS, 1),
+    (appended_by_a_function, RUNS, 1),
     (beam_of_objects, RUNS, 1),
     (beam_from_nothing, RUNS, 1),
     (entries_with_empty_parts, [(P,), (N,), ([0.5],)], 1),
