@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dy2st import jit
 from dy2st.errors import StructureError
-from tests.fuzz import driver, found_once, kept, mutants
+from tests.fuzz import changes, constructs, driver, found_once, kept, mutants
 from tests.fuzz.generator import Generator, alternatives, pieces, program
 from tests.fuzz.reduce import candidates, reduced, regression_test, written
 from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check, compare
@@ -46,14 +46,14 @@ def test_mutants(seed):
     assert not driver.run(seed, 0, mutants=True)[0].startswith("DISAGREEMENT")
 
 
-@pytest.mark.parametrize("change", {c.__name__: c for c in mutants.CHANGES}.values(), ids=lambda c: c.__name__)
+@pytest.mark.parametrize("change", {c.__name__: c for c in constructs.ALL}.values(), ids=lambda c: c.__name__)
 def test_changes_of_mutants(change):
     """Each gives another program that Python compiles, for some program."""
-    case = next(c for c in mutants.corpus() if (c.module, c.name) == ("exits", "raises_in_loop"))
-    text = ast.unparse(mutants.sliced(case.module, case.name))
+    case = next(c for c in changes.corpus() if (c.module, c.name) == ("exits", "raises_in_loop"))
+    text = ast.unparse(changes.sliced(case.module, case.name))
     changed = []
     for seed in range(20):
-        new = mutants.Changed(random.Random(seed), mutants.sliced(case.module, case.name), case)
+        new = changes.Changed(random.Random(seed), changes.sliced(case.module, case.name), case)
         new.once(change)
         changed.append(written(new.tree))
     assert any(new is not None and new != text for new in changed)

@@ -173,7 +173,7 @@ class Way:
                 found.leaves = [value(leaf) for leaf in found.leaves]
                 found.rest |= {f"value of argument {i}": value(t) for i, t in enumerate(args)} | self.state.values()
                 self.state.settle()
-        found.shown = re.sub(r"stop_gradient=\w+", "", shown.getvalue())  # of some tensors only the run knows it
+        found.shown = _without_flags(shown.getvalue())
         return found
 
     def given(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Tensor]]:
@@ -226,7 +226,11 @@ def equal(a: Any, b: Any, tolerance: float) -> bool:
 
 
 def message(error: BaseException) -> str:
-    return error.message if isinstance(error, Dy2stError) else str(error)
+    return _without_flags(error.message if isinstance(error, Dy2stError) else str(error))
+
+
+def _without_flags(text: str) -> str:
+    return re.sub(r"stop_gradient=\w+", "", text)  # of some tensors only the run knows it
 
 
 def _is_one_class(a: type, b: type) -> bool:
