@@ -31,6 +31,8 @@ MISSING = object()
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 # whose attributes nobody assigns; they lead to what may change
 _READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
+# where objects keep what is not in their `__dict__`: slots, and what classes written in C compute, as the `args` of exceptions
+_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
 
 
@@ -135,7 +137,7 @@ def _place(owner: Any, name: str) -> str | None:
     foreign = is_ignored(cls) and not layer
     found, attributes = defined(cls, name), dict_of(owner)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
-        if foreign:
+        if foreign or isinstance(found, types.GetSetDescriptorType):  # of a class that is written in C, as the `args` of exceptions
             return None
         return "own" if isinstance(found, types.MemberDescriptorType) else "computed"
     if attributes is None or (foreign and isinstance(defined(cls, "__setattr__"), types.FunctionType)):
@@ -176,7 +178,7 @@ def held(owner: Any, name: str) -> Any:
     if isinstance(owner, type):
         return vars(owner).get(name, MISSING)
     slot = defined(type(owner), name)
-    if isinstance(slot, types.MemberDescriptorType):
+    if isinstance(slot, _SLOTS):
         try:
             return slot.__get__(owner)
         except AttributeError:
@@ -191,7 +193,7 @@ def put(owner: Any, name: str, value: Any) -> None:
     attributes = dict_of(owner)
     if isinstance(owner, type):
         type.__setattr__(owner, name, value)
-    elif attributes is not None and not isinstance(defined(type(owner), name), types.MemberDescriptorType):
+    elif attributes is not None and not isinstance(defined(type(owner), name), _SLOTS):
         if hasattr(type(owner), "sublayers") and name not in attributes and not isinstance(value, MaybeAttribute):
             setattr(owner, name, value)  # a parameter or a layer has its place elsewhere
         else:

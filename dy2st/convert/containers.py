@@ -192,7 +192,7 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
                 continue
             conversion_of(x)
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
-        if isinstance(own, dict) and id(own) not in seen and (own or parts is None):
+        if isinstance(own, dict) and id(own) not in seen and (own or parts is None or isinstance(x, BaseException)):
             seen[id(own)] = own
             stack += own.values()
             if attributes is not None:

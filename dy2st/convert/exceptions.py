@@ -17,11 +17,15 @@ from ..tensor import Tensor
 from ..tensor.kinds import require_one_kind
 from .containers import containers_of, held_by
 from .lists import StagedList
+from .maybe_attribute import MaybeAttribute
 from .optional import MaybeNone
 from .printing import texts
 from .structure import Tree, flatten, unflatten
 from .texts import MARK, text
 from .tracer import Tracer, is_staged
+
+_OF_PYTHON = 1 << 9
+"""The flag of classes that a `class` statement has made (Py_TPFLAGS_HEAPTYPE)."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class Again:
         leaves, self.tree = flatten((_given(error), *_held(error)))
         if _holds(self.tree, MaybeNone):
             raise self._refused("a value that may be None")
+        if _holds(self.tree, MaybeAttribute):
+            raise self._refused("an attribute that it has in some runs only")
         self.leaves = list(map(self._leaf, leaves))
         cause = error.__cause__
         self.cause = None if cause is None else Again(tracer, cause, location)
@@ -69,7 +75,7 @@ class Again:
         name = type(error).__name__
         # that of a KeyError is what `repr` says of the key
         (key,) = error.args if isinstance(error, KeyError) and len(error.args) == 1 else (None,)
-        said = format(key) if is_staged(key) else str(error) if error.args else ""
+        said = str.__str__(format(key) if is_staged(key) else str(error) if error.args else "")
         self.text = f"{name}: {said}" if is_staged(key) or said else name
 
     def _leaf(self, x: Any) -> Any:
@@ -97,7 +103,8 @@ class Again:
         """The exception, given the values of `tensors`."""
         given, *held = unflatten(self.tree, [self._now(x, values) for x in self.leaves])
         cls = type(self.error)
-        new = cls.__new__(cls, *given)  # its own `__init__` may do anything, and has run once
+        built_in = next(c for c in cls.__mro__ if not c.__flags__ & _OF_PYTHON)
+        new = built_in.__new__(cls, *given)  # its own `__new__` and `__init__` may do anything, and have run once
         _fill(new, *held)
         if self.cause is not None:
             new.__cause__ = self.cause.make(values[self.offset :])

@@ -158,7 +158,7 @@ def _kept_by(tracer: Tracer, iterable: Any) -> Iterable[Any]:
             owners.append(x)
         elif (frame := getattr(x, "gi_frame", None)) is not None:
             owners += frame.f_locals.values()
-    known = {id(c) for c in containers_of(*(v for *_, v in named_variables()))}
+    known = {id(c) for c in containers_of(*(v for *_, v in named_variables()), *tracer.put_outside())}
     return [c for c in containers_of(*owners) if id(c) not in known and id(c) not in tracer.before]
 
 

@@ -27,7 +27,7 @@ from .structure import MaybeObject
 from .tracer import Tracer, need_tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
-_OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError)
+_OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError, StopIteration)
 # what Python says there of a value that can never do what is asked of it
 _OF_VALUES = re.compile(
     r"'\w+' object (is not (iterable|an iterator|reversible|callable|subscriptable)|does not support item assignment)"

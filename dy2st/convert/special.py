@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import sys
 import threading
 import types
@@ -86,12 +87,11 @@ class SpecialMethods:
         self._keys: list[tuple[type, str]] = []
 
     def convert(self, cls: type) -> None:
-        """Lets the special methods and properties of a class, and of its bases, be the converted ones."""
-        for c in cls.__mro__:
+        """Lets the special methods and properties of a class, of its bases, and of their class, be the converted ones."""
+        for c in (*cls.__mro__, *inspect.getmro(type(cls))):
             if c not in self._classes:
                 self._classes.add(c)
-                # an exception is made once more, and shown, where the program raises it
-                if not is_foreign(c.__module__) and not issubclass(c, BaseException):
+                if not is_foreign(c.__module__):
                     self._keys += _replaced.enter(c)
 
     def ask(self, cls: type) -> None:
@@ -189,7 +189,9 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
         tracer = current_tracer()
         if tracer is None:
             return raw(*args, **kwargs)
-        if new:
+        if new and isinstance(args[0], BaseException):  # which branches do not take apart: it has more than attributes
+            tracer.watch_arguments(args[0])
+        elif new:
             tracer.make(args[0])
         if new or static:
             return call(raw)(*args, **kwargs)

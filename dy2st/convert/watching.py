@@ -16,7 +16,7 @@ from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_con
 from .dicts import StagedDict
 from .frames import Frame
 from .holders import is_holder, parts_of
-from .places import slots_of
+from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import variable_values
 from .snapshot import Snapshot
@@ -79,6 +79,7 @@ class Watcher:
         self.special = SpecialMethods()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
+        self._arguments: dict[int, AttributeVariable] = {}
         self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
 
     def watch(self, *values: Any) -> None:
@@ -114,7 +115,11 @@ class Watcher:
 
     def held_outside(self) -> list[Any]:
         """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""
-        return [*_held_by_all(self.root), *(x for x, _ in self.made.values())]
+        return [*self.put_outside(), *(x for x, _ in self.made.values())]
+
+    def put_outside(self) -> Iterable[Any]:
+        """What the containers of the outside hold now."""
+        return _held_by_all(self.root)
 
     def own(self, owner: Any) -> None:
         """A method of this object is called: its attributes are state, also for what is being traced already."""
@@ -144,6 +149,12 @@ class Watcher:
         if id(new) not in self.made:
             self.made[id(new)] = new, list(self.frames)
             self._containers.update((id(v), v) for v in slots_of(new))  # what its slots hold, to branches that begin later
+
+    def watch_arguments(self, error: BaseException) -> None:
+        """The `args` of an exception that is being made, which its `__init__` may set in a branch."""
+        if id(error) not in self._arguments:
+            self._arguments[id(error)] = variable = AttributeVariable("args", error)
+            self._containers[id(variable)] = variable
 
     def enter(self, function: Any, converted: Any) -> None:
         """A function of the user is called: the variables outside of it that it, as it is `converted`, assigns are state."""

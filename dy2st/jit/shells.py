@@ -49,6 +49,8 @@ def put_together(keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return copy.deepcopy(shell) if isinstance(shell, (StringIO, BytesIO)) else copy.copy(shell)
     new = _emptied(shell)
     for name, value in zip(names, children, strict=False):
+        if isinstance(new, BaseException) and getattr(new, name, None) is value:
+            continue  # None is not the same as nothing in all slots: an OSError shows it
         if not isinstance(value, NoAttribute):
             object.__setattr__(new, name, value)
     rest = children[len(names) :]
@@ -71,16 +73,29 @@ def _emptied(value: Any) -> Any:
 
 
 def _slots(value: Any) -> dict[str, Any]:
-    """What is in the slots of an object of the user's, as it is kept there."""
-    found: dict[str, Any] = {}
-    for c in () if is_ignored(type(value)) else type(value).__mro__:
+    """What is in the slots of an object of the user's, or of an exception, as it is kept there."""
+    is_exception = isinstance(value, BaseException)
+    found: dict[str, Any] = _beside_attributes(value) if is_exception else {}
+    for c in () if is_ignored(type(value)) and not is_exception else type(value).__mro__:
         for name, slot in vars(c).items():
+            if is_exception and name in _OF_EXCEPTIONS:
+                continue
             if isinstance(slot, types.MemberDescriptorType):
                 try:
                     found[name] = slot.__get__(value)
                 except AttributeError:  # there is nothing in it
                     continue
     return found
+
+
+_OF_EXCEPTIONS = ("__suppress_context__", "obj")
+"""Slots of exceptions that are for who shows the error: the object that lacks an attribute may be anything of the trace."""
+
+
+def _beside_attributes(error: BaseException) -> dict[str, Any]:
+    """What an exception holds that is neither an attribute nor in a slot."""
+    cause = error.__cause__
+    return {"args": error.args} if cause is None else {"args": error.args, "__cause__": cause}
 
 
 def kept_by(value: Any, outside: Container[Any]) -> Iterator[Any]:

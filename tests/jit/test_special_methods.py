@@ -112,3 +112,37 @@ def test_length_and_truth_are_checked_as_in_python():
         len(Wrong())
     with pytest.raises(ValueError, match="should return >= 0"):
         jit.to_static(lambda x: x * len(Wrong()))(tensor(1.0))
+
+
+MADE, TIMES = [], 0
+
+
+class Registered(type):
+    def __call__(cls, *args):
+        global TIMES
+        TIMES += 1
+        new = super().__call__(*args)
+        MADE.append(new.v)
+        return new
+
+    def __getitem__(cls, i):
+        return MADE[i]
+
+
+class Registering(metaclass=Registered):
+    def __init__(self, v):
+        self.v = v
+
+
+def test_methods_of_a_metaclass():
+    """What they change is changed by each call, on the path that it takes."""
+
+    def function(x):
+        if x.sum() > 0:
+            return Registering(x).v * 2 + Registering[0]
+        return x
+
+    static = jit.to_static(function)
+    for sign, times in ((1, 1), (-1, 1), (1, 2)):
+        result = static(Tensor([1.0]) * sign).item()
+        assert (result, TIMES, [v.item() for v in MADE]) == (3.0 if sign > 0 else -1.0, times, [1.0] * times)

@@ -446,7 +446,21 @@ def iterators_left_in_wrappers(x):
     return x, next((v for v in iter((1.0, 5.0, 20.0)) if v > x.sum()), 0.0)
 
 
+def ends_at_once(x):
+    def found():
+        return x * 2
+        yield x
+
+    try:
+        return next(found())
+    except StopIteration as end:
+        if x.sum() > 0:
+            next(found())
+        return end.value
+
+
 CASES = [
+    (ends_at_once, [(P,), (N,)], 1),
     (opened_once_for_each_loop, [(P,), (N,)], 1),
     (own_iterator_in_the_header_of_a_loop, [(P,), (N,)], 1),
     (iterators_left_in_wrappers, [(P,), (N,)], 1),

@@ -274,6 +274,22 @@ def own_iterator_numbered_and_left_by_a_tensor(x):
     return x * numbers.n
 
 
+_OPENED = []
+
+
+class CountingKept(CountingUp):
+    def __init__(self):
+        super().__init__()
+        _OPENED.append(self)
+
+
+def own_iterator_kept_outside(x):
+    for n in CountingKept():  # error: to take an item from what the loop runs over changes what is used elsewhere
+        if x.sum() > n:
+            break
+    return x
+
+
 def zipped_with_texts(x, n):
     kept = []
     for i in range(n):
