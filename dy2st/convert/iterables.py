@@ -14,7 +14,7 @@ from ..tensor.attribute import count
 from ..tensor.dispatch import ops
 from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
-from ..tensor.kinds import as_number
+from ..tensor.kinds import as_number, require_whole
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, weak_dtype
 from .dynamic import DynamicList
@@ -102,6 +102,7 @@ class StagedRange(Staged):
         if not isinstance(b, Tensor):
             return b.__index__()
         number = count(b)
+        require_whole(b)
         if not b.dtype.startswith(("int", "uint", "bool")) or (isinstance(number, int) and number != 1):
             raise _no_index(b)
         if isinstance(number, Tensor):

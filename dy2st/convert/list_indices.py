@@ -10,6 +10,7 @@ from dy2st_runtime.ir import Variable
 from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.kinds import require_whole
 from ..tensor.location import user_location
 from .optional import MaybeNone
 
@@ -26,6 +27,7 @@ def integer(i: Any) -> Tensor:
         return dispatch.constant(np.asarray(i.__index__(), np.int64))
     if isinstance(i, MaybeNone):
         i = i.require("list indices must be integers or slices, not NoneType")
+    require_whole(i)
     if not i.dtype.startswith(("int", "uint", "bool")) and i._weak:
         raise TypeError("list indices must be integers or slices, not float")
     if not i.dtype.startswith(("int", "uint", "bool")) or any(d not in (1, -1) for d in i._value.shape):

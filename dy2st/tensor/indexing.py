@@ -18,7 +18,7 @@ from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
 from .attribute import count, sizes
 from .dispatch import ops
-from .kinds import class_of_numbers, is_number
+from .kinds import class_of_numbers, is_number, require_whole
 from .location import user_location
 from .promotion import as_plain_tensor, as_tensor
 from .tensor import Tensor
@@ -200,6 +200,8 @@ def _item(i: Any) -> Any:
         i = i.as_tensor()
     if isinstance(i, (list, tuple, np.ndarray)):
         i = as_tensor(np.asarray(i, np.int64) if isinstance(i, (list, tuple)) and not len(i) else i)
+    if isinstance(i, Tensor):
+        require_whole(i)
     if not isinstance(i, Tensor) or i.dtype.startswith("float"):
         kind = f"a {i.dtype} tensor" if isinstance(i, Tensor) else type(i).__name__
         raise DTypeError(
@@ -215,8 +217,26 @@ def _bound(b: Any) -> Any:
     if b is None or isinstance(b, int):
         return b
     if isinstance(b, Tensor) and (b.is_symbolic or not dispatch.in_dynamic_mode()):
-        return b
+        return _scalar(b)
+    if not hasattr(b, "__index__"):
+        raise TypeError(_NO_BOUND)
     return b.__index__()
+
+
+_NO_BOUND = "slice indices must be integers or None or have an __index__ method"
+
+
+def _scalar(b: Tensor) -> Tensor:
+    """A bound of a slice that only the run knows, without dims, as Python would ask it for an int."""
+    number = count(b)
+    require_whole(b)
+    if not b.dtype.startswith(("int", "uint", "bool")) or (isinstance(number, int) and number != 1):
+        if b._weak:
+            raise TypeError(_NO_BOUND)
+        raise DTypeError(
+            f"only an integer tensor with one element can be an index, got {b.dtype}{list(b._value.shape)}", location=user_location(4)
+        )
+    return ops.op("reshape2", X=b, shape=[]) if b.ndim else b
 
 
 def _consumed(i: Any) -> int:

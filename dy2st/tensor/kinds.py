@@ -231,6 +231,12 @@ def resolved(t: Tensor) -> Tensor:
     return plain
 
 
+def require_whole(t: Tensor) -> None:
+    """DTypeError if a tensor, which is to be an index or a size, may be a float in some runs only."""
+    if t._kinds is not None and _dtype.is_float(t.dtype):
+        raise t._kinds.fail("an index is an integer")
+
+
 def require_one_kind(t: Tensor, use: str) -> None:
     """DTypeError if a tensor may be of several kinds."""
     if t._kinds is not None:

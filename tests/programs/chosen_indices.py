@@ -42,7 +42,25 @@ def made_a_tensor_of_entries(x, n):
     return dy2st.to_tensor([i for i, v in enumerate(x) if v > n]) * 2
 
 
+def float_bounds(x, n):
+    y = x * n
+    return y[x[0] :]
+
+
+def float_bounds_of_what_is_written(x):
+    y = x * 1
+    y[: x[0]] = 0.0
+    return y
+
+
+def bounds_of_numbers(x, n):
+    return x[n * 1.0 :]
+
+
 CASES = [
+    (float_bounds, [(P, 1)], 0),
+    (float_bounds_of_what_is_written, [(P,)], 0),
+    (bounds_of_numbers, [(P, 1)], 0),
     (made_a_tensor, [(P, 1), (M, 0), (N, 0)], 1),
     (made_a_tensor_of_entries, [(P, 1), (M, 0)], 1),
     (chosen, [(P,), (M,), (N,)], 1),

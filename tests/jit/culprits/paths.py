@@ -413,3 +413,19 @@ def list_compared_with_a_tensor(x):
 def triangle_at_several_diagonals(x):
     m = x.reshape([1, -1])
     return paddle.tril(m, x)  # error: a tensor of shape [2] cannot be reshaped to []
+
+
+def index_that_is_a_tensor_on_one_path(x):
+    k = 1 if x.sum() > 0 else x
+    try:
+        return "abc"[k]  # error: 'the value of the expression' is a Python int on one path and float32[2] on the other
+    except TypeError:
+        return "none"
+
+
+def bound_that_is_a_float_on_one_path(x):
+    k = 1 if x.sum() > 0 else 2.0
+    try:
+        return x[k:]  # error: 'the value of the expression' is a Python int on one path and a Python float on
+    except TypeError:
+        return x
