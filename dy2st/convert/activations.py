@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
@@ -16,6 +16,7 @@ from .lists import StagedList
 from .options import OneOf, Options, values_of
 from .snapshot import Snapshot
 from .structure import Tree, flatten, split
+from .texts import StagedText
 from .types import same
 
 UNROLLED = 30
@@ -24,6 +25,9 @@ between them (a number that counts down, a static shape): it may come to an end.
 
 UNROLLED_IN_ALL = 150
 """So many calls inside one, under conditions, are traced one by one: where each makes two, 30 inside each other would be a billion."""
+
+MOST_LEAVES = 2_000
+"""So many parts may the arguments of a call have before it is asked whether they grow from call to call."""
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -105,6 +109,11 @@ class Activation:
         objects = tuple(id(x) for x, k in zip(leaves, kinds, strict=True) if k is type(x))
         return Activation(arguments, Kind(code, _in_any_trace(tree), (dispatch.is_grad_enabled(), *kinds)), objects, level, None)
 
+    def has_grown(self, around: Sequence[Activation]) -> bool:
+        """Whether it has far more to look at than the first call around it: lists in its arguments that double would fill the memory."""
+        first, own = (len(a.kind.leaves or ()) for a in (around[0], self))
+        return own > max(MOST_LEAVES, 2 * first) and self.level > around[0].level
+
     def repeats(self, other: Activation) -> bool:
         """Whether it is another call all over again, as far as Python can tell, but under a condition on tensors: no argument and
         nothing outside has changed that Python could decide by."""
@@ -136,7 +145,7 @@ def _in_any_trace(tree: Tree) -> Tree:
 
 
 def _kind_of_option(x: Any) -> Any:
-    if isinstance(x, (*NUMBERS, str, bytes)):
+    if isinstance(x, (*NUMBERS, str, bytes)) and not isinstance(x, StagedText):
         return type(x), x
     return x.__code__ if isinstance(x, FunctionType) else id(x)
 
@@ -146,7 +155,7 @@ def _kind_of_leaf(x: Any) -> Any:
         return ("tensor", x.dtype, tuple(x._value.shape), x._weak, x._kinds)
     if isinstance(x, StagedList):
         return ("list", x.dtype, x.element_shape)
-    if isinstance(x, (*NUMBERS, str, bytes, type(None))):
+    if isinstance(x, (*NUMBERS, str, bytes, type(None))) and not isinstance(x, StagedText):
         return (type(x), x)
     return type(x)
 

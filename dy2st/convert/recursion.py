@@ -87,13 +87,19 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
             return staged.call(arguments)
     new = Activation.of(code, arguments, len(tracer.frames))
     if new.kind in tracer.recursive or new.kind.general in tracer.recursive:
+        around = [Activation.of(code, s.arguments, 0) for s in tracer.staged if s.code is code]
+        if around and new.has_grown(around):
+            raise RecursionLimitError(
+                f"{original.__name__!r} calls itself under a condition on tensors, each time with more in its arguments",
+                location=user_location(), hint="let them be of one structure: tensors, or lists of these",
+            )  # fmt: skip
         return StagedFunction(tracer, original, f, arguments, new.kind.general in tracer.recursive).stage()
     around = [a for a in tracer.activations if a.kind.code is code]
     if around:
         if any(new.repeats(a) for a in around):
             raise Reentered(new.kind)
         around[0].inside += new.level > around[0].level
-        if under_conditions([*around, new]) > UNROLLED or around[0].inside > UNROLLED_IN_ALL:
+        if under_conditions([*around, new]) > UNROLLED or around[0].inside > UNROLLED_IN_ALL or new.has_grown(around):
             raise Reentered(new.kind.general)
         new.before = tracer.snapshot()
     tracer.activations.append(new)

@@ -315,7 +315,16 @@ LOWER = [[v - 2 for v in row] for row in ROWS]
 FIRST, COUNT = [1.0, 4.0, 0.0, 0.0, 0.0, 0.0], [3.0, 2.0, 0.0, 0.0, 0.0, 0.0]
 W = [0.5, 1.5]
 
+def doubled(rows, n):
+    return (rows[-1], len(rows)) if n == 0 else doubled([*rows, *rows], n - 1)
+
+
+def lists_that_double(x, n):
+    return doubled([x, x * 2], n)
+
+
 CASES = [
+    (lists_that_double, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (doubles, [([1.0, 2.0],), ([20.0],), ([0.5, 0.0],)], 1),
     (factorial, [(5,), (1,)], 1),
     (ackermann, [(1, 2), (0, 3), (2, 1)], 1),

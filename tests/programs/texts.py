@@ -48,6 +48,41 @@ def lists_in_texts(x, n):
     raise ValueError(text + " of %d" % n + f" {(x.shape, {'n': int(n)})}")  # noqa: UP031
 
 
+def told(text, seen=()):
+    print(text)
+    return len(seen)
+
+
+class Log:
+    def __init__(self, title):
+        self.rows = 0
+        print(title)
+
+    def add(self, text):
+        self.rows += 1
+        print(self.rows, text)
+
+
+def handed_to_functions(x, n):
+    log = Log(f"{x}")
+    for i in range(n):
+        log.add(f"row {i}: {x[i]}")
+        if x[i] > 1:
+            log.add(f"{x[i]} > 1")
+    return told(f"{n} rows", [x]), log.rows
+
+
+def handed_on(x, text):
+    if x.sum() > 7:
+        print(text)
+        return x
+    return handed_on(x + 1, text)
+
+
+def handed_to_a_recursive_function(x):
+    return handed_on(x, f"from {x}")
+
+
 P, N, BIG, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [1e4, 1.0], [float("inf"), 1.0]
 
 CASES = [
@@ -59,5 +94,7 @@ CASES = [
     (size_of_half, [(P,), (BIG,)], 1),
     (power_of_a_float, [(P,), (N,)], 1),
     (lists_in_texts, [(P, 0), (P, 1), (P, 2)], 1),
+    (handed_to_functions, [(P, 3), (N, 1), (P, 0)], 1),
+    (handed_to_a_recursive_function, [(P,), (N,)], 1),
     (key_in_dict, [(P,), (N,)], 1),
 ]

@@ -53,6 +53,12 @@ def list_in_an_argument_replaced_in_recursion(x, n, rows=None):
     return list_in_an_argument_replaced_in_recursion(x + 1, n - 1, [[x], []])  # error: 'list_in_an_argument_replaced_in_recursion' calls
 
 
+def nested_deeper_in_each_call(x, n):
+    if n == 0:
+        return x
+    return nested_deeper_in_each_call([x, x, n], n - 1)  # error: 'nested_deeper_in_each_call' calls itself under a condition on tensors
+
+
 def recursion_without_end(x):
     y = recursion_without_end(x - 1) if x.sum() > 0 else recursion_without_end(x + 1)  # error: 'recursion_without_end' calls itself on
     return y * 2
