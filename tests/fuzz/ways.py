@@ -173,7 +173,7 @@ class Way:
                 found.leaves = [value(leaf) for leaf in found.leaves]
                 found.rest |= {f"value of argument {i}": value(t) for i, t in enumerate(args)} | self.state.values()
                 self.state.settle()
-        found.shown = _without_flags(shown.getvalue())
+        found.shown = _comparable(shown.getvalue())
         return found
 
     def given(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Tensor]]:
@@ -226,11 +226,12 @@ def equal(a: Any, b: Any, tolerance: float) -> bool:
 
 
 def message(error: BaseException) -> str:
-    return _without_flags(error.message if isinstance(error, Dy2stError) else str(error))
+    return _comparable(error.message if isinstance(error, Dy2stError) else str(error))
 
 
-def _without_flags(text: str) -> str:
-    return re.sub(r"stop_gradient=\w+", "", text)  # of some tensors only the run knows it
+def _comparable(text: str) -> str:
+    """A text without what differs from run to run: addresses, and the flags of tensors of which only the run knows them."""
+    return re.sub(r"stop_gradient=\w+| at 0x[0-9a-f]+", "", text)
 
 
 def _is_one_class(a: type, b: type) -> bool:
