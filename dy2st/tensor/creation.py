@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.dtype import to_numpy
 
-from ..errors import DTypeError, IntegerRangeError
+from ..errors import AttributeValueError, DTypeError, IntegerRangeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
 from . import dispatch
 from .arguments import ints, scalar, staged
 from .dispatch import ops
 from .failures import raise_if
-from .kinds import Kind, kinds_of
+from .kinds import Kind, kinds_of, require_whole
 from .location import user_location
 from .promotion import as_tensor, cast, is_weak, weak_dtype
 from .tensor import Parameter, Tensor, to_array
@@ -302,9 +302,15 @@ def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Tensor:
 def _triangle(x: Tensor, diagonal: Any, lower: bool) -> Tensor:
     if not staged(diagonal) or x.ndim < 2:  # which the op refuses
         return ops.op("tril_triu", X=x, diagonal=diagonal, lower=lower)
+    diagonal = scalar(diagonal)
+    if not diagonal.dtype.startswith(("int", "uint", "bool")):
+        require_whole(diagonal)
+        raise AttributeValueError(
+            f"tril_triu: attribute 'diagonal' must be INT, got a {diagonal.dtype} tensor", location=user_location(3)
+        )
     rows, columns = x.shape[-2:]
     above = arange(columns) - ops.op("unsqueeze2", X=arange(rows), axes=[1])
-    inside = above <= scalar(diagonal) if lower else above >= scalar(diagonal)
+    inside = above <= diagonal if lower else above >= diagonal
     return ops.op("where", Condition=inside, X=x, Y=zeros_like(x))
 
 

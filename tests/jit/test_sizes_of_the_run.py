@@ -101,3 +101,11 @@ def test_unique_slices_are_eager_only():
     assert x.unique(axis=1).tolist() == x.tolist()
     with pytest.raises(paddle.errors.StagedValueError, match=r"unique\(\) along an axis needs the value of a tensor"):
         jit.to_static(lambda t: paddle.unique(t, axis=0))(x)
+
+
+@pytest.mark.parametrize("function", [lambda x, k: F.one_hot(x, k), lambda x, k: paddle.topk(x, k)[0]], ids=["one_hot", "topk"])
+def test_a_number_of_several_elements(function):
+    """An error of ours, as in eager mode, and not one of the code that takes the number out."""
+    for make in (lambda f: f, jit.to_static):
+        with pytest.raises(ShapeError):
+            make(function)(paddle.to_tensor([0, 1]), paddle.to_tensor([1, 2]))
