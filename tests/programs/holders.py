@@ -283,7 +283,27 @@ def generator_that_goes_on(x):
 
 P, N = [3.0, 1.0], [-3.0, 1.0]
 
+def variable_two_functions_further_out(x):
+    count, rows = x * 0, [x, x * 2]
+
+    def all_of(values):
+        def add():
+            nonlocal count
+            count = count + 1
+            if len(rows):
+                last = rows.pop()
+                count = count + last
+
+        for v in values:
+            if v > 0:
+                add()
+
+    all_of(x)
+    return count, len(rows)
+
+
 CASES = [
+    (variable_two_functions_further_out, [([1.0, 2.0, 3.0],), ([-1.0, -2.0, 3.5],)], 1),
     (list_in_a_named_tuple, [(P,), (N,)], 1),
     (dict_and_object_in_a_named_tuple, [(P,), (N,)], 1),
     (list_in_a_named_tuple_grown_in_a_loop, [(P,), (N,)], 1),

@@ -69,6 +69,7 @@ class _Collector(gast.NodeVisitor):
         self.effects = Effects()
         self.hidden: list[tuple[set[str], bool]] = []  # names bound around here; whether by a comprehension
         self.later = 0  # inside a function or generator that runs later
+        self.functions = 0  # inside a function of its own name: what that rebinds is `rebound_inside`, and may be a variable further out
         self.maybe = 0  # inside an operand that may not be evaluated
 
     def visit(self, node: gast.AST) -> None:
@@ -98,7 +99,7 @@ class _Collector(gast.NodeVisitor):
                 self.effects.deleted[node.id] = None
 
     def write(self, identifier: str) -> None:
-        if not self.is_hidden(identifier):
+        if not self.functions and not self.is_hidden(identifier):
             (self.effects.weak if self.maybe or self.later else self.effects.writes)[identifier] = None
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
@@ -210,7 +211,9 @@ class _Collector(gast.NodeVisitor):
         if node.returns is not None:
             self.visit(node.returns)
         scope = self.activity.scope(node)
+        self.functions += 1
         self._inside(node.body, {*scope.locals, *scope.globals})
+        self.functions -= 1
         self.write(node.name)
         if not self.later:
             self.effects.functions.append(node)
