@@ -7,7 +7,7 @@ which hands on whether it raises, or of the `try`, where the handlers follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import CellType, FrameType
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
+from dy2st_runtime.ir.visit import may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 from dy2st_runtime.ops.registry import OpDef
 
@@ -402,6 +403,22 @@ def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Excepti
     if op_type == "assert":
         return (AssertionError,)
     return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
+
+
+def raised_in(tracer: Tracer, block: Block, around: Sequence[Block] = ()) -> Iterator[type[BaseException]]:
+    """The classes of what the run may raise in a block, in those inside it, or in functions of the Program that it calls."""
+    around = (*around, block)
+    for op in block.ops:
+        called = [] if op.function is None or op.function.block is None else [op.function.block]
+        for inner in (*op.blocks, *called):
+            if all(inner is not b for b in around):
+                yield from raised_in(tracer, inner, around)
+        if op.function is not None:
+            continue
+        if op.type == "raise_object":
+            yield type(tracer.raised[op.attrs["number"]].error)
+        elif op.record.may_raise and may_raise(op, block):
+            yield from _exceptions_of(op.type, op.attrs.get("exception"))
 
 
 class Made:

@@ -46,7 +46,7 @@ from .leaves import Const, Node, Pattern, Var, coerce, extract, instantiate, var
 from .lists import StagedList
 from .needs import Need
 from .patterns import Fitter
-from .raised import refused
+from .raised import Attempt, raised_in, refused
 from .recursive_state import OuterState, first_of, pair, state_of
 from .signatures import Signature
 from .snapshot import Snapshot
@@ -123,6 +123,7 @@ class StagedFunction:
             if there is no other path to an end.
         called_at: where the last call inside it is.
         inner: the calls inside it, each with what it returns.
+        tried: those of them that are in `try`s, each with these.
         entered: what the containers among the values had in them when the body began.
     """
 
@@ -137,6 +138,7 @@ class StagedFunction:
     values: Any = None
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
+    tried: list[tuple[Location | None, list[Attempt]]] = field(default_factory=list)
     entered: Snapshot = field(default_factory=Snapshot)
 
     def __post_init__(self) -> None:
@@ -197,7 +199,7 @@ class StagedFunction:
         tracer.watch_locals()
         tracer.sharing.merged([s.params], [taken], [(tracer.block, [self._given()])], how=FIRST)
         tracer.sharing.settle()
-        self.inner = []
+        self.inner, self.tried = [], []
         tracer.staged.append(self)
         try:
             with tracer.whole_frame(block) as frame, computed_apart(tracer.program), tracer.facts.elsewhere():
@@ -230,6 +232,8 @@ class StagedFunction:
         if settled:
             found = tracer.needs.all(variables(s.results), found, s.result_needs)
         settled, s.result_needs = settled and found == s.result_needs, found
+        if settled and self.tried:
+            self._require_uncaught(set(raised_in(tracer, block)))
         if settled:
             for arguments, value in self.inner:  # a call is to another inside it what an iteration is to the next one
                 tracer.sharing.iterated(frame.containers, block, [s.params, s.results], [taken, value],
@@ -239,6 +243,12 @@ class StagedFunction:
                 block.results = [coerce(tracer, x, leaf, "a result").name for x, leaf in leaves]
             tracer.aliases.leave((block,), tracer.block)
         return settled
+
+    def _require_uncaught(self, kinds: set[type[BaseException]]) -> None:
+        """StructureError if a call inside the body is in a `try` that may catch what the function raises, as it would not."""
+        for location, attempts in self.tried:
+            if any(attempt.takes(kind) for attempt in attempts for kind in kinds if issubclass(kind, Exception)):
+                raise refused(f"in a call of {self.original.__name__!r} inside itself", location)
 
     def _param(self, block: Block, leaf: Var, need: Need | None) -> Any:
         t = leaf.type
@@ -333,6 +343,8 @@ class StagedFunction:
             self.called_at = location
             if tracer.tries.wants(RecursionError):
                 raise refused("(a recursion that is too deep)", location)
+            if tracer.tries.active:
+                self.tried.append((location, list(tracer.tries.active)))
             there = _containers(self.arguments)
             if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
                 raise _Widened(self, grown)

@@ -109,3 +109,9 @@ def test_a_number_of_several_elements(function):
     for make in (lambda f: f, jit.to_static):
         with pytest.raises(ShapeError):
             make(function)(paddle.to_tensor([0, 1]), paddle.to_tensor([1, 2]))
+
+
+def test_a_diagonal_of_floats():
+    for make in (lambda f: f, jit.to_static):
+        with pytest.raises(AttributeValueError, match="'diagonal' must be INT"):
+            make(lambda x: paddle.tril(paddle.diag(x), x[0]))(Tensor([0.5, 2.0]))

@@ -429,7 +429,3 @@ def bound_that_is_a_float_on_one_path(x):
         return x[k:]  # error: 'the value of the expression' is a Python int on one path and a Python float on
     except TypeError:
         return x
-
-
-def diagonal_that_is_a_float(x):
-    return paddle.tril(paddle.diag(x), x[0])  # error: tril_triu: attribute 'diagonal' must be INT, got a float32 tensor

@@ -70,6 +70,18 @@ def result_of_two_dtypes(x):
     return result_of_two_dtypes(x * 2) * 0.5
 
 
+def raised_in_a_call_and_caught(x):
+    try:
+        if x.mean() < 1:
+            raise ValueError
+        if x.sum() > 0:
+            return raised_in_a_call_and_caught(x - 4)  # error: a try statement cannot catch what only the run knows to be raised in a call
+    except ValueError as error:
+        if x.mean() < -1:
+            raise ValueError("again") from error
+    return x
+
+
 def caught_recursion(x):
     def deep(y):
         return y if y.sum() > 10 else deep(y * 2)  # error: a try statement cannot catch what only the run knows to be raised
