@@ -75,7 +75,7 @@ class Executable:
         )
         block = self.program.global_block()
         self.state_names = [v.name for v in block.vars.values() if v.persistable]
-        schedule = lower(self.program, shapes, frozenset(absent_feeds), routines=True)
+        schedule = lower(self.program, shapes, frozenset(absent_feeds), routines=True, winograd=config.WINOGRAD.get())
         used = set(schedule.variables)
         self._only_written = {name for name in self.updates if name not in used}
         for name in [*self.feed_names, *self.fetch_names, *self.updates, *self.updates.values()]:

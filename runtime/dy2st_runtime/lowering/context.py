@@ -27,11 +27,11 @@ class Context:
         block: the block it stands in.
         maybe_absent: the variables that can be absent at run time.
         variables: every variable that the steps name.
-        routines: whether the target has the routines of `loopir.nodes.RoutineCall`.
+        routines: whether the target has the routines of `loopir.nodes.RoutineCall`; winograd: and convolution may use those by transforms.
     """
 
-    def __init__(self, shapes: dict[str, tuple[Any, ...]], routines: bool = False):
-        self.routines = routines
+    def __init__(self, shapes: dict[str, tuple[Any, ...]], routines: bool = False, winograd: bool = True):
+        self.routines, self.winograd = routines, winograd
         self.steps: list[Step] = []
         self.op: Operator
         self.block: Block

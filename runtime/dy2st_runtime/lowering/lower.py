@@ -18,6 +18,7 @@ def lower(
     shapes: Mapping[str, tuple[Any, ...]] | None = None,
     absent_feeds: frozenset[str] = frozenset(),
     routines: bool = False,
+    winograd: bool = True,
 ) -> Schedule:
     """The schedule of a verified Program.
 
@@ -26,8 +27,9 @@ def lower(
         shapes: symbolic sizes by variable, where known; they decide which loops merge.
         absent_feeds: fed variables that may come without a value.
         routines: whether kernels may call routines (`loopir.nodes.RoutineCall`), as on the CPU.
+        winograd: whether routines of convolution may be those by transforms.
     """
-    cx = _Lowering(dict(shapes or {}), routines)
+    cx = _Lowering(dict(shapes or {}), routines, winograd)
     cx.maybe_absent = maybe_absent(program, absent_feeds)
     cx.lower_block(program.global_block())
     schedule = Schedule(cx.steps, cx.variables, cx.same)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .. import config, dtype
+from .. import dtype
 from ..loopir import conv_plan
 from ..loopir import nodes as n
 from . import images, windows
@@ -24,7 +24,7 @@ def forward(cx: Any, x: Any, f: Any, out: Any, attrs: dict[str, Any], finish: An
     last = windows.channel_last(attrs["data_format"])
     image, weights, target = images.plain(cx, x, last), images.plain(cx, f), images.target_for(cx, out, last)
     plan, frame = temps = [cx.temp("int64", 1), cx.temp(target.dtype, 1)]
-    single, kind = is_depthwise(f, attrs), "winograd" if is_winograd(f, attrs) else "output"
+    single, kind = is_depthwise(f, attrs), "winograd" if cx.winograd and is_winograd(f, attrs) else "output"
     with images.producing(cx, [image, weights], [x, f], target, out, temps, last) as (k, (src, w), _, dst, (p, room)):
         make_plan(k, p, room, kind, src, dst, w, axes_of(src.shape, w.shape, attrs), attrs["groups"], single)
     _run(cx, kind, plan, frame, image, weights, target, attrs["groups"], single, finish)
@@ -84,7 +84,7 @@ def is_direct(f: Any, attrs: dict[str, Any]) -> bool:
 def is_winograd(f: Any, attrs: dict[str, Any]) -> bool:
     """Whether the output may be computed by transforms; the sizes say whether that pays (see `executor.winograd`)."""
     steps, apart = (windows.pair(attrs[name], name, 1) for name in ("strides", "dilations"))
-    return config.WINOGRAD.get() and tuple(f.shape[2:]) == (3, 3) and steps == apart == (1, 1) and not is_depthwise(f, attrs)
+    return tuple(f.shape[2:]) == (3, 3) and steps == apart == (1, 1) and not is_depthwise(f, attrs)
 
 
 def pointwise(f: Any, attrs: dict[str, Any]) -> bool:
