@@ -182,3 +182,19 @@ def test_the_class_is_as_before_afterwards():
     with config.NO_JIT.override(True):
         assert jit.to_static(f)(to_tensor([1.0]))
     assert dict(vars(Kept)) == before
+
+
+def test_defaults_of_a_function_that_a_branch_sets():
+    @jit.to_static
+    def f(x):
+        def scaled(y=x, *, by=1):
+            return y * by
+
+        if x.sum() > 0:
+            scaled.__defaults__ = (x * 2,)
+        else:
+            scaled.__kwdefaults__ = {"by": x}
+        return scaled()
+
+    assert f(to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
+    assert f(to_tensor([-1.0, -2.0])).tolist() == [1.0, 4.0]

@@ -292,17 +292,6 @@ def there_or_not(x):
 
 UP, DOWN, LOW = [1.0, 2.0], [-1.0, 0.5], [-3.0, 1.0]
 
-def defaults_of_a_function(x):
-    def scaled(y=x, *, by=1):
-        return y * by
-
-    if x.sum() > 0:
-        scaled.__defaults__ = (x * 2,)
-    else:
-        scaled.__kwdefaults__ = {"by": x}
-    return scaled()
-
-
 CASES = [
     (function, [(UP,), (DOWN,), (LOW,)], 1)
     for function in (
@@ -310,6 +299,5 @@ CASES = [
         deleted_again, an_object, a_text, in_slots, slot_set_by_a_method, cached_on_one_path,
         cached_in_a_loop, found_by_getattr, property_set, property_set_in_a_loop, property_deleted,
         list_of_a_property, descriptor_set, set_by_setattr, read_by_getattribute, there_or_not,
-        defaults_of_a_function,
     )
 ]  # fmt: skip

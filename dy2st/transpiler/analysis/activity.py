@@ -344,11 +344,12 @@ class FunctionScope:
         inner = map(activity.scope, self.effects.functions)
         rebound = dict.fromkeys(itertools.chain.from_iterable(scope.outer_writes() for scope in inner))
         self.rebound_inside = [n for n in rebound if (n in bound and n not in self.globals) or n in self.nonlocals]
+        self._rebound_further_out = [n for n in rebound if n not in bound]
         self.deleted = set(self.effects.deleted)
 
     def outer_writes(self) -> list[str]:
         """Variables of functions around that this one, or one inside it, rebinds."""
-        return [*self.nonlocals, *self.rebound_inside]
+        return [*self.nonlocals, *self._rebound_further_out]
 
 
 def class_functions_of(node: gast.ClassDef) -> list:
