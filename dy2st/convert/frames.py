@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # a list, and what it has become; or a dict, and the keys that it may get
 Growth = tuple[Any, Any]
+Changes = dict[tuple, tuple[Cell, Any]]
 
 
 @dataclass
@@ -27,7 +28,7 @@ class Outcome:
     outside that have become lists of dynamic length, and the values that it gave to tensors of the outside."""
 
     result: Any
-    changes: dict[tuple, tuple[Cell, Any]]
+    changes: Changes
     grown: list[Growth]
     tensors: list[tuple[Any, Variable]]
 

@@ -40,7 +40,7 @@ from .activations import (
 from .aliases import outside, shared, who
 from .alternatives import contents_of
 from .containers import containers_of
-from .frames import Growth
+from .frames import Changes, Frame, Growth
 from .growing import promote, substituted
 from .leaves import Const, Node, Pattern, Var, coerce, extract, instantiate, variables, wrap
 from .lists import StagedList
@@ -62,11 +62,12 @@ class _Widened(BaseException):
 
     Args:
         grown: lists among the arguments that have become lists of dynamic length meanwhile.
+        changes: what has been changed outside since the function began (see `Outcome.changes`).
     """
 
-    def __init__(self, function: StagedFunction, grown: Sequence[Growth] = ()):
+    def __init__(self, function: StagedFunction, grown: Sequence[Growth] = (), changes: Changes | None = None):
         super().__init__()
-        self.function, self.grown = function, grown
+        self.function, self.grown, self.changes = function, grown, changes or {}
 
 
 def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -125,6 +126,8 @@ class StagedFunction:
         inner: the calls inside it, each with what it returns.
         tried: those of them that are in `try`s, each with these.
         entered: what the containers among the values had in them when the body began.
+        frame: of the body; `own`: the ids of the containers in it that stand for arguments.
+        passed: the keys of what has been found changed when a call inside it came.
     """
 
     tracer: Tracer
@@ -140,6 +143,9 @@ class StagedFunction:
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
     tried: list[tuple[Location | None, list[Attempt]]] = field(default_factory=list)
     entered: Snapshot = field(default_factory=Snapshot)
+    frame: Frame | None = None
+    own: set[int] = field(default_factory=set)
+    passed: set[tuple] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.code = self.original.__code__
@@ -174,7 +180,7 @@ class StagedFunction:
                     raise
                 for items, later in widened.grown:
                     self._promote(items, later)
-                if widened.grown:
+                if widened.grown or self.outer.takes_in(widened.changes, (), self.own):
                     self._begin()
         raise StructureError(f"what {self.original.__name__!r} takes and returns does not settle", location=self.location)
 
@@ -193,7 +199,7 @@ class StagedFunction:
         self.values, self.state = taken
         self.param_leaves = list(extract(s.params, taken))
         given = [(x, x._value) for x in self.param_leaves if isinstance(x, (Tensor, StagedList))]
-        own = _containers(self.values) - _containers(self.arguments)
+        self.own = _containers(self.values) - _containers(self.arguments)
         self.entered = Snapshot.of(containers_of(*self.values[0], *self.values[1].values()))
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
@@ -203,6 +209,7 @@ class StagedFunction:
         tracer.staged.append(self)
         try:
             with tracer.whole_frame(block) as frame, computed_apart(tracer.program), tracer.facts.elsewhere():
+                self.frame = frame
                 self.outer.enter(state_of(s.params), self.state)
                 result = self.f(*self.values[0], **self.values[1])
                 outcome = tracer.outcome((result, self.outer.values()), frame)
@@ -222,7 +229,7 @@ class StagedFunction:
             tracer.staged.pop()
         if any(x._value is not v for x, v in given):
             raise self._unstaged("an argument")
-        if self.outer.takes_in(outcome, own):
+        if self.outer.takes_in(outcome.changes, outcome.grown, self.own):
             self._begin()
             return False
         settled = self._fit_results(outcome.result, frame.containers)
@@ -348,6 +355,7 @@ class StagedFunction:
             there = _containers(self.arguments)
             if grown := [x for frame in tracer.frames for x in frame.promoted.values() if id(x[0]) in there]:
                 raise _Widened(self, grown)
+            self._require_taken_in()
             values, state = self.values, self.state
             if changed := {id(cell.target) for cell in self.entered.changed()}:
                 if not changed <= _containers(arguments):
@@ -392,6 +400,17 @@ class StagedFunction:
         result, state = value
         self.outer.become(held, state)
         return result
+
+    def _require_taken_in(self) -> None:
+        """A call inside finds outside what the body has changed so far, even if that is put back behind the call: it is state, too."""
+        assert self.frame is not None
+        frames = self.tracer.frames
+        if any(items in self.frame.containers for f in frames[frames.index(self.frame) :] for items, _ in f.promoted.values()):
+            return  # the body is traced again with these lists, which are found at its end, as lists of dynamic length
+        changes = {key: x for key, x in self.tracer.changes(self.frame).items() if key not in self.outer.cells and key not in self.passed}
+        if changes:
+            self.passed |= changes.keys()
+            raise _Widened(self, changes=changes)
 
     def _passes(self, i: int, given: Sequence[Any]) -> bool:
         """Whether a result may be what was there before the call and takes a gradient, so that it does so in `no_grad` too."""

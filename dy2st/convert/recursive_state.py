@@ -10,7 +10,7 @@ from ..tensor import Tensor
 from .aliases import who
 from .cells import Cell, TensorCell
 from .containers import containers_of, held_by
-from .frames import Outcome
+from .frames import Changes, Growth
 from .leaves import Const, Node, Pattern, variables
 from .lists import StagedList
 from .outer_cells import new_cells
@@ -62,10 +62,11 @@ class OuterState:
             if not isinstance(cell, TensorCell) and any(True for _ in objects_at(p, x)):
                 raise self._refused(cell.name)
 
-    def takes_in(self, outcome: Outcome, own: Collection[int]) -> bool:
+    def takes_in(self, changes: Changes, grown: Sequence[Growth], own: Collection[int]) -> bool:
         """Takes in what a body has changed, if anything is new.
 
         Args:
+            changes, grown: see `Outcome`.
             own: the ids of the containers that stand for arguments, which are others in each call.
 
         Returns:
@@ -78,10 +79,10 @@ class OuterState:
                 raise self._refused("an argument")
             self._promote(items, later)
 
-        for items, later in outcome.grown:
+        for items, later in grown:
             promote(items, later)
-        if not outcome.grown:
-            for cell, _ in new_cells(self._tracer, outcome.changes, self.cells.keys(), self._fitter.why, promote):
+        if not grown:
+            for cell, _ in new_cells(self._tracer, changes, self.cells.keys(), self._fitter.why, promote):
                 if id(cell.target) in own:
                     raise self._refused("an argument")
                 self.cells[cell.key] = cell

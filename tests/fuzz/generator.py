@@ -140,7 +140,11 @@ class Generator:
         lines = self.enter([], start=False)
         if recursive:
             lines += ["    if depth <= 0:", f"        return {self.expression(result, 1)}"]
-            self._know(result, call("depth - 1"))
+            inner = call("depth - 1")
+            self._know(result, inner)
+            # what is put back behind the call is seen by that call only
+            back = [f"<@o> = <${t}:p>\n<:p> = <{t}>\n<={result}> = {inner}\n<:p> = <@o>" for t in ("vec", "sca", "num")]
+            self.templates = [*self.templates, back]
         while self.left > 0:
             lines += self.statement(1, self.depth)
         lines.append(f"    return {self.latest(result) if r.random() < 0.5 else self.expression(result, 1)}")

@@ -49,8 +49,28 @@ def list_in_an_argument_replaced_in_recursion(x, n, rows=None):
         return x
     if x.sum() > 1:
         rows[1] = [list_in_an_argument_replaced_in_recursion(x * 0.5, n - 1, rows)]
-        return list_in_an_argument_replaced_in_recursion(x * 0.25, n - 1, rows)
-    return list_in_an_argument_replaced_in_recursion(x + 1, n - 1, [[x], []])  # error: 'list_in_an_argument_replaced_in_recursion' calls
+        return list_in_an_argument_replaced_in_recursion(x * 0.25, n - 1, rows)  # error: 'list_in_an_argument_replaced_in_recursion' calls
+    return list_in_an_argument_replaced_in_recursion(x + 1, n - 1, [[x], []])
+
+
+class Stack:
+    def __init__(self, x):
+        self.entries = [x]
+
+
+def list_replaced_until_a_call_is_back(x, n):
+    stack = Stack(x)
+
+    def visit(k):
+        if k <= 0:
+            return stack.entries[0] * 1.0
+        before = stack.entries
+        stack.entries = [before[0] * 2]
+        found = visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it: attribute 'entries'
+        stack.entries = before
+        return found
+
+    return visit(n)
 
 
 def nested_deeper_in_each_call(x, n):
