@@ -14,11 +14,12 @@ from types import CellType, FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 from dy2st_runtime.ir.visit import may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
-from dy2st_runtime.ops.registry import OpDef
+from dy2st_runtime.ops.registry import OpDef, TensorType
 
 from ..errors import StructureError
 from ..tensor import Parameter, Tensor, dispatch
@@ -324,7 +325,7 @@ class Attempts:
         """
         kinds = _exceptions_of(op.type, attrs.get("exception"))
         tensors = [t for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None]
-        if not op.may_raise_for(tuple(t.dtype for t in tensors), attrs):
+        if not op.may_raise_for([TensorType(t.dtype, dims.from_static(t._value.shape)) for t in tensors], attrs):
             return False
         if self.onlookers:
             self.require_unseen(user_location(4), *kinds)

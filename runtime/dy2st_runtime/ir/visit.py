@@ -83,10 +83,10 @@ def has_effect(op: Operator) -> bool:
 
 
 def may_raise(op: Operator, block: Block | None = None) -> bool:
-    """Whether an op can fail because of values. With the block it stands in, the dtypes of its inputs count: only integer division can."""
+    """Whether an op can fail because of values. With the block it stands in, the types of its inputs count: a division of floats cannot."""
     raises = op.record.may_raise
     if raises and block is not None:
-        raises = op.record.may_raise_for(tuple(block.var(name).dtype for name in op.input_names), op.attrs)
+        raises = op.record.may_raise_for([block.var(name).type for name in op.input_names], op.attrs)
     return raises or any(may_raise(inner, sub) for sub in op.blocks for inner in sub.ops)
 
 

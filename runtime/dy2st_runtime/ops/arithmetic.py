@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,8 @@ class _IntegersRaise(Binary):
     may_raise = True
 
     @classmethod
-    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
-        return not dtype.is_float(cls.compute_dtype(in_dtypes, attrs))
+    def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
+        return not dtype.is_float(cls.compute_dtype(tuple(t.dtype for t in ins), attrs))
 
 
 def _check_divisor(x: np.ndarray, y: np.ndarray, what: str) -> None:
@@ -193,8 +194,8 @@ class Pow(_IntegersRaise, Counting):
     python = operator.pow
 
     @classmethod
-    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
-        return not attrs["checked"] and super().may_raise_for(in_dtypes, attrs)
+    def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
+        return not attrs["checked"] and super().may_raise_for(ins, attrs)
 
     @staticmethod
     def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ absent `"Bias?"`), and the attributes by keyword:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -394,8 +394,8 @@ class OpDef:
         return max((x.size for x in ins if isinstance(x, np.ndarray)), default=0)
 
     @classmethod
-    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
-        """Whether an op with inputs of these dtypes can fail because of values: `may_raise`, unless the record knows better."""
+    def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
+        """Whether an op with inputs of these types can fail because of values: `may_raise`, unless the record knows better."""
         return cls.may_raise
 
 

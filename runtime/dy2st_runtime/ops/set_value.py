@@ -45,7 +45,7 @@ class SetValue(OpDef):
     may_raise = True
 
     @classmethod
-    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
+    def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
         return bool(attrs["decrease_axes"])
 
     @staticmethod

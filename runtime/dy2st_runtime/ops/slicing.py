@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import dims
 from . import nests
 from .bounds import Bounds, read_array, read_kernel, read_type
 from .checked import remembered
@@ -17,10 +19,18 @@ class _Slicing(OpDef):
 
     attrs = {"axes": Ints(), "starts": Ints(), "ends": Ints(), "infer_flags": Ints(), "decrease_axis": Ints()}
     may_raise = True
+    fewest: ClassVar[int] = 1
+    """The inputs that there are if no tensor gives bounds."""
 
     @classmethod
-    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
-        return bool(attrs["decrease_axis"])
+    def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
+        """Not where each index and the size that it must fit are known, as of `x.shape[0]`."""
+        if not attrs["decrease_axis"] or len(ins) > cls.fewest:
+            return bool(attrs["decrease_axis"])
+        shape, rank = ins[0].shape, ins[0].rank
+        starts = {dims.normalize_axis(a, rank): start for a, start in zip(attrs["axes"], attrs["starts"], strict=True)}
+        sizes = {a: shape[a] for a in (dims.normalize_axis(a, rank) for a in attrs["decrease_axis"])}
+        return not all(dims.known(d) and -d <= starts[a] < d for a, d in sizes.items())
 
     @classmethod
     def bounds(cls, read: Any, rank: int, tensors: Any, attrs: dict[str, Any]) -> Bounds:
@@ -111,6 +121,7 @@ class _Gradient(_Slicing):
 
     shape_only = frozenset({"Input"})
     outputs = ("Input@GRAD",)
+    fewest = 2
 
     @classmethod
     def infer(cls, x: TensorType, *rest: Any, **attrs: Any) -> TensorType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from .. import dtype
 from ..loopir import nodes as n
 from .arithmetic import NUMBERS, power, power_of_integer
 from .elementwise import Unary
-from .registry import DType, Float, register
+from .registry import DType, Float, TensorType, register
 
 
 @register
@@ -238,8 +238,8 @@ class PowFactor(Unary):
     may_raise = True
 
     @classmethod
-    def may_raise_for(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> bool:
-        return not dtype.is_float(in_dtypes[0]) and attrs["factor"] < 0
+    def may_raise_for(cls, ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
+        return not dtype.is_float(ins[0].dtype) and attrs["factor"] < 0
 
     @classmethod
     def compute_dtype(cls, in_dtypes: tuple[str, ...], attrs: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.passes.dce import dce
 
@@ -129,3 +130,25 @@ def test_the_next_values_of_persistables_are_needed() -> None:
     s = m.program.global_block().create_var("s", "float32", [3], persistable=True)
     m.program.updates = {"s": m.b.relu(s).name}
     assert not dce(m.program)
+
+
+@pytest.mark.parametrize(
+    ("size", "axis", "index", "stays"),
+    [(3, 0, 0, False), (3, 0, -3, False), (3, -1, 2, False), (3, 0, 3, True), (3, 0, -4, True), (-1, 0, 0, True)],
+)
+def test_an_index_that_fits_is_no_reason_to_read(size: int, axis: int, index: int, stays: bool) -> None:
+    """As of `x.shape[0]`, which nobody asks for."""
+    m = Made()
+    x = m.b.relu(m.data("x", [size]))
+    m.b.op("slice", Input=x, axes=[axis], starts=[index], ends=[index + 1 or 9], decrease_axis=[axis])
+    y = m.data("y", [2])
+    dce(m.program, frozenset({y.name}))
+    assert bool(m.program.global_block().ops) == stays
+
+
+def test_an_index_that_only_the_run_knows_is_read() -> None:
+    m = Made()
+    x, i = m.data("x", [3]), m.data("i", [1], "int64")
+    m.b.op("slice", Input=x, StartsTensor=i, EndsTensor=i, axes=[0], starts=[0], ends=[1], decrease_axis=[0])
+    dce(m.program, frozenset())
+    assert m.program.global_block().ops
