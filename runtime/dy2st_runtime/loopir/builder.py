@@ -82,6 +82,7 @@ class KernelBuilder:
         self._static: dict[tuple[str, int], int] = {}
 
     def fresh(self, stem: str) -> str:
+        assert stem != "t", "the tensors of a kernel have these names"
         self._count += 1
         return f"{stem}{self._count}"
 

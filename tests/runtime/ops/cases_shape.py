@@ -86,6 +86,10 @@ MOVES = [
     one("transpose2", lambda x: x.transpose(0, 2, 1), x=f32(3, 1, 4), axis=[0, 2, 1]),  # moves nothing
     one("transpose2", lambda x: x.transpose(1, 0, 2), x=HALF, axis=[1, 0, 2]),
     one("transpose2", lambda x: x.T, x=f32(40, 70), axis=[1, 0]),
+    # several tiles of the loops, with less than one at the ends
+    one("transpose2", lambda x: x.transpose(0, 3, 1, 2), x=f32(2, 5, 7, 19), axis=[0, 3, 1, 2]),
+    one("transpose2", lambda x: x.transpose(0, 2, 3, 1), x=f32(2, 33, 4, 5), axis=[0, 2, 3, 1]),
+    one("transpose2", lambda x: x.transpose(2, 1, 0), x=f32(17, 3, 18), axis=[2, 1, 0]),
     one("transpose2", lambda x: x.T, x=np.array([[True, False, True]]), axis=[1, 0]),
     fails("transpose2", {"X": X}, AttributeValueError, "no permutation", static=True, axis=[0, 1, 1]),
     one("expand_v2", lambda x: np.broadcast_to(x, (2, 3, 4)), x=COLUMN, shape=[2, -1, 4]),
