@@ -18,7 +18,7 @@ from .frameworks import FRAMEWORKS, PEERS
 from .peers import FOLDER
 from .workloads import MODULES
 
-OWN = ("startup", "eager", "conversion", "loops", "recursion", "training", "threads", "convolution", "growth", "recompute")
+OWN = ("startup", "eager", "conversion", "loops", "recursion", "training", "threads", "convolution", "growth", "recompute", "layout")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -82,6 +82,23 @@ def sampled_on_a_grid(x, y, n):
     )
 
 
+def with_channels_last(x, n):
+    """Computed on with channels first, and given back as they are written."""
+    image = paddle.stack([x, x * 0.5, x - 1.0], axis=-1).unsqueeze(0)
+    weight = paddle.full([3, 3, 3, 3], 0.1) * F.sigmoid(image.mean(axis=[1, 2])).reshape([3, 1, 1, 1])
+    total = paddle.zeros([3])
+    while n > 0:
+        deeper = F.relu(F.conv2d(image, weight, weight[:, 0, 0, 0], padding=1, data_format="NHWC") + image)
+        if deeper.mean() > 1.0:
+            deeper = F.max_pool2d(deeper, 3, stride=1, padding=1, data_format="NHWC") * deeper.mean(axis=[1, 2], keepdim=True)
+        elif deeper.max() < 0.5:
+            return image, total
+        total = total + deeper.sum(axis=[0, 1, 2])
+        image = paddle.concat([deeper[..., :1], deeper[..., 1:] * 0.5], axis=-1)
+        n = n - 1
+    return image, total
+
+
 SMALL = [[1.0, 2.0, -1.0], [0.5, 4.0, 3.0]]
 WIDE = [[1.0, -2.0, 0.25, 5.0, 2.0], [3.0, 1.0, 0.5, -4.0, 1.5], [0.1, 0.2, 0.3, 0.4, 0.5]]
 
@@ -95,4 +112,5 @@ CASES = [
     (sampled_on_a_grid, [(SMALL, WIDE, 1), (WIDE, SMALL, 2), (SMALL, [[1.0]], 1)], 2),
     (padded_to_a_multiple, [(SMALL, 4), (WIDE, 2), (WIDE, 1)], 2),
     (padded_by_a_tensor, [(SMALL, 2), (WIDE, 0)], 2),
+    (with_channels_last, [(SMALL, 2), (WIDE, 3), (SMALL, 0)], 2),
 ]

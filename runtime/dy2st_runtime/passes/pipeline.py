@@ -12,6 +12,7 @@ from .epilogue import epilogue
 from .fold import fold
 from .fuse import fuse
 from .hoist import hoist
+from .layout import layout
 from .manager import Pass, PassManager
 from .retarget import retarget
 from .running_norm import running_norm
@@ -24,6 +25,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("dce", dce),  # early: what nobody needs costs the others time
     ("fold", fold),
     ("simplify", simplify),
+    ("layout", layout),  # before simplify, cse and dce, which leave of its transposes what is needed
     ("retarget", retarget),
     ("hoist", hoist),  # before cse: constants of several loops become one
     ("cse", cse),

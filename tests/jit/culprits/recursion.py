@@ -66,7 +66,7 @@ def list_replaced_until_a_call_is_back(x, n):
             return stack.entries[0] * 1.0
         before = stack.entries
         stack.entries = [before[0] * 2]
-        found = visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it: attribute 'entries'
+        found = visit(k - 1)  # error: 'visit' calls itself under a condition on tensors and changes what is outside of it
         stack.entries = before
         return found
 
