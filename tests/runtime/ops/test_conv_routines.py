@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import op_cases
 import pytest
+from dividing import alike_for_threads
 from dy2st_runtime import threads
 from dy2st_runtime.codegen import layout
 from dy2st_runtime.executor import executable as executables
@@ -206,30 +207,21 @@ TASKS = [*(pytest.param("conv2d", attrs, rows[0], id=f"direct {i}") for i, (attr
 
 
 @pytest.mark.parametrize(("op", "attrs", "sizes"), TASKS)
-def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(
-    op: str, attrs: dict[str, Any], sizes: tuple[int, ...], monkeypatch: Any
-) -> None:
+def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(op: str, attrs: dict[str, Any], sizes: tuple[int, ...]) -> None:
     inputs = operands(sizes, attrs, "float32")[op]
     known = op == "conv2d_grad_filter" or (attrs, sizes) in [(a, rows[0]) for a, rows in DIRECT]
     executable = compiled(op, inputs, attrs, open_dims=not known)
     # all but the plan, which is one thread's work
     shared = [f"return {layout.DIVIDE}" in source for source in executable.sources]
     assert shared == ([True] * len(shared) if len(shared) == 1 or op.endswith("filter") else [False, True, True])
-    for name in ("MUCH", "LEAST"):
-        monkeypatch.setattr(threads, name, 1)
-    results = []
-    try:
-        for count in (1, 2, 3):
-            threads.set_num_threads(count)
-            begun = threads.pool()._memory[threads.ROUND]
-            results.append(executable.run(list(inputs.values()))[0])
-            assert count == 1 or threads.pool()._memory[threads.ROUND] > begun
-    finally:
-        monkeypatch.undo()
-        threads.set_num_threads(0)
-    same(results[0], Case(op, inputs, attrs).run()[0], 500)
-    np.testing.assert_array_equal(results[0], results[1])
-    np.testing.assert_array_equal(results[0], results[2])
+
+    def run() -> np.ndarray:
+        begun = threads.pool()._memory[threads.ROUND]
+        result = executable.run(list(inputs.values()))[0]
+        assert threads.get_num_threads() == 1 or threads.pool()._memory[threads.ROUND] > begun
+        return result
+
+    same(alike_for_threads(run), Case(op, inputs, attrs).run()[0], 500)
 
 
 def test_much_work_is_cut_into_tasks_for_many_threads() -> None:

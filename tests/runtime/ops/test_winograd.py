@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dy2st_runtime import config, threads
+from dividing import alike_for_threads
+from dy2st_runtime import config
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.loopir import conv_plan
 from hand_built import Made
@@ -135,22 +136,11 @@ def test_numbers_whose_sums_are_too_large_for_the_transform() -> None:
 
 
 @pytest.mark.parametrize("row", [0, 2, 4, 5])
-def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(row: int, monkeypatch: Any) -> None:
+def test_threads_share_the_tasks_and_give_the_same_to_the_last_bit(row: int) -> None:
     attrs, sizes = PAYING[row]
     inputs = operands(sizes, attrs)
     executable = compiled(inputs, attrs)
-    for name in ("MUCH", "LEAST"):
-        monkeypatch.setattr(threads, name, 1)
-    results = []
-    try:
-        for count in (1, 2, 3):
-            threads.set_num_threads(count)
-            results.append(executable.run(list(inputs.values()))[0])
-    finally:
-        monkeypatch.undo()
-        threads.set_num_threads(0)
-    np.testing.assert_array_equal(results[0], results[1])
-    np.testing.assert_array_equal(results[0], results[2])
+    alike_for_threads(lambda: executable.run(list(inputs.values()))[0])
 
 
 @pytest.mark.parametrize("row", [1, 3, 4, 5])

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dy2st_runtime import threads
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.errors import GradientError, ShapeError
 from dy2st_runtime.executor import executable as executables
@@ -17,6 +16,7 @@ from dy2st_runtime.passes.epilogue import epilogue
 from dy2st_runtime.passes.fuse import fuse
 from dy2st_runtime.passes.running_norm import running_norm
 
+from dividing import alike_for_threads  # isort: skip
 from hand_built import Made  # isort: skip
 
 rng = np.random.default_rng(3)
@@ -250,22 +250,11 @@ def test_open_dims(kind: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1, 3, 4, 6, 8, 9, 11])
-def test_threads_share_the_work(kind: int, monkeypatch: Any) -> None:
+def test_threads_share_the_work(kind: int) -> None:
     attrs, image, weights = KINDS[kind]
     m, out, values = chain(attrs, image, weights, "float32", False)
     exe = Executable(clone_program(m.program), m.feeds, [out.name])
-    for name in ("MUCH", "LEAST"):
-        monkeypatch.setattr(threads, name, 1)
-    results = []
-    try:
-        for count in (1, 2, 3):
-            threads.set_num_threads(count)
-            results += m.compare([out], values, exe)
-    finally:
-        monkeypatch.undo()
-        threads.set_num_threads(0)
-    np.testing.assert_array_equal(results[0], results[1])
-    np.testing.assert_array_equal(results[0], results[2])
+    alike_for_threads(lambda: m.compare([out], values, exe)[0])
 
 
 @pytest.mark.parametrize(("attrs", "weights"), [({}, (4, 3, 1, 1)), ({"groups": 3, "paddings": [1, 1]}, (3, 1, 3, 3))])

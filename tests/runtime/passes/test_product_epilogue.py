@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dy2st_runtime import threads
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import Operator, Variable, clone_program, verify
 from dy2st_runtime.passes.epilogue import epilogue
 from dy2st_runtime.passes.fuse import fuse
 
+from dividing import alike_for_threads  # isort: skip
 from hand_built import Made  # isort: skip
 
 rng = np.random.default_rng(3)
@@ -194,19 +194,9 @@ def test_open_dims() -> None:
 
 
 @pytest.mark.parametrize(("sizes", "batch"), [*((s, ()) for s in SIZES), ((33, 7, 40), (5,)), ((200, 70, 600), (3,))])
-def test_threads_share_the_work(sizes: tuple[int, int, int], batch: tuple[int, ...], monkeypatch: Any) -> None:
+def test_threads_share_the_work(sizes: tuple[int, int, int], batch: tuple[int, ...]) -> None:
     """However it is divided, each element is the same to the last bit."""
     m, out, values = chain(*sizes, False, False, "float32", batch)
     exe = Executable(clone_program(m.program), m.feeds, [out.name])
-    for name in ("MUCH", "LEAST"):
-        monkeypatch.setattr(threads, name, 1)
-    results = []
-    try:
-        for count in (1, 2, 3, 7):
-            threads.set_num_threads(count)
-            results.append(exe.run([values[name] for name in m.feeds])[0])
-    finally:
-        threads.set_num_threads(0)
-    for found in results[1:]:
-        np.testing.assert_array_equal(results[0], found)
+    alike_for_threads(lambda: exe.run([values[name] for name in m.feeds])[0], (1, 2, 3, 7))
     m.compare([out], values, exe)
