@@ -23,6 +23,7 @@ from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .captures import Captured, Captures
 from .guards import Guards
+from .pace import Pace
 from .recipes import Argument, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
 from .signature import Key
 
@@ -96,6 +97,7 @@ class ConcreteProgram:
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
         raised: the exceptions of the user's classes that the program raises, by their numbers.
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
+        pace: times its calls, as long as it is not known whether eager mode would be faster.
         twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
         tied: likewise, of tensors that outlive the call.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
@@ -119,6 +121,7 @@ class ConcreteProgram:
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
         self.fixed: Dy2stError | None = None
+        self.pace: Pace | None = None
         self._lock = threading.RLock()
         self._forward: Any = None
         self._training: Training | None = None

@@ -7,6 +7,7 @@ import inspect
 import operator
 import sys
 import threading
+import time
 import types
 import weakref
 from collections import deque
@@ -27,6 +28,7 @@ from ..transpiler import Converted
 from . import static_call
 from .concrete import ConcreteProgram
 from .numbers import Entry, Numbers
+from .pace import Pace, is_short
 from .pickling import reduced
 from .reasons import Counter, Reason, of_arguments
 from .signature import (
@@ -82,7 +84,7 @@ class _Traces:
         self.unrolled: set[Location | None] = set()
         self.numbers = Numbers()
         self.causes = Counter()
-        self.warned_of_sizes = False
+        self.warned_of_sizes = self.judged = False
         self.mixed: dict[Key, types.FunctionType] = {}
         # how calls are bound, and the code and defaults that this is for
         self.parameters: Parameters | None = None
@@ -227,8 +229,13 @@ class StaticFunction:
         try:
             if self.splits is not None:
                 return self.splits.call(self, args, kwargs)
+            start = time.perf_counter()
             arguments = self.arguments(args, kwargs)
-            return self.run(self.find(arguments), arguments)
+            concrete = self.find(arguments)
+            result = self.run(concrete, arguments)
+            if concrete.pace is not None and concrete.pace.called(time.perf_counter() - start):
+                concrete.pace, self._traces.judged = None, True
+            return result
         except Exception as error:
             raise for_user(error) from error.__cause__
 
@@ -459,6 +466,8 @@ class StaticFunction:
         if self.splits is None:  # pieces of functions say for themselves that they have too many traces
             self._traces.causes.add(reason, self.raw.__qualname__)
         self._traces.keep(concrete, key)
+        if not self._traces.judged and is_short(concrete):
+            concrete.pace = Pace(concrete, self.raw.__qualname__)
         if config.dumping("traces"):
             print(f"# --- trace {len(self._traces.order)} of {self.raw.__qualname__}: {reason}", file=sys.stderr)
         return concrete

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,8 @@ class Executable:
             raise CompileError(f"{what} does not compile: {error.reason}", location=op.location if op else None,
                                hint="this is a bug in dy2st: please report it with what DY2ST_DUMP=source prints; DY2ST_NO_JIT=1 runs "
                                "without kernels") from error.__cause__  # fmt: skip
-        self._driver = ENTRY(entry)
+        self._plain_driver = ENTRY(entry)
+        self._driver: Callable[[int], int] = self._plain_driver
         self._types = []
         for name in self.plan.names:
             v = schedule.variables[name]
@@ -173,6 +175,18 @@ class Executable:
             return _enter(self._driver, frame)
         with recording.noting(self.plan, frame):
             return _enter(profiling_driver(), frame)
+
+    def note_native_time(self, note: Callable[[float], None] | None) -> None:
+        """`note` gets the seconds of each native part of a run from now on; nobody does with None."""
+        plain = self._plain_driver
+
+        def timed(address: int) -> int:
+            start = time.perf_counter()
+            result = plain(address)
+            note(time.perf_counter() - start)  # type: ignore[misc]
+            return result
+
+        self._driver = plain if note is None else timed
 
     def kernels(self) -> list[tuple[Launch, float | None]]:
         """The kernels, each once, with the seconds that this process took to compile them (0: a second one did it for this one); None: it
