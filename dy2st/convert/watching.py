@@ -170,7 +170,9 @@ class Watcher:
             self._add_inside([c for c in found if id(c) not in self._containers])
             for name, holder in assigned_outside(function, function.__code__):
                 variable = OuterVariable(name, holder)
-                if self.inner_variables.setdefault(place_of(variable, name), variable) is variable:
+                place = place_of(variable, name)
+                # one that is known already must not be two cells: a loop would give both a value, and find the first one changed
+                if place not in self.outer_variables and self.inner_variables.setdefault(place, variable) is variable:
                     self._add_inside([variable])
             return
         for name, holder in assigned_outside(function, converted.__code__):
