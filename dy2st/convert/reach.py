@@ -27,6 +27,7 @@ from .conversions import conversion_of, has_attributes
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
 from .names import Names, names_of
+from .optional import MaybeNone
 from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
 
 # a container with more than this is compared as a whole, unless there are tensors in it
@@ -181,7 +182,7 @@ class Reach:
         """The name of an attribute of a tensor outside that is new and a value of the trace; all such are deleted."""
         found = None
         for place in self.places.values():
-            if isinstance(t := place.now(), Tensor) and _has_attributes(t):
+            if isinstance(t := place.now(), Tensor) and _has_attributes(t) and not isinstance(t, MaybeNone):
                 for name in [n for n, v in vars(t).items() if n not in OF_TENSORS and isinstance(v, Tensor) and v.is_symbolic]:
                     found = name
                     del vars(t)[name]

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import StructureError
 from ..tensor import Tensor
 from .aliases import who
-from .cells import Cell, TensorCell
+from .cells import Cell, ListCell, TensorCell
 from .containers import containers_of, held_by
 from .frames import Changes, Growth
 from .leaves import Const, Node, Pattern, variables
@@ -59,7 +59,9 @@ class OuterState:
     def require_plain(self, patterns: Sequence[Pattern], values: Sequence[Any]) -> None:
         """StructureError if a container is replaced by another one: who else holds it would not see what becomes of that."""
         for p, x, cell in zip(patterns, values, self.cells.values(), strict=True):
-            if not isinstance(cell, TensorCell) and any(True for _ in objects_at(p, x)):
+            # the contents of a list are read as a new one each time, which is no object that anybody holds
+            own = isinstance(cell, ListCell) and isinstance(p, Node)
+            if not isinstance(cell, TensorCell) and sum(1 for _ in objects_at(p, x)) > own:
                 raise self._refused(cell.name)
 
     def takes_in(self, changes: Changes, grown: Sequence[Growth], own: Collection[int]) -> bool:

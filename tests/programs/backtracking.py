@@ -198,6 +198,86 @@ def in_a_loop(x, n):
     return visit(n), level.value
 
 
+def permutations(x, n):
+    """All orders of three entries, by exchanging two and putting them back."""
+    entries, total, best = [x[0], x[1], x[2]], x.sum() * 0, x.sum() * 0 - 100
+
+    def visit(k):
+        nonlocal total, best
+        if k >= n:
+            value = entries[0] * 100 + entries[1] * 10 + entries[2]
+            total = total + value
+            if value > best and value < 300:
+                best = value
+            return
+        for j in range(3):
+            if j >= k:
+                entries[j], entries[0] = entries[0], entries[j]
+                visit(k + 1)
+                entries[j], entries[0] = entries[0], entries[j]
+
+    visit(n * 0)
+    return total, best, entries
+
+
+def last_two(x, n):
+    known = [x - 1, x - 1]
+
+    def fibonacci(k):
+        if k <= 1:
+            return x * k
+        found = fibonacci(k - 1) + fibonacci(k - 2)
+        known[0], known[1] = known[1], found
+        return found
+
+    return fibonacci(n), known
+
+
+def counts(x, n):
+    seen = [0, 0, 0]
+
+    def visit(k):
+        seen[0] += 1
+        if k <= 0:
+            seen[2] += 1
+            return
+        seen[1] = max(seen[1], seen[0])
+        visit(k - 1)
+        visit(k - 2)
+        seen[0] -= 1
+
+    visit(n)
+    return x * seen[1], seen
+
+
+def entry_that_is_modified(x, n):
+    t = x * 1
+    entries, same = [t, t * 2], None
+
+    def visit(k):
+        nonlocal same
+        if k <= 0:
+            return entries[0] + entries[1] + t
+        entries[0] = entries[1]
+        entries[0].add_(paddle.to_tensor(1.0))
+        same = entries[0] is entries[1]
+        return visit(k - 1)
+
+    return visit(n), same
+
+
+def entry_that_may_be_none(x, n):
+    entries = [None, x]
+
+    def visit(k):
+        if k <= 0:
+            return entries[1] * 1.0 if entries[0] is None else entries[0] + entries[1]
+        entries[0] = entries[1] * k
+        return visit(k - 1)
+
+    return visit(n)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -205,5 +285,6 @@ CASES = [
     (function, RUNS, 1)
     for function in (
         attribute, own_result, depth, path, best_choice, in_place, by_two_functions, key, by_a_manager, in_a_branch, in_a_loop,
+        permutations, last_two, counts, entry_that_is_modified, entry_that_may_be_none,
     )
 ]  # fmt: skip

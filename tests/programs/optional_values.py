@@ -144,6 +144,20 @@ def filtered(x):
     return there, large, list(filter(lambda v: v is not None, found)), sum(v * 2 for v in there) if len(there) > 0 else x.sum()
 
 
+def item_read_by_a_function_inside(x):
+    entries, record = [None, x], {"best": None}
+
+    def known():
+        return entries[1] * 1.0 if entries[0] is None else entries[0] + entries[1]
+
+    def best():
+        return record["best"]
+
+    if x.sum() > 1:
+        entries[0], record["best"] = x * 2, x.max()
+    return known(), best() is None
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 CASES = [
     (a_list, [(P,), (N,)], 1),
@@ -158,6 +172,7 @@ CASES = [
     (appended, [(P,), (N,)], 1),
     (measured, [(P,), (N,)], 1),
     (item_set, [(P,), (N,)], 1),
+    (item_read_by_a_function_inside, [(P,), (N,)], 1),
     (iterated, [(P,), (N,)], 1),
     (filtered, [(P,), (N,), ([1.0, -2.0, 3.0],)], 1),
 ]
