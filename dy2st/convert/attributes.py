@@ -225,9 +225,9 @@ def require_asked(owner: Any, name: str) -> None:
 
     cls = type(owner)
     if not cls.__flags__ & _HEAP_TYPE or cls.__flags__ & _IMMUTABLE_TYPE:
+        what = f"class {owner.__name__!r}" if isinstance(owner, type) else f"a {cls.__name__}"
         raise StructureError(
-            f"a {cls.__name__} gets or loses the attribute {name!r} under a condition on tensors, so that only the run knows whether "
-            "it has it",
+            f"{what} gets or loses the attribute {name!r} under a condition on tensors, so that only the run knows whether it has it",
             location=user_location(), hint="give it the attribute on all paths, with None say, or use an object of a class of your own",
         )  # fmt: skip
     tracer = need_tracer("an attribute")

@@ -208,6 +208,8 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         function = inner
     found = converted(function)
     if found is None:
+        if tracer is not None and is_generated(function.__code__.co_filename):  # of a class inside a converted function
+            return functools.partial(enter, tracer, function, function, owner)
         return types.MethodType(function, owner) if inner is not None else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
@@ -222,6 +224,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return BUILTINS[f]
     if tracer is not None and (f is getattr or f is hasattr):
         return functools.partial(_by_name, tracer, f)
+    if tracer is not None and (f is setattr or f is delattr):
+        return functools.partial(_changed_by_name, tracer, f)
     if tracer is not None and isinstance(f, type) and not is_ignored(f):
         tracer.special.convert(f)
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
@@ -334,6 +338,13 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     if (f is hasattr or len(args) > 2) and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
         return _or_none_there(f, *args)
     return f(*args)
+
+
+def _changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
+    """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
+    if len(args) > 1 and isinstance(args[0], type) and isinstance(args[1], str) and not is_ignored(args[0]):
+        tracer.watch_attribute(*args[:2])
+    f(*args)
 
 
 def _or_none_there(f: Callable, owner: Any, name: str, *default: Any) -> Any:

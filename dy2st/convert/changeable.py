@@ -59,11 +59,14 @@ class Changeable:
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | lists]
         if isinstance(x, Tensor):
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) - OF_TENSORS]
-        return [] if reach.is_foreign_class(x) else self._of_class(x)
+        return [] if reach.is_foreign_class(x) else self.of_class(x)
 
-    def _of_class(self, cls: type) -> Iterable[OuterVariable]:
+    def of_class(self, cls: type, absent: bool = False) -> Iterable[OuterVariable]:
+        """Those of a class: its attributes; with `absent` those too that it may get."""
         for name in self._reach.changed:
             found = defined(cls, name)
+            if found is MISSING and absent:
+                yield AttributeVariable(name, cls)
             if found is not MISSING and not isinstance(found, types.MemberDescriptorType) and not hasattr(type(found), "__set__"):
                 yield AttributeVariable(name, cls)
         if self._reach.items:

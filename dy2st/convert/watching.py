@@ -15,7 +15,7 @@ from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
 from .dicts import StagedDict
 from .frames import Frame
-from .holders import is_holder, parts_of
+from .holders import is_holder, is_of_a_call, parts_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import variable_values
@@ -53,7 +53,8 @@ class Watcher:
         iterators: those that values which were watched hold, by id.
         suspended: the generators that loops and `with` statements have begun.
         partial: the dicts that have some of their keys only in some runs, by the ids of what they consist of.
-        inner_variables: those of the functions that a function inside one of them assigns, by place.
+        inner_variables: those of the functions that a function inside one of them assigns, and the attributes of classes that these have
+            made, by place.
     """
 
     def __init__(self) -> None:
@@ -79,6 +80,7 @@ class Watcher:
         self.special = SpecialMethods()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
+        self._classes: dict[int, type] = {}
         self._arguments: dict[int, AttributeVariable] = {}
         self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
 
@@ -88,6 +90,28 @@ class Watcher:
         for container in containers_of(*values, attributes=self.attributes, holders=holders):
             self._containers.setdefault(id(container), container)
         self.iterators.update((key, x) for key, x in holders.items() if hasattr(type(x), "__next__"))
+        # what is first met in a block that is being traced is as new as that is
+        new = {key: x for key, x in holders.items() if key not in self._classes and isinstance(x, type) and self._is_made(x)}
+        self._classes.update(new)
+        self._watch_attributes_of(new.values(), ())
+
+    def _is_made(self, cls: type) -> bool:
+        """Whether a class ends with the call, as a function has made it."""
+        return is_of_a_call(cls) and id(cls) not in self.reach.objects
+
+    def _watch_attributes_of(self, classes: Iterable[type], frames: Iterable[Frame] | None = None) -> None:
+        """What functions may change of classes that end with the call."""
+        for variable in (v for cls in classes for v in self._changeable.of_class(cls, absent=True)):
+            if self.inner_variables.setdefault(place_of(variable, variable.name), variable) is variable:
+                self._add_inside([variable], frames)
+
+    def watch_attribute(self, cls: type, name: str) -> None:
+        """An attribute of a class is about to change, for the first time it may be."""
+        variable = AttributeVariable(name, cls)
+        if not self._is_made(cls):
+            self.watch_variable(variable)
+        elif self.inner_variables.setdefault(place_of(variable, name), variable) is variable:
+            self._add_inside([variable])
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
@@ -192,6 +216,7 @@ class Watcher:
         self._add_reached(containers)
         for variable in variables:
             self.watch_variable(variable)
+        self._watch_attributes_of(self._classes.values())  # code that comes may change others of them
 
     def _add_reached(self, containers: Iterable[Any]) -> None:
         """`_add` for those that are not watched. One of the outside that was watched before is state from now on too."""

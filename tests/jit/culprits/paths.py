@@ -429,3 +429,15 @@ def bound_that_is_a_float_on_one_path(x):
         return x[k:]  # error: 'the value of the expression' is a Python int on one path and a Python float on
     except TypeError:
         return x
+
+
+def attribute_that_a_local_class_gets(x):
+    class Config:
+        pass
+
+    def mark():
+        Config.mark = True
+
+    if x.sum() > 0:  # error: class 'Config' gets or loses the attribute 'mark' under a condition on tensors
+        mark()
+    return x * 2 if getattr(Config, "mark", False) else x
