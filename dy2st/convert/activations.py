@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import Location, RecursionLimitError, UndefinedError
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
+from ..transpiler import place_of
 from .cells import Cell, EntryCell
 from .lists import StagedList
 from .options import OneOf, Options, values_of
@@ -45,10 +46,16 @@ def require_end(recursive: Collection[Kind], found: Kind) -> None:
     """RecursionLimitError if each new trace finds calls of another kind: they are given what each trace makes anew."""
     if sum(kind.code is found.code for kind in recursive) > UNROLLED:
         code = found.code
-        raise RecursionLimitError(
-            f"{code.co_name!r} calls itself, in each trace with other objects", location=Location(code.co_filename, code.co_firstlineno),
-            hint="give it tensors, numbers and texts, or objects that are there before the call",
-        )  # fmt: skip
+        place = place_of(code, -1, code.co_firstlineno) or Location(code.co_filename, code.co_firstlineno)
+        raise endless(code.co_name, "trace", place)
+
+
+def endless(name: str, each: str, location: Location | None) -> RecursionLimitError:
+    """The error for a function that gets other objects in each call of itself, or in those of each trace."""
+    return RecursionLimitError(
+        f"{name!r} calls itself, in each {each} with other objects", location=location,
+        hint="give it tensors, numbers and texts, or objects that are there before the call",
+    )  # fmt: skip
 
 
 class NoResult(BaseException):

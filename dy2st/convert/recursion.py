@@ -35,6 +35,7 @@ from .activations import (
     NotYet,
     Reentered,
     admits,
+    endless,
     under_conditions,
 )
 from .aliases import outside, shared, who
@@ -88,12 +89,20 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
             return staged.call(arguments)
     new = Activation.of(code, arguments, len(tracer.frames))
     if new.kind in tracer.recursive or new.kind.general in tracer.recursive:
-        around = [Activation.of(code, s.arguments, 0) for s in tracer.staged if s.code is code]
+        staged_around = [s for s in tracer.staged if s.code is code]
+        around = [Activation.of(code, s.arguments, 0) for s in staged_around]
         if around and new.has_grown(around):
             raise RecursionLimitError(
                 f"{original.__name__!r} calls itself under a condition on tensors, each time with more in its arguments",
                 location=user_location(), hint="let them be of one structure: tensors, or lists of these",
             )  # fmt: skip
+        if around:  # each trial of a function traces those inside it anew
+            outermost = next((a for a in tracer.activations if a.kind.code is code), staged_around[0])
+            outermost.inside += 1
+            if outermost.inside > UNROLLED_IN_ALL or len(staged_around) > UNROLLED:
+                if new.kind.general not in tracer.recursive:
+                    raise Reentered(new.kind.general)
+                raise endless(original.__name__, "call", user_location())
         return StagedFunction(tracer, original, f, arguments, new.kind.general in tracer.recursive).stage()
     around = [a for a in tracer.activations if a.kind.code is code]
     if around:
@@ -128,6 +137,7 @@ class StagedFunction:
         entered: what the containers among the values had in them when the body began.
         frame: of the body; `own`: the ids of the containers in it that stand for arguments.
         passed: the keys of what has been found changed when a call inside it came.
+        inside: how many functions for other arguments were begun inside it.
     """
 
     tracer: Tracer
@@ -146,6 +156,7 @@ class StagedFunction:
     frame: Frame | None = None
     own: set[int] = field(default_factory=set)
     passed: set[tuple] = field(default_factory=set)
+    inside: int = 0
 
     def __post_init__(self) -> None:
         self.code = self.original.__code__

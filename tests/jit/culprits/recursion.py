@@ -110,3 +110,12 @@ def caught_recursion(x):
         return deep(x)
     except RecursionError:
         return x
+
+
+def closure_made_for_each_call(x, n):
+    def visit(k, f):
+        if k <= 0:
+            return f(x)
+        return visit(k - 1, lambda v: f(v) * 2 + k)  # error: 'visit' calls itself, in each call with other objects
+
+    return visit(n, lambda v: v + 1)
