@@ -47,15 +47,10 @@ def require_end(recursive: Collection[Kind], found: Kind) -> None:
     if sum(kind.code is found.code for kind in recursive) > UNROLLED:
         code = found.code
         place = place_of(code, -1, code.co_firstlineno) or Location(code.co_filename, code.co_firstlineno)
-        raise endless(code.co_name, "trace", place)
-
-
-def endless(name: str, each: str, location: Location | None) -> RecursionLimitError:
-    """The error for a function that gets other objects in each call of itself, or in those of each trace."""
-    return RecursionLimitError(
-        f"{name!r} calls itself, in each {each} with other objects", location=location,
-        hint="give it tensors, numbers and texts, or objects that are there before the call",
-    )  # fmt: skip
+        raise RecursionLimitError(
+            f"{code.co_name!r} calls itself, in each trace with other objects", location=place,
+            hint="give it tensors, numbers and texts, or objects that are there before the call",
+        )  # fmt: skip
 
 
 class NoResult(BaseException):

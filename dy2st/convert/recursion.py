@@ -35,7 +35,6 @@ from .activations import (
     NotYet,
     Reentered,
     admits,
-    endless,
     under_conditions,
 )
 from .aliases import outside, shared, who
@@ -99,10 +98,14 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
         if around:  # each trial of a function traces those inside it anew
             outermost = next((a for a in tracer.activations if a.kind.code is code), staged_around[0])
             outermost.inside += 1
-            if outermost.inside > UNROLLED_IN_ALL or len(staged_around) > UNROLLED:
+            if outermost.inside > UNROLLED:
                 if new.kind.general not in tracer.recursive:
                     raise Reentered(new.kind.general)
-                raise endless(original.__name__, "call", user_location())
+                raise RecursionLimitError(
+                    f"{original.__name__!r} calls itself without end while it is traced, each time with other values that only "
+                    "Python knows",
+                    location=user_location(), hint="let what changes from call to call be tensors or numbers",
+                )  # fmt: skip
         return StagedFunction(tracer, original, f, arguments, new.kind.general in tracer.recursive).stage()
     around = [a for a in tracer.activations if a.kind.code is code]
     if around:

@@ -116,6 +116,6 @@ def closure_made_for_each_call(x, n):
     def visit(k, f):
         if k <= 0:
             return f(x)
-        return visit(k - 1, lambda v: f(v) * 2 + k)  # error: 'visit' calls itself, in each call with other objects
+        return visit(k - 1, lambda v: f(v) * 2 + k)  # error: 'visit' calls itself without end while
 
     return visit(n, lambda v: v + 1)
