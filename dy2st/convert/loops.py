@@ -32,6 +32,9 @@ from .tracer import Tracer, current_tracer
 from .types import same, same_value
 from .undefined import Undefined, quiet
 
+TEST = "the test"
+"""What errors call the variable that holds the result of a test which changes variables too."""
+
 
 def while_stmt(test_fn: Callable[[], Any], body: Callable[[], None], get_state: State, set_state: Callable[[tuple], None],
                names: tuple[str, ...]) -> None:  # fmt: skip
@@ -445,6 +448,8 @@ class Loop:
     # ---- emitting ----
     def _rotate(self) -> None:
         """The test changes variables too: it becomes part of the body, and its result a variable of the loop."""
+        if self.names[:1] == (TEST,):
+            raise self._unsettled([])  # that test only reads a variable: what changes is not known well enough to be state
         go = [truth(self.test_fn())]
 
         def body() -> None:
@@ -456,7 +461,7 @@ class Loop:
             self.set_state(values[1:])
 
         inner = Loop(
-            self.tracer, lambda: go[0], body, lambda: (go[0], *self.get_state()), set_state, ("the test", *self.names)
+            self.tracer, lambda: go[0], body, lambda: (go[0], *self.get_state()), set_state, (TEST, *self.names)
         )
         inner.stage()
 

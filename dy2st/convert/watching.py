@@ -102,16 +102,22 @@ class Watcher:
     def _watch_attributes_of(self, classes: Iterable[type], frames: Iterable[Frame] | None = None) -> None:
         """What functions may change of classes that end with the call."""
         for variable in (v for cls in classes for v in self._changeable.of_class(cls, absent=True)):
-            if self.inner_variables.setdefault(place_of(variable, variable.name), variable) is variable:
-                self._add_inside([variable], frames)
+            self._watch_inner(variable, frames)
 
     def watch_attribute(self, cls: type, name: str) -> None:
         """An attribute of a class is about to change, for the first time it may be."""
         variable = AttributeVariable(name, cls)
         if not self._is_made(cls):
             self.watch_variable(variable)
-        elif self.inner_variables.setdefault(place_of(variable, name), variable) is variable:
-            self._add_inside([variable])
+        else:
+            self._watch_inner(variable)
+
+    def _watch_inner(self, variable: OuterVariable, frames: Iterable[Frame] | None = None) -> None:
+        """A variable lives as long as the call; unless it is known as one of the outside. It must not be two cells: a loop would give both
+        a value, and find the first one changed."""
+        place = place_of(variable, variable.name)
+        if place not in self.outer_variables and self.inner_variables.setdefault(place, variable) is variable:
+            self._add_inside([variable], frames)
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
@@ -193,11 +199,7 @@ class Watcher:
             self._add_inside([c for c in found if not self.was_before(c)], ())
             self._add_inside([c for c in found if id(c) not in self._containers])
             for name, holder in assigned_outside(function, function.__code__):
-                variable = OuterVariable(name, holder)
-                place = place_of(variable, name)
-                # one that is known already must not be two cells: a loop would give both a value, and find the first one changed
-                if place not in self.outer_variables and self.inner_variables.setdefault(place, variable) is variable:
-                    self._add_inside([variable])
+                self._watch_inner(OuterVariable(name, holder))
             return
         for name, holder in assigned_outside(function, converted.__code__):
             self.watch_variable(OuterVariable(name, holder))
@@ -268,9 +270,14 @@ class Watcher:
     def watch_variable(self, variable: OuterVariable) -> None:
         """A variable outside of the functions is state."""
         place = place_of(variable, variable.name)
-        if place not in self.outer_variables:
-            self.outer_variables[place] = variable
+        if place in self.outer_variables:
+            return
+        known = self.inner_variables.pop(place, None)
+        self.outer_variables[place] = variable if known is None else known
+        if known is None:
             self._add([variable])
+        else:  # it was met as one of the call before
+            self.root.add([known], [self._at_begin(known)])
 
     def _add(self, new: list[Any]) -> None:
         """Watches containers that were not changed yet, also for what is being traced already."""
