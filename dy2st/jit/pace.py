@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from dy2st_runtime.executor.executable import Executable
 
 from ..tensor import Tensor
 from ..tensor.location import warn
@@ -46,8 +45,8 @@ class Pace:
         """A call has taken so long; whether no more calls need to be timed."""
         self.calls += 1
         if self.calls == SETTLED:
-            if any(type(executable) is not Executable for executable in self.concrete.executables.values()):
-                return True  # what runs it is there to find errors, or runs it elsewhere
+            if not all(hasattr(executable, "note_native_time") for executable in self.concrete.executables.values()):
+                return True  # what runs it is there to find errors, or runs it elsewhere; its class is not named, as that would load LLVM
             self._watch(self._add)
         elif self.calls > SETTLED:
             self.least, self.least_native = min(self.least, seconds), min(self.least_native, self.native)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -112,6 +114,11 @@ def test_the_kernels_are_timed_only_then() -> None:
     static(X)
     assert executable._driver is plain
     assert len(times) == 1
+
+
+def test_what_judges_calls_loads_no_compiler() -> None:
+    code = "from dy2st import jit; from dy2st_runtime.executor import runs_native; jit.to_static(lambda x: x); assert not runs_native()"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_operation_costs_something() -> None:
