@@ -6,7 +6,8 @@ are the params, as far as they vary between the calls. What it returns is found 
 calls inside it return, and a path that reaches one tells nothing (`NoResult`); what the other paths return is the first guess.
 
 What the function changes outside of it (variables of functions around, attributes, lists that grow, tensors modified in place) is its
-state: each call is given the values that these have, and returns those that they have at its end.
+state: each call is given the values that these have, and returns those that they have at its end. What has changed when a call inside comes
+counts too, though it be put back behind that: only that call sees it.
 """
 
 from __future__ import annotations

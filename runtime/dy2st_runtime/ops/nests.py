@@ -67,21 +67,20 @@ def copy(k: Any, shape: Sequence[Any], source: Any, source_strides: Sequence[Any
         target[to] = source[at]
 
     strides, offsets = [source_strides, target_strides], [source_at, target_at]
-    _, (steps, _) = _merged(shape, strides)
-    along = next((axis for axis, step in enumerate(steps) if _equal(step, 1)), None)
-    if along is None or along == len(steps) - 1:
+    sizes, steps = _merged(shape, strides)
+    along = next((axis for axis, step in enumerate(steps[0]) if _equal(step, 1)), None)
+    if along is None or along == len(sizes) - 1:
         walk(k, shape, strides, body, offsets=offsets)
     else:
-        _walk_tiles(k, shape, strides, along, body, offsets)
+        _walk_tiles(k, sizes, steps, along, body, offsets)
 
 
-def _walk_tiles(k: Any, shape: Sequence[Any], strides: Sequence[Sequence[Any]], along: int, body: Callable[..., None],
+def _walk_tiles(k: Any, sizes: Sequence[Any], steps: Sequence[Sequence[Any]], along: int, body: Callable[..., None],
                 offsets: Sequence[Any]) -> None:  # fmt: skip
-    """`walk` for a transpose: one tensor lies along the last axis, the other along another one (the `along`-th of the merged axes).
+    """`walk` for a transpose: one tensor lies along the last of the (merged) axes, the other along the `along`-th.
 
     Both axes are walked over in tiles, so the lines of a tile stay in the cache until all their elements have been met.
     """
-    sizes, steps = _merged(shape, strides)
     sizes = [k.let(d, "n") for d in sizes]
     steps = [[k.let(s, "s") if isinstance(s, n.Expr) else s for s in row] for row in steps]
     inner = (along, len(sizes) - 1)
