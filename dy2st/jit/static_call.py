@@ -131,11 +131,18 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
         set_ = {id(c.target) for c, _ in effects.cells if not isinstance(c, ArgumentCell)}
         found = next((x for path, x in _containers(arguments.bound) if id(x) in set_ or (path in paths and id(x) in outside)), None)
     if found is not None:
-        does = "tells the two apart" if concrete.compares_arguments and isinstance(found, Tensor) else "changes it"
-        raise StructureError(
-            f"a {type(found).__name__} among the arguments is also known to the static function {concrete.name!r} from outside, and it "
-            f"{does}", location=user_location(), hint="pass it as an argument only, or not at all",
-        )  # fmt: skip
+        tells = concrete.compares_arguments and isinstance(found, Tensor)
+        raise known_twice(type(found).__name__, concrete.name, "tells the two apart" if tells else "changes it")
+
+
+def known_twice(what: str, name: str, does: str) -> StructureError:
+    """What to raise of an object that the static function of this name knows as an argument and from outside."""
+    error = StructureError(
+        f"a {what} among the arguments is also known to the static function {name!r} from outside, and it {does}",
+        location=user_location(), hint="pass it as an argument only, or not at all",
+    )  # fmt: skip
+    vars(error)["of_results"] = True  # no single statement is the reason
+    return error
 
 
 def _containers(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:

@@ -349,7 +349,8 @@ class StaticFunction:
             while True:
                 trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
                               self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive, unrolled,
-                              "" if self.splits is None else self.splits.exact)  # fmt: skip
+                              "" if self.splits is None else self.splits.exact,
+                              arguments.bound if isinstance(arguments, Arguments) else None)  # fmt: skip
                 if sizes.limit is not None:
                     trace.tracer.limit = min(sizes.limit, trace.tracer.limit)
                 trace.tracer.is_piece = self.splits is not None

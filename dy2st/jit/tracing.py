@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from dy2st_runtime import config
@@ -31,7 +31,7 @@ from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import flatten, split, unflatten
 from ..convert.tracer import Tracer
-from ..errors import Dy2stError, Location, StagedValueError
+from ..errors import Dy2stError, Location, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import entry, place_of_result
 from ..transpiler import is_generated
@@ -42,6 +42,7 @@ from .guards import Guard, Guards, guards_of, guards_of_readings, same
 from .recipes import Constant, Found, Recipe, Twin, handed_on, located
 from .results import Results, require_no_iterator
 from .signature import Key, TensorKey
+from .static_call import known_twice
 
 
 class Trace:
@@ -58,12 +59,15 @@ class Trace:
         recursive: the calls that are known to be recursive; `unrolled`: the loops that are known to be none of the Program.
         exact: more Python follows, which tells values from others that a result may stand for: that is refused. "distinct": what
             follows also may tell two objects from one.
+        given: the arguments as the caller has them, if it is a call.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
                  counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (),
-                 recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: str = "") -> None:  # fmt: skip
+                 recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: str = "",
+                 given: Mapping[str, Any] | None = None) -> None:  # fmt: skip
+        self.given = _paths(dict(given or {}))
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures, recursive, unrolled)
@@ -119,12 +123,12 @@ class Trace:
         """
         with no_search_for_garbage():
             try:
-                recipe, effects = self._record()
+                recipe, effects = self._record(name)
             finally:
                 self.tracer.special.restore()
             return self._made(name, recipe, effects)
 
-    def _record(self) -> tuple[Recipe, Effects]:
+    def _record(self, name: str) -> tuple[Recipe, Effects]:
         """Runs the function; what its result is made of, and what it has changed."""
         tracer = self.tracer
         raw = getattr(self.function, "__func__", self.function)
@@ -156,8 +160,10 @@ class Trace:
                 tracer.entries.require_unchanged()
                 recipe, effects = self._left_behind(result, grad)
             except Through as passed:
-                raise passed.error from passed.error.__cause__
+                raise (self._known_twice(name) or passed.error) from passed.error.__cause__
             except Exception as error:
+                if (twice := self._known_twice(name)) is not None and not isinstance(error, Dy2stError):
+                    raise twice from error
                 if (refused := refusal(error)) is not None:
                     raise refused from error
                 if not stage_last_raise(tracer, error):
@@ -170,6 +176,18 @@ class Trace:
                 put_back(tracer)
                 tracer.root.restore()
         return recipe, effects
+
+    def _known_twice(self, name: str) -> StructureError | None:
+        """An error if the function has changed a container that it knows twice, as an argument and from outside: for the trace these are
+        two, so what it has raised behind that may be no exception of the user's."""
+        if not self.given:
+            return None
+        tracer = self.tracer
+        changed = {id(x): x for x in (*(c.target for c in tracer.root.changed()), *(items for items, _ in tracer.replaced.values()))}
+        own = {path for key, path in _paths(self.arguments).items() if key in changed}
+        known = {**{id(x): x for x in tracer.root}, **changed}
+        twice = [known[key] for key, path in self.given.items() if key in changed or (path in own and key in known)]
+        return known_twice(type(twice[0]).__name__, name, "changes it") if twice else None
 
     def _made(self, name: str, recipe: Recipe, effects: Effects) -> ConcreteProgram:
         """The trace, when the world is as it was before."""

@@ -335,6 +335,24 @@ def test_a_list_known_twice_is_an_error_in_a_full_graph():
     assert kept == []
 
 
+@pytest.mark.parametrize("append", [True, False])
+def test_what_is_raised_behind_a_change_of_a_list_known_twice(append):
+    """For the trace these are two lists, of which one is empty: it raised an IndexError."""
+    kept = []
+
+    def f(x, items):
+        (kept if append else items).append(x)
+        return (items if append else kept)[0] + 1
+
+    with pytest.raises(Dy2stError, match="a list among the arguments is also known to the static function"):
+        jit.to_static(f)(Tensor([1.0]), kept)
+    assert kept == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EagerStatementWarning)
+        assert jit.to_static(f, full_graph=False)(Tensor([1.0]), kept).tolist() == [2.0]
+    assert [t.tolist() for t in kept] == [[1.0]]
+
+
 def test_a_tensor_known_twice_is_an_error_in_a_full_graph():
     kept = Tensor([1.0])
 
