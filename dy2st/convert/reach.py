@@ -13,7 +13,7 @@ import functools
 import sys
 import types
 from collections import OrderedDict, deque
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from typing import Any
 
 import numpy as np
@@ -81,9 +81,11 @@ class Reach:
 
     Args:
         replaced: places in which a call puts another object, so that its identity says nothing.
+        before: what there is before the functions run, by id; None as long as they do not run.
     """
 
-    def __init__(self, replaced: Collection[tuple] = ()) -> None:
+    def __init__(self, replaced: Collection[tuple] = (), before: Container[int] | None = None) -> None:
+        self.before = before
         self.inside: dict[int, Inside] = {}
         self._replaced = replaced
         self._changing = {holder for holder, _ in replaced}
@@ -302,7 +304,8 @@ class Reach:
             for depth in range(len(package) + 1):
                 self._meet(sys.modules.get(".".join([*package[:depth], name]).strip(".")), f"module {name!r}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-            if is_generated(f.__code__.co_filename):  # made by the trace: it is not there at the next call
+            if is_generated(f.__code__.co_filename) and self.before is not None and id(f) not in self.before:
+                # made by the trace: it is not there at the next call
                 self._meet(Place(cell, None, name).now(), f"the variable {name!r}", named=True)
             else:
                 self._variables[id(cell)] = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
@@ -62,6 +63,7 @@ class Watcher:
         self.root = Snapshot()
         self.before: dict[int, Any] = {}
         self.of_the_caller: set[int] = set()
+        self._owners_before: list[Any] = []
         self._found_before = False  # whether `before` has all that could be reached then
         self.functions: dict[int, Any] = {}
         self.owners: dict[int, Any] = {}
@@ -94,6 +96,16 @@ class Watcher:
         new = {key: x for key, x in holders.items() if key not in self._classes and isinstance(x, type) and self._is_made(x)}
         self._classes.update(new)
         self._watch_attributes_of(new.values(), ())
+
+    def is_made_class(self, cls: type) -> bool:
+        """Whether a class is one that the functions have made: neither it nor an object of it was there before."""
+        return is_of_a_call(cls) and id(cls) not in self._classes_before
+
+    @functools.cached_property
+    def _classes_before(self) -> set[int]:
+        self.was_before(self)  # finds all that was there
+        known = (*self.before.values(), *self._owners_before)
+        return {id(c) for cls in {id(k): k for x in known for k in (x if isinstance(x, type) else type(x),)}.values() for c in cls.__mro__}
 
     def _is_made(self, cls: type) -> bool:
         """Whether a class ends with the call, as a function has made it."""
@@ -129,6 +141,17 @@ class Watcher:
         inside = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
         new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
+
+    def begin(self) -> None:
+        """The function is about to run: what there is now is no object of the trace."""
+        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers)}
+        self.reach.before = self.before
+        self._owners_before = [*self.attributes.values()]
+
+    def is_inner(self, function: types.FunctionType) -> bool:
+        """Whether a function is made by what is traced, and so ends with the call. One that an earlier trace has left behind is converted
+        too, but one of the outside."""
+        return is_generated(function.__code__.co_filename) and id(function) not in self.before
 
     def watch_holders(self) -> Collection[Any]:
         """What holds others now and is no container: closures, say. What these hold is watched from now on."""
@@ -191,7 +214,7 @@ class Watcher:
         if id(function) in self.functions:
             return
         self.functions[id(function)] = function
-        if is_generated(function.__code__.co_filename):
+        if self.is_inner(function):
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
             defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
             found = [c for c in containers_of(*defaults, attributes=self.attributes) if id(c) not in self._containers]

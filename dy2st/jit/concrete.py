@@ -25,6 +25,7 @@ from .captures import Captured, Captures
 from .guards import Guards
 from .pace import Pace
 from .recipes import Argument, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
+from .shells import Untouched
 from .signature import Key
 
 
@@ -101,6 +102,7 @@ class ConcreteProgram:
         twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
         tied: likewise, of tensors that outlive the call.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
+        functions: those that it has made, and each call gives.
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 
@@ -118,6 +120,7 @@ class ConcreteProgram:
         self.compares = self.compares_arguments = False
         self.shapes = [v.shape for v in inputs]
         self.names: list[str] = []
+        self.functions: list[Untouched] = []
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
         self.fixed: Dy2stError | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections import deque
 from collections.abc import Container, Mapping
@@ -12,6 +13,7 @@ import numpy as np
 from dy2st_runtime.ir import Variable
 
 from ..convert.aliases import who
+from ..convert.cells import assigned_outside
 from ..convert.codes import codes_of
 from ..convert.containers import containers_of
 from ..convert.dicts import StagedDict
@@ -45,6 +47,8 @@ _LASTING = (
     types.BuiltinFunctionType, types.MethodType, Layer,
 )  # fmt: skip
 
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinMethodType, functools.partial, type)
+
 
 class Results:
     """Makes the recipes of one trace.
@@ -57,11 +61,13 @@ class Results:
     Attributes:
         fetches: the variables that are fetched, each with its position.
         several: the values that may be objects which are elsewhere too.
+        functions: those that the call makes, by id: each call gives the same ones.
     """
 
     def __init__(self, tracer: Tracer, placeholders: list[Tensor], inputs: list[Variable], paths: Mapping[int, tuple], exact: str):
         self._tracer, self._placeholders, self._paths, self._exact = tracer, placeholders, paths, exact
         self.fetches: dict[str, int] = {}
+        self.functions: dict[int, shells.Untouched] = {}
         self.several = Several(tracer, placeholders, inputs, self.fetches, self.fetch)
         self._marks: dict[int, tuple[int, Any]] = {}
         self._uncertain: dict[int, Tensor] = {}
@@ -149,6 +155,7 @@ class Results:
                                    hint="return pairs, in a list of tuples")  # fmt: skip
         if self._exact and self._tracer.alternatives.may_be_another(value):
             raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
+        self._require_class(type(value))
         mark = 0 if isinstance(value, tuple) else self._mark(value)
         rebuilt = Rebuilt(type(value), keys, tuple(map(self.recipe, children)), mark)
         return self._given(value, rebuilt)
@@ -172,6 +179,7 @@ class Results:
             return Constant(value)
         keys, children = found
         require_no_id(*keys)
+        self._require_class(type(value))
         mark = self._mark(value)
         self._above.add(id(value))
         try:
@@ -233,34 +241,67 @@ class Results:
             raise value._kinds.fail("what follows may depend on that")
 
     def _require_plain(self, value: Any) -> None:
-        """StagedValueError for an object that keeps tensors of the trace, of which the caller could make nothing."""
-        held = list(shells.kept_by(value, self._tracer.root))
+        """An error for an object that each call would have to make anew, and for one that keeps tensors of the trace, of which the caller
+        could make nothing."""
         lasting = id(value) in self._tracer.before or (isinstance(value, _LASTING) and id(value) not in self._tracer.made)
-        if self._exact and not (lasting and not self._holds_new(value)):
-            raise StructureError(
-                f"a {type(value).__name__} that is made while tracing would be the same object at each call",
-                hint="make it outside of the static function",
-            )
+        if self._exact and not lasting:
+            raise _made_once(value)
+        self._require_no_tensors(value)
+        if self._holds_new(value):
+            raise _made_once(value)
+
+    def _require_no_tensors(self, value: Any) -> None:
+        """StagedValueError for an object or a class that keeps tensors of the trace."""
+        held = list(shells.kept_by(value, self._tracer.root, self._tracer.is_made_class))
         suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
         require_no_id(value, *held)
         if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
             raise StagedValueError(
-                f"a {type(value).__name__} with tensors in it cannot be the result of a static function, or be kept by it",
+                f"{_called(value)} with tensors in it cannot be the result of a static function, or be kept by it",
                 hint="return the tensors themselves, in a tuple, list, dict or dataclass",
             )
 
     def _holds_new(self, value: Any) -> bool:
-        """Whether a function, method or class is made by the call, and holds what may change and is another one at each call."""
-        if id(value) in self._tracer.before or not isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinMethodType, type)):
+        """Whether a function, method or class is made by the call, and holds what may change and is another one at each call: containers,
+        iterators, variables that it assigns, classes."""
+        if id(value) in self._tracer.before or not isinstance(value, _FUNCTIONS):
             return False
         others: dict[int, Any] = {}
         containers = list(containers_of(value, holders=others))
         changing = [*containers, *(x for x in others.values() if hasattr(type(x), "__next__"))]
-        return any(id(x) in self._paths or not (x in self._tracer.root or id(x) in self._tracer.before) for x in changing)
+        if any(id(x) in self._paths or not (x in self._tracer.root or id(x) in self._tracer.before) for x in changing):
+            return True
+        functions = [f for f in others.values() if isinstance(f, types.FunctionType) and self._tracer.is_inner(f)]
+        self.functions.update((id(f), shells.Untouched(f)) for f in functions)
+        return any(map(self._assigns_around, functions)) or any(
+            isinstance(x, type) and self._tracer.is_made_class(x) for x in others.values()
+        )
+
+    def _assigns_around(self, f: types.FunctionType) -> bool:
+        """Whether a function that is made by the call assigns variables of a function around it, which is called once more at each call."""
+        outside = {id(cell) for g in self._tracer.functions.values() if not self._tracer.is_inner(g) for cell in g.__closure__ or ()}
+        return any(isinstance(holder, types.CellType) and id(holder) not in outside for _, holder in assigned_outside(f, f.__code__))
+
+    def _require_class(self, cls: type) -> None:
+        """An error where an object that each call makes anew is of a class that only the trace makes: where Python that follows could
+        change its attributes, or where these are tensors of the trace."""
+        if self._tracer.is_made_class(cls):
+            if self._exact:
+                raise _made_once(cls)
+            self._require_no_tensors(cls)
 
     def was_there(self, container: Any) -> bool:
         """Whether a container is one of the caller's, or of the outside."""
         return id(container) in self._paths or (container in self._tracer.root and not self._tracer.ends_with_the_call(container))
+
+
+def _called(value: Any) -> str:
+    return f"class {value.__name__!r}" if isinstance(value, type) else f"a {type(value).__name__}"
+
+
+def _made_once(value: Any) -> StructureError:
+    return StructureError(f"{_called(value)} that is made while tracing would be the same object at each call",
+                          hint="make it outside of the static function")  # fmt: skip
 
 
 def require_no_iterator(result: Recipe, before: Container[int]) -> None:

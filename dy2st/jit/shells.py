@@ -1,4 +1,5 @@
-"""Objects of Python other than lists, tuples, dicts and objects of the user's: how each call makes them anew, and what they keep."""
+"""Objects of Python other than lists, tuples, dicts and objects of the user's: how each call makes them anew, and what they keep; and
+functions, which no call makes anew."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import copy
 import types
 from array import array
 from collections import OrderedDict, UserDict, UserList, defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -14,10 +15,13 @@ import numpy as np
 
 from ..convert.calls import is_ignored
 from ..convert.containers import LEAVES, WITH_ATTRIBUTES, held_by, is_container
+from ..convert.conversions import has_attributes
 from ..convert.dynamic import DynamicList
 from ..convert.holders import parts_of
 from ..convert.maybe_attribute import NoAttribute
+from ..errors import StructureError
 from ..tensor import Tensor
+from ..tensor.location import user_location
 
 # of these a copy is another one with the same values, which are no tensors
 _COPIED = (set, bytearray, array, np.ndarray, StringIO, BytesIO)
@@ -98,12 +102,13 @@ def _beside_attributes(error: BaseException) -> dict[str, Any]:
     return {"args": error.args} if cause is None else {"args": error.args, "__cause__": cause}
 
 
-def kept_by(value: Any, outside: Container[Any]) -> Iterator[Any]:
-    """What an object of Python keeps, at any depth: tensors and plain values. Into containers of the outside nobody looks."""
+def kept_by(value: Any, outside: Container[Any], made: Callable[[type], bool]) -> Iterator[Any]:
+    """What an object of Python keeps, at any depth: tensors and plain values. Into containers of the outside nobody looks, and of classes
+    only into those that are `made` by the call."""
     left, seen = [value], {id(value): value}
     while left:
         x = left.pop()
-        parts = _parts(x, x is value, outside)
+        parts = _parts(x, x is value, outside, made)
         if parts is None:
             yield x
         for part in parts or ():
@@ -112,8 +117,10 @@ def kept_by(value: Any, outside: Container[Any]) -> Iterator[Any]:
                 left.append(part)
 
 
-def _parts(x: Any, is_root: bool, outside: Container[Any]) -> list[Any] | None:
+def _parts(x: Any, is_root: bool, outside: Container[Any], made: Callable[[type], bool]) -> list[Any] | None:
     """What an object holds; None for a leaf."""
+    if isinstance(x, type) and made(x):
+        return [*vars(x).values(), *x.__bases__]
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.CodeType, int)):
         return None
     parts: list[Any] = []
@@ -126,4 +133,22 @@ def _parts(x: Any, is_root: bool, outside: Container[Any]) -> list[Any] | None:
     own = getattr(x, "__dict__", None)
     if isinstance(own, dict) and own not in outside:
         parts += own.values()
-    return [*parts, *_slots(x).values()]
+    return [*parts, type(x), *_slots(x).values()]
+
+
+class Untouched:
+    """A function as a trace has made it: as long as it is that, it does not tell that calls do not make it anew."""
+
+    def __init__(self, function: types.FunctionType):
+        self.function, self._defaults, self._keywords = function, function.__defaults__, dict(function.__kwdefaults__ or {})
+
+    def require(self, name: str) -> None:
+        """StructureError if it has got attributes or other default arguments since the static function of this name has left it behind."""
+        f = self.function
+        if has_attributes(f.__dict__) or f.__defaults__ is not self._defaults or (f.__kwdefaults__ or {}) != self._keywords:
+            error = StructureError(
+                f"the function {f.__name__!r}, which {name!r} makes and leaves behind, has got attributes or other default arguments "
+                "since, and would be the same object at each call", location=user_location(), hint="make it outside of the static function",
+            )  # fmt: skip
+            vars(error)["of_results"] = True
+            raise error

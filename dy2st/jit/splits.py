@@ -233,7 +233,7 @@ class _Running:
                 return static.run(static.find(arguments), arguments)
             except REFUSALS:
                 self._fixed |= numbers  # Python needs the number itself: a trace for each value
-        if static.is_new(static.arguments(rest, {})) and len(static.concrete_programs) >= TRACES:
+        if static.is_one_too_many(static.arguments(rest, {}), TRACES):
             self.shared.say(None, f"{self.raw.__qualname__} (from line {self.raw.__code__.co_firstlineno})",
                             f"{' or '.join(map(repr, self.names))} is another object at each call")  # fmt: skip
             return self.raw(*args)

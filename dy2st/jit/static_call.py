@@ -32,6 +32,8 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     Returns:
         what the function returns: the same structure, with tensors.
     """
+    for function in concrete.functions:
+        function.require(concrete.name)
     inputs = arguments.tensors()
     captured = concrete.captured.now()
     effects = concrete.effects

@@ -74,6 +74,7 @@ class _Traces:
         self.lock = threading.RLock()
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
+        self.made = 0  # how many there have been, also for objects that are gone
         # those that were only made to be saved: one for each kind of arguments
         self.saved: dict[Key, ConcreteProgram] = {}
         self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
@@ -97,6 +98,7 @@ class _Traces:
             self._arguments[key] = [weakref.ref(x, gone) for x in key.objects()]
         self.by_key.setdefault(key, []).append(concrete)
         self.order = [*self.order, concrete]
+        self.made += 1
 
     def forget(self, key: Key) -> None:
         """An argument of calls with this key is gone. That may be anywhere: a list that somebody reads at that time stays as it is."""
@@ -248,9 +250,9 @@ class StaticFunction:
         """What runs instead of the function where it could not be staged as a whole."""
         return self._traces.mixed
 
-    def is_new(self, arguments: Arguments) -> bool:
-        """Whether there was no call with arguments like these."""
-        return arguments.key not in self._traces.by_key and arguments.key not in self.mixed
+    def is_one_too_many(self, arguments: Arguments, limit: int) -> bool:
+        """Whether there was no call with arguments like these, and as many traces as the limit for others, which may be gone since."""
+        return self._traces.made >= limit and arguments.key not in self._traces.by_key and arguments.key not in self.mixed
 
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments."""

@@ -34,7 +34,6 @@ from ..convert.tracer import Tracer
 from ..errors import Dy2stError, Location, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import entry, place_of_result
-from ..transpiler import is_generated
 from .captures import Captured
 from .concrete import ConcreteProgram, Effects, Number
 from .effects import Changes, replaced
@@ -147,8 +146,7 @@ class Trace:
             t._weak = True
             number.holder[number.entry] = t
         tracer.watch_reached(raw)
-        # what there is before the function runs, and so is no object of the trace
-        tracer.before = {id(x): x for x in (*tracer.reach.objects.values(), *tracer.containers)}
+        tracer.begin()
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         grad = dispatch.is_grad_enabled()
         with dispatch.recording(tracer), printing_later():
@@ -207,6 +205,7 @@ class Trace:
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(results.fetches), recipe, effects, guards,
                                list(tracer.notes), self.numbers, leaves, tracer.raised, results.twins(), self._tied)  # fmt: skip
         made.names = self.names
+        made.functions = list(results.functions.values())
         made.require_no_new_leaf(tracer.new_leaves)
         made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
         return made
@@ -238,7 +237,7 @@ class Trace:
         tracer = self.tracer
         if not tracer.alternatives and not tracer.aliases.merged_lists and not tracer.sharing:
             return
-        own = [f for f in tracer.functions.values() if not is_generated(f.__code__.co_filename)]
+        own = [f for f in tracer.functions.values() if not tracer.is_inner(f)]
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
         owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
         held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values())))
@@ -264,7 +263,7 @@ class Trace:
     def _read(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[Captured], Guards]:
         """The recipe, with places for what is found outside; where the tensors of the outside are; and what must stay as it is."""
         tracer = self.tracer
-        reach = Reach(replaced(effects))
+        reach = Reach(replaced(effects), tracer.before)
         owners = [type(x) if id(x) in tracer.made else x for x in tracer.owners.values()]
         reach.add(*tracer.functions.values(), *owners, *self._objects())
         reach.add(*tracer.given)

@@ -242,6 +242,69 @@ def own_variables(x, n):
     return y * len(names) + n, names
 
 
+def class_on_both_sides(x, n):
+    class Seen:
+        count = 0
+
+    y = x * 2 + Seen.count
+    y = y + float(y.numpy()[0])  # eager
+    Seen.count += 1
+    return y * Seen.count + n, Seen.count
+
+
+def class_of_an_object_on_both_sides(x, n):
+    Seen = type("Seen", (), {"count": 0})  # eager: as calls would share what it gets
+    seen = Seen()
+    y = x * 2 + seen.count
+    y = y + float(y.numpy()[0])  # eager
+    type(seen).count += 1
+    return y * seen.count + n, seen.count
+
+
+def functions_that_share_a_variable(x, n):
+    def counter():
+        k = 0
+
+        def add():
+            nonlocal k
+            k += 1
+            return k
+
+        return add, lambda: k
+
+    add, get = counter()  # eager: likewise
+    y = x * 2 + 1
+    y = y + float(y.numpy()[0])  # eager
+    y = y * add() + 1
+    y = y + float(y.numpy()[0])  # eager
+    return y * add() + n, get()
+
+
+def function_with_an_attribute(x, n):
+    def double(v):
+        return v * 2
+
+    y = double(x)
+    double.calls = getattr(double, "calls", 0) + len(y.numpy())  # eager
+    y = double(y) + n
+    return y * double.calls, double.calls
+
+
+def recursion_on_both_sides(x, n):
+    order = []
+
+    def go(k):
+        order.append(k)
+        if k < n:
+            go(k + 1)
+        return len(order)
+
+    first = go(n * 0)  # eager: the list gets numbers that may be one object, as only the run knows
+    y = x * first + float(x.numpy()[0])  # eager
+    second = go(n - 1)  # eager: likewise
+    return y * second + 1, len(order), order[0] + order[1]
+
+
 SMALL, LARGE = ([1.0, 2.0], 2), ([3.0, 4.0], 3)
 CASES = [
     (f, [SMALL, LARGE, SMALL])
@@ -249,6 +312,8 @@ CASES = [
         at_top_level, scale_of_numpy, in_a_branch, in_a_loop, in_a_while, early_return, number_or_text, several, key_of_a_dict,
         lists_and_dicts, names_of_one_object, closure, swapped_by_nonlocal, unset_on_one_path, deleted, random_numbers,
         text_of_a_tensor, with_block, generator, matched, in_place, raised, read_in_a_finally, own_variables,
+        class_on_both_sides, class_of_an_object_on_both_sides, functions_that_share_a_variable, function_with_an_attribute,
+        recursion_on_both_sides,
     )
 ] + [(caught, [([1.0, 2.0], 0), ([1.0, 2.0], 5), ([1.0, 2.0], 1)])]  # fmt: skip
 

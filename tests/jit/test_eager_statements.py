@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import gc
 import hashlib
 import inspect
 import io
@@ -82,11 +83,6 @@ def test_what_is_refused_as_a_whole_runs(function, monkeypatch):
         assert_same(*found, values)
 
 
-# known to go wrong where a cut leaves a class, or a function that calls itself, on both sides of it
-WHOLE = {"by_a_function_outside", "each_has_its_own", "depth_first", "prefix_parser"}
-CUT = [case for case in CORPUS if case[0].__name__ not in WHOLE]
-
-
 def statements(function):
     return [origin.of(s) for s in nodes.walk_scope(get_source(function).tree.body) if isinstance(s, nodes.gast.stmt)]
 
@@ -99,7 +95,7 @@ def check_cut(function, calls, cut):
         assert_same(observed(function, values), observed(mixed, values), values)
 
 
-@pytest.mark.parametrize(("function", "calls", "traces"), CUT, ids=[c[0].__name__ for c in CUT])
+@pytest.mark.parametrize(("function", "calls", "traces"), CORPUS, ids=[c[0].__name__ for c in CORPUS])
 def test_a_program_cut_in_the_middle(function, calls, traces):
     with config.NO_JIT.override(True):
         places = statements(function)
@@ -107,7 +103,7 @@ def test_a_program_cut_in_the_middle(function, calls, traces):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "calls", "traces"), CUT, ids=[c[0].__name__ for c in CUT])
+@pytest.mark.parametrize(("function", "calls", "traces"), CORPUS, ids=[c[0].__name__ for c in CORPUS])
 def test_a_program_cut_at_each_statement(function, calls, traces):
     with config.NO_JIT.override(True):
         for place in statements(function):
@@ -281,6 +277,27 @@ def test_an_argument_that_is_new_at_each_call_ends_in_eager_mode(monkeypatch):
     with pytest.warns(EagerStatementWarning) as caught:
         results = [f(Tensor([1.0]))[0].tolist() for _ in range(6)]
     assert results == [[5.0]] * 6
+    assert "is another object at each call" in str(caught[-1].message)
+
+
+def test_a_class_that_is_new_at_each_call_and_gone_behind_it_ends_in_eager_mode(monkeypatch):
+    monkeypatch.setattr("dy2st.jit.splits.TRACES", 3)
+
+    @jit.to_static(full_graph=False)
+    def f(x):
+        class Count:
+            n = 1
+
+        y = x + float(x.numpy()[0])
+        Count.n += 1
+        return (y * Count.n + 1).sum()
+
+    with pytest.warns(EagerStatementWarning) as caught:
+        results = []
+        for _ in range(6):
+            results.append(f(Tensor([1.0])).item())
+            gc.collect()
+    assert results == [5.0] * 6
     assert "is another object at each call" in str(caught[-1].message)
 
 

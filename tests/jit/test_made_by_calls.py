@@ -162,7 +162,43 @@ def set_of_tensors(x):
     return {x * 2}
 
 
+def function_that_counts(x):
+    count = 0
+
+    def add():
+        nonlocal count
+        count += 1
+        return count
+
+    return add, x * 2
+
+
+def function_with_a_list_of_its_own(x):
+    seen = []
+    return seen.append, x * 2
+
+
+def class_of_its_own(x):
+    class Config:
+        scale = 1.0
+
+    return Config, x * 2
+
+
+def object_of_a_class_with_a_tensor(x):
+    class Config:
+        scale = 1.0
+
+    if x.sum() > 0:
+        Config.scale = 2.0
+    return Config(), x * 2
+
+
 @pytest.mark.parametrize(("function", "error", "text"), [
+    (function_that_counts, StructureError, "a function that is made while tracing would be the same object at each call"),
+    (function_with_a_list_of_its_own, StructureError, "would be the same object at each call"),
+    (class_of_its_own, StructureError, "class 'Config' that is made while tracing would be the same object at each call"),
+    (object_of_a_class_with_a_tensor, StagedValueError, "class 'Config' with tensors in it cannot be the result of a static function"),
     (iterator, StructureError, "an iterator (list_iterator) that a static function makes cannot be its result"),
     (iterator_over_tensors, StagedValueError, "a map with tensors in it cannot be the result of a static function"),
     (function_with_a_list, StagedValueError, "a function with tensors in it cannot be the result of a static function"),
@@ -173,3 +209,18 @@ def test_what_cannot_be_a_result(function, error, text):
         jit.to_static(function)(to_tensor([1.0, 2.0]))
     assert text in str(caught.value)
     assert function.__name__ in str(caught.value)
+
+
+def test_a_function_of_a_trace_that_has_got_an_attribute_since():
+    def f(x):
+        def double(v):
+            return v * 2
+
+        return double, x * 2
+
+    static = jit.to_static(f)
+    double, _ = static(to_tensor([1.0]))
+    assert static(to_tensor([1.0]))[0] is double
+    double.name = "mine"
+    with pytest.raises(StructureError, match=r"the function 'double', which '.*f' makes and leaves behind, has got attributes"):
+        static(to_tensor([1.0]))
