@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,7 @@ class Changeable:
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         # for which names, and how much of what was met, has been told; the modules, tensors and classes among that, by id
-        self._told: tuple[int, bool] | None = None
+        self._told: tuple[int, int, bool] | None = None
         self._objects = self._dicts = 0
         self._named: dict[int, Any] = {}
 
@@ -30,8 +30,9 @@ class Changeable:
         reach = self._reach
         if not reach.changed and not reach.items:
             return [], []
-        if self._told != (len(reach.changed), reach.items):
-            self._told, self._objects, self._dicts = (len(reach.changed), reach.items), 0, 0
+        now = len(reach.changed), len(reach.given), reach.items
+        if self._told != now:
+            self._told, self._objects, self._dicts = now, 0, 0
         # a list that grows is replaced, in whatever holds it, for as long as functions are traced
         containers: list[Any] = list(islice(reach.dicts.values(), self._dicts, None))
         variables: list[OuterVariable] = []
@@ -56,16 +57,16 @@ class Changeable:
         reach = self._reach
         if isinstance(x, types.ModuleType):
             lists = {n for n in reach.names & vars(x).keys() if reach.items and type(vars(x)[n]) in (list, dict)}
-            return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | lists]
+            return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) | reach.given | lists]
         if isinstance(x, Tensor):
             return [OuterVariable(n, vars(x)) for n in (reach.changed & vars(x).keys()) - OF_TENSORS]
-        return [] if reach.is_foreign_class(x) else self.of_class(x)
+        return [] if reach.is_foreign_class(x) else self.of_class(x, reach.given)
 
-    def of_class(self, cls: type, absent: bool = False) -> Iterable[OuterVariable]:
-        """Those of a class: its attributes; with `absent` those too that it may get."""
+    def of_class(self, cls: type, given: Collection[str]) -> Iterable[OuterVariable]:
+        """Those of a class: the attributes that it has, and those that it may be given."""
         for name in self._reach.changed:
             found = defined(cls, name)
-            if found is MISSING and absent:
+            if found is MISSING and name in given:
                 yield AttributeVariable(name, cls)
             if found is not MISSING and not isinstance(found, types.MemberDescriptorType) and not hasattr(type(found), "__set__"):
                 yield AttributeVariable(name, cls)

@@ -70,6 +70,7 @@ class _Watched:
         self.tracer.tries.onlookers.remove(self.onlooker)
         if error is not None and is_of_tracing(error):
             return False
+        self.tracer.note_missing(error)
         return type(self.original).__exit__(self.original, kind, error, traceback)
 
 

@@ -14,6 +14,8 @@ _READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
 _ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _REBINDS = ("STORE_DEREF", "DELETE_DEREF")
 _CHANGES = ("STORE_ATTR", "DELETE_ATTR")
+_LOADS = ("LOAD_FAST", "STORE_FAST_LOAD_FAST")
+_SWAPS = ("SWAP", "ROT_TWO")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 _CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
 # methods that change a list, dict, set, deque, Counter, array or file in memory, and functions that do
@@ -44,6 +46,8 @@ class Names:
     Attributes:
         globals, attributes: variables of the module, and attributes, that are read.
         assigned, changed: those that are assigned or deleted.
+        given: those of `changed` that are set of anything but the first parameter of a method, so maybe of a class that has none of
+            that name; `given_first`: that are set of the first parameter of this function.
         rebound: variables of a function around that are.
         modules: what is imported.
         looked: the names that are read for more than appending to what they stand for.
@@ -59,6 +63,8 @@ class Names:
     attributes: frozenset[str]
     assigned: frozenset[str]
     changed: frozenset[str]
+    given: frozenset[str]
+    given_first: frozenset[str]
     rebound: frozenset[str]
     modules: frozenset[str]
     looked: frozenset[str]
@@ -78,6 +84,8 @@ def names_of(code: types.CodeType) -> Names:
     attributes: set[str] = set()
     assigned: set[str] = set()
     changed: set[str] = set()
+    given: set[str] = set()
+    given_first: set[str] = set()
     rebound: set[str] = set()
     modules: set[str] = set()
     items = sweeping = comparing = formatting = False
@@ -85,6 +93,7 @@ def names_of(code: types.CodeType) -> Names:
     handled: set[str] = set()
     items_looked: set[tuple[str, Any]] = set()
     for part in _codes(code):
+        last: Any = None
         for i, second, third, fourth in _windows(part):
             if i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(second):
                 looked.add(i.argval)
@@ -100,6 +109,13 @@ def names_of(code: types.CodeType) -> Names:
                 assigned.add(i.argval)
             elif i.opname in _CHANGES:
                 changed.add(i.argval)
+                if not _is_first_parameter(last, part):
+                    if not last.opname.startswith(_SWAPS):  # otherwise it is `+=`, of what is there
+                        given.add(i.argval)
+                elif part is code:
+                    given_first.add(i.argval)
+                elif not is_in_class(getattr(part, "co_qualname", "")):  # Python 3.10 does not know
+                    given.add(i.argval)
             elif i.opname in _REBINDS and i.argval in part.co_freevars:
                 rebound.add(i.argval)
             elif i.opname == "IMPORT_NAME":
@@ -108,6 +124,7 @@ def names_of(code: types.CodeType) -> Names:
             sweeping = sweeping or i.opname == "MATCH_CLASS"
             comparing = comparing or i.opname in ("COMPARE_OP", "CONTAINS_OP")
             formatting = formatting or i.opname.startswith("FORMAT_")
+            last = i
     seen = variables | attributes
     texts = {c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
     by_text = [(attributes, ("getattr", "hasattr")), (variables, ("globals",))]  # `getattr(x, "name")`, `globals()["name"]`
@@ -117,11 +134,13 @@ def names_of(code: types.CodeType) -> Names:
         handled |= texts
     if not seen.isdisjoint(_SETTING):
         changed |= texts
+        given |= texts
         items = True
     if not attributes.isdisjoint(_OF_DESCRIPTORS):
         changed |= attributes
     return Names(
-        frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(rebound), frozenset(modules),
+        frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(given),
+        frozenset(given_first), frozenset(rebound), frozenset(modules),
         frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),
         sweeping or not seen.isdisjoint(_SWEEPING),
         not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
@@ -132,6 +151,20 @@ def _windows(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Any, Any, 
     """Each instruction with the three after it; None behind the last."""
     padded: list[Any] = [*dis.get_instructions(code), None, None, None]
     return zip(padded, padded[1:], padded[2:], padded[3:], strict=False)
+
+
+def _is_first_parameter(i: dis.Instruction, code: types.CodeType) -> bool:
+    """Whether an instruction loads the first parameter of the function."""
+    if not i.opname.startswith(_LOADS) or not code.co_argcount:
+        return False
+    loaded = i.argval[-1] if isinstance(i.argval, tuple) else i.argval  # newer Pythons load two at once
+    return loaded == code.co_varnames[0]
+
+
+def is_in_class(qualname: str) -> bool:
+    """Whether the name of a function says that it is in a class."""
+    around = qualname.rpartition(".")[0]
+    return bool(around) and not around.endswith("<locals>")
 
 
 def _appends(i: dis.Instruction | None) -> bool:

@@ -219,6 +219,7 @@ class Attempts:
                 for raised in ended:
                     self._save(scope, raised)
             except Exception as error:
+                self.tracer.note_missing(error)
                 ended = self._ended(scope, error)
             values, ended = self._closed(scope, values, ended)
             if scope.frame is not None and not direct:

@@ -26,7 +26,7 @@ from .containers import COMPARED_AS_A_WHOLE, OF_THE_LIBRARY, is_container
 from .conversions import conversion_of, has_attributes
 from .dynamic import DynamicList
 from .foreign import is_foreign, is_stateful
-from .names import Names, names_of
+from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
 from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
 
@@ -75,7 +75,8 @@ class Reach:
         functions, objects: what was met, by id.
         dicts: the attributes of the objects; `owners`: the objects, by the ids of these.
         names: those of the attributes that code reads or changes; `read`: that it reads.
-        changed: the attributes that code assigns; `items`: whether it changes items of containers.
+        changed: the attributes that code assigns; `given`: those of them that a class may get so.
+        items: whether it changes items of containers.
         stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks.
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
@@ -96,6 +97,7 @@ class Reach:
         self.owners: dict[int, Any] = {}
         self.read: set[str] = set()
         self.changed: set[str] = set()
+        self.given: set[str] = set()
         self.items = False
         self.names: set[str] = set()
         self._assigned: set[str] = set()
@@ -137,8 +139,10 @@ class Reach:
             self._settle()
 
     def ask(self, owner: Any, name: str) -> None:
-        """Adds an attribute that was asked for by a computed name."""
-        if isinstance(owner, (type, types.ModuleType)) or not isinstance(owner, _PLAIN):
+        """Adds an attribute that was asked for by `getattr` or `hasattr`: that it is missing counts, too."""
+        owner = owner.__func__ if isinstance(owner, types.MethodType) else owner
+        known = isinstance(owner, (type, types.ModuleType)) or (isinstance(owner, Tensor) and not owner.is_symbolic)
+        if known or not isinstance(owner, _PLAIN):
             self.read.add(name)
             self._attributes(owner, {name}, asking=True)
             self._settle()
@@ -263,6 +267,7 @@ class Reach:
             self.names |= texts
             self.read |= texts
             self.changed |= texts
+            self.given |= texts
             self.items = True
         if isinstance(value, BaseException):
             self._meet(value.args, f"the arguments of a {type(value).__name__}")
@@ -272,6 +277,8 @@ class Reach:
         if isinstance(value, _WRAPPERS) or wraps:
             for way in _INSIDE:
                 self._meet(getattr(value, way, None), name)
+            if isinstance(value, (classmethod, staticmethod)) and isinstance(value.__func__, types.FunctionType):
+                self.given |= names_of(value.__func__.__code__).given_first  # its first parameter is no object of the class
         elif not isinstance(value, (type, types.FunctionType)):
             self._special_methods(type(value))
         cls = self._class(type(value))
@@ -323,6 +330,7 @@ class Reach:
         if is_foreign(f.__module__):
             return
         self.changed |= names.changed
+        self.given |= names.given if is_in_class(f.__qualname__) else names.given | names.given_first
         self.items |= names.items
         if names.sweeping > self._sweeping or names.asking > self._asking:
             self._looked = set()  # what was looked for by name has to be looked for once more
@@ -342,7 +350,7 @@ class Reach:
                 self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
             return
         if isinstance(x, Tensor):
-            for name in (names & vars(x).keys()) - OF_TENSORS:
+            for name in (names if asking else names & vars(x).keys()) - OF_TENSORS:
                 self._place(vars(x), name, f"attribute {name!r} of a tensor")
             return
         if isinstance(x, type):
@@ -370,7 +378,7 @@ class Reach:
             if hasattr(type(x), "sublayers"):
                 self.stores.update(stores.values())
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
-        if not looks_in_class:
+        if not looks_in_class and not asking:
             names = names & attributes.keys() if attributes is not None else set()
         if not (asking or self._asking):  # what there is nowhere is no place then
             of_class = self._names_of(type(x))
@@ -382,7 +390,8 @@ class Reach:
             elif attributes is not None and (
                 name in attributes
                 or (found is not MISSING and not hasattr(type(found), "__set__"))
-                or (looks_in_class and (asking or self._asking))
+                or asking
+                or (looks_in_class and self._asking)
             ):
                 self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {kind}")
 

@@ -603,6 +603,11 @@ class Tracer(Watcher, ProgramRecorder):
         """Remembers a decision for `explain()`."""
         self.notes.setdefault(Note(location or user_location(2), what, why))
 
+    def note_missing(self, error: BaseException | None) -> None:
+        """Code goes on behind an exception that says that an object has no attribute of some name: the next call may find it there."""
+        if isinstance(error, AttributeError) and error.name is not None:
+            self.asked.append((error.obj, error.name))
+
 
 def current_tracer() -> Tracer | None:
     """The active tracer of this thread; None outside of traced functions."""

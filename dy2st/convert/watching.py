@@ -14,12 +14,13 @@ from ..transpiler import is_generated
 from .cells import OuterVariable, assigned_outside, place_of
 from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
+from .conversions import conversion_of
 from .dicts import StagedDict
 from .frames import Frame
 from .holders import is_holder, is_of_a_call, parts_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
-from .running import variable_values
+from .running import is_generated_name, variable_values
 from .snapshot import Snapshot
 from .special import SpecialMethods
 
@@ -96,6 +97,16 @@ class Watcher:
         new = {key: x for key, x in holders.items() if key not in self._classes and isinstance(x, type) and self._is_made(x)}
         self._classes.update(new)
         self._watch_attributes_of(new.values(), ())
+        if self.reach.given:
+            for f in holders.values():
+                if isinstance(f, types.FunctionType) and not is_generated_name(f.__name__):
+                    self._watch_new_attributes_of(f)
+
+    def _watch_new_attributes_of(self, function: types.FunctionType) -> None:
+        """Of a function that has no attributes yet."""
+        conversion_of(function)  # which is one of those that do not count, and is to be there before
+        self._containers.setdefault(id(function.__dict__), function.__dict__)
+        self.attributes.setdefault(id(function.__dict__), function)
 
     def is_made_class(self, cls: type) -> bool:
         """Whether a class is one that the functions have made: neither it nor an object of it was there before."""
@@ -113,7 +124,7 @@ class Watcher:
 
     def _watch_attributes_of(self, classes: Iterable[type], frames: Iterable[Frame] | None = None) -> None:
         """What functions may change of classes that end with the call."""
-        for variable in (v for cls in classes for v in self._changeable.of_class(cls, absent=True)):
+        for variable in (v for cls in classes for v in self._changeable.of_class(cls, self.reach.changed)):
             self._watch_inner(variable, frames)
 
     def watch_attribute(self, cls: type, name: str) -> None:

@@ -103,6 +103,7 @@ class ConcreteProgram:
         tied: likewise, of tensors that outlive the call.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
         functions: those that it has made, and each call gives.
+        missing: attributes that fed tensors were asked for and have not, with their positions.
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 
@@ -121,6 +122,7 @@ class ConcreteProgram:
         self.shapes = [v.shape for v in inputs]
         self.names: list[str] = []
         self.functions: list[Untouched] = []
+        self.missing: list[tuple[int, str]] = []
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
         self.fixed: Dy2stError | None = None

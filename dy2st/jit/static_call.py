@@ -35,6 +35,9 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     for function in concrete.functions:
         function.require(concrete.name)
     inputs = arguments.tensors()
+    for i, name in concrete.missing:
+        if has_attribute(inputs[i], name):
+            raise hidden(concrete.inputs[i].name, name, concrete.name)
     captured = concrete.captured.now()
     effects = concrete.effects
 
@@ -93,6 +96,22 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
             t = inputs[target] if isinstance(target, int) else now(target)
             t._grad = None if position is None else results[position]
     return result
+
+
+def has_attribute(t: Tensor, name: str) -> bool:
+    """Whether a tensor has an attribute, without running a property."""
+    return name in vars(t) or hasattr(type(t), name)
+
+
+def hidden(argument: str, attribute: str, name: str) -> StructureError:
+    """What to raise of an attribute that the caller has given a tensor, and the static function of this name asks for: in a trace
+    it has none."""
+    error = StructureError(
+        f"argument {argument!r} has an attribute {attribute!r}, which the static function {name!r} asks for and does not see",
+        location=user_location(), hint="pass its value as an argument",
+    )  # fmt: skip
+    vars(error)["of_results"] = True
+    return error
 
 
 def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:

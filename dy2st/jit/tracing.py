@@ -41,7 +41,7 @@ from .guards import Guard, Guards, guards_of, guards_of_readings, same
 from .recipes import Constant, Found, Recipe, Twin, handed_on, located
 from .results import Results, require_no_iterator
 from .signature import Key, TensorKey
-from .static_call import known_twice
+from .static_call import has_attribute, hidden, known_twice
 
 
 class Trace:
@@ -72,6 +72,7 @@ class Trace:
         self.tracer = Tracer(self.program, open_captures, recursive, unrolled)
         self.inputs: list[Variable] = []
         self.placeholders: list[Tensor] = []
+        self._fed: list[Any] = []
         self.names, self.opened = list(names), opened
         self._tied: list[list[Twin]] = []
         self._compared: list[Place] = []
@@ -102,6 +103,7 @@ class Trace:
             self.inputs.append(v)
             self.placeholders.append(Tensor.wrap(v, key.stop_gradient))
             self.placeholders[-1]._weak = key.number
+            self._fed.append(leaf)
             is_leaf = isinstance(leaf, Tensor) and leaf.is_leaf and not leaf.stop_gradient
             self.tracer.arguments[id(self.placeholders[-1])] = is_leaf
             made.append(self.placeholders[-1])
@@ -160,8 +162,8 @@ class Trace:
             except Through as passed:
                 raise (self._known_twice(name) or passed.error) from passed.error.__cause__
             except Exception as error:
-                if (twice := self._known_twice(name)) is not None and not isinstance(error, Dy2stError):
-                    raise twice from error
+                if not isinstance(error, Dy2stError) and (of_trace := self._known_twice(name) or self._hidden(name, error)) is not None:
+                    raise of_trace from error
                 if (refused := refusal(error)) is not None:
                     raise refused from error
                 if not stage_last_raise(tracer, error):
@@ -187,6 +189,14 @@ class Trace:
         twice = [known[key] for key, path in self.given.items() if key in changed or (path in own and key in known)]
         return known_twice(type(twice[0]).__name__, name, "changes it") if twice else None
 
+    def _hidden(self, name: str, error: Exception) -> StructureError | None:
+        """An error if an exception says that an argument lacks an attribute which the caller has given it."""
+        if isinstance(error, AttributeError):
+            for p, v, t in zip(self.placeholders, self.inputs, self._fed, strict=True):
+                if error.obj is p and isinstance(t, Tensor) and has_attribute(t, str(error.name)):
+                    return hidden(v.name, str(error.name), name)
+        return None
+
     def _made(self, name: str, recipe: Recipe, effects: Effects) -> ConcreteProgram:
         """The trace, when the world is as it was before."""
         tracer = self.tracer
@@ -206,6 +216,8 @@ class Trace:
                                list(tracer.notes), self.numbers, leaves, tracer.raised, results.twins(), self._tied)  # fmt: skip
         made.names = self.names
         made.functions = list(results.functions.values())
+        positions = {id(p): i for i, p in enumerate(self.placeholders)}
+        made.missing = list({(positions[id(x)], n): None for x, n in tracer.asked if id(x) in positions and not has_attribute(x, n)})
         made.require_no_new_leaf(tracer.new_leaves)
         made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
         return made

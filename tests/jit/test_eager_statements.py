@@ -292,11 +292,13 @@ def test_a_class_that_is_new_at_each_call_and_gone_behind_it_ends_in_eager_mode(
         Count.n += 1
         return (y * Count.n + 1).sum()
 
+    def called():
+        result = f(Tensor([1.0])).item()
+        gc.collect()
+        return result
+
     with pytest.warns(EagerStatementWarning) as caught:
-        results = []
-        for _ in range(6):
-            results.append(f(Tensor([1.0])).item())
-            gc.collect()
+        results = [called() for _ in range(6)]
     assert results == [5.0] * 6
     assert "is another object at each call" in str(caught[-1].message)
 

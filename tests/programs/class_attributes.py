@@ -212,6 +212,61 @@ def names_in_a_tuple(x, n):
     return x * Sizes.width, Sizes.height
 
 
+class Registry:
+    pass
+
+
+class Named(type):
+    pass
+
+
+class Marked(metaclass=Named):
+    pass
+
+
+def _register(cls, value):
+    cls.last = value
+
+
+class Logger:
+    @classmethod
+    def keep(cls, value):
+        cls.kept = value
+
+    def see(self, value):
+        type(self).seen = value
+        self.keep(value * 2)
+
+
+def outside_gets_a_new_attribute(x, n):
+    _register(Registry, x * n)
+    for i in range(3):
+        if x[i] > 1:
+            _register(Registry, Registry.last + i)
+    found = Registry.last
+    del Registry.last
+    return found, hasattr(Registry, "last")
+
+
+def outside_gets_a_new_attribute_of_methods(x, n):
+    Logger().see(x * n)
+    if x.sum() > n:
+        Logger.keep(Logger.seen + 1)
+    found = Logger.seen, Logger.kept
+    del Logger.seen, Logger.kept
+    return found
+
+
+def outside_with_a_metaclass_gets_one_in_some_runs(x, n):
+    if x.sum() > 0:
+        _register(Marked, x * n)
+    there = hasattr(Marked, "last")
+    found = getattr(Marked, "last", x)
+    if there:
+        del Marked.last
+    return found, there
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -220,5 +275,6 @@ CASES = [
     for function in (
         counted, flag, best, by_a_function_outside, each_has_its_own, one_instance, restored_behind_a_call, tensor_restored_behind_a_call,
         methods_that_call_each_other, outside_restored_behind_a_call, names_in_a_tuple,
+        outside_gets_a_new_attribute, outside_gets_a_new_attribute_of_methods, outside_with_a_metaclass_gets_one_in_some_runs,
     )
 ]  # fmt: skip

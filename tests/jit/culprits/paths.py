@@ -69,8 +69,8 @@ def attribute_of_a_function_on_one_path(x):
     def helper():
         return x
 
-    if x.sum() > 0:
-        helper.late = 1  # error: a function gets or loses the attribute 'late' under a condition on tensors
+    if x.sum() > 0:  # error: a function gets or loses the attribute 'late' under a condition on tensors
+        helper.late = 1
     return helper()
 
 
