@@ -27,6 +27,7 @@ class TensorRef:
         self.dtype, self.rank, self.name = arg.dtype, arg.rank, arg.name
         # a size known to be 1 is a constant: it decides the form of the code; other sizes stay run-time values
         self.shape: tuple[Any, ...] = tuple(1 if d == 1 else n.Size(arg.name, i) for i, d in enumerate(static_shape))
+        self.static = tuple(static_shape)
 
     @property
     def size(self) -> Any:

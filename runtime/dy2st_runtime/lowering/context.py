@@ -12,7 +12,7 @@ from ..ir.visit import free_names
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops.registry import TensorType
-from . import arrays, control, elementwise, finish
+from . import arrays, control, elementwise, finish, reduction
 from .schedule import Absent, Call, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
 
 Kernel = tuple[KernelBuilder, tuple[TensorRef, ...], tuple[TensorRef, ...]]
@@ -72,6 +72,16 @@ class Context:
         finally:
             self.steps = before
 
+    @contextlib.contextmanager
+    def standing(self, op: Operator, block: Block) -> Iterator[None]:
+        """Inside the op is another one, as of a group."""
+        outer = self.op, self.block
+        self.op, self.block = op, block
+        try:
+            yield
+        finally:
+            self.op, self.block = outer
+
     # ---- kernels ----
     @contextlib.contextmanager
     def kernel(self, reads: Sequence[Variable], writes: Sequence[Variable | None], *, shapes: bool = True,
@@ -92,6 +102,10 @@ class Context:
             self._set_shapes(k, refs, {v.name for v in reads}, written)
         yield k, tuple(refs[v.name] for v in reads), tuple(refs[w.name] for w in writes if w is not None)
         self.launch(k.kernel, views or {})
+
+    def written(self, k: KernelBuilder, v: Variable) -> TensorRef:
+        """One more output of a kernel that is open."""
+        return k.tensor(self.note(v).name, v.dtype, v.shape, True)
 
     def launch(
         self, kernel: n.Kernel, views: dict[str, str] | None = None, takes: dict[str, str] | None = None
@@ -174,7 +188,7 @@ class Context:
     def fused(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
         """A group of elementwise ops: one kernel, or op by op where some input may be absent, as then some ops run and others do not."""
         if not any(v.name in self.maybe_absent for v in ins):
-            elementwise.lower_fused(self, ins, body.params, outs, body.ops, body)
+            elementwise.lower_fused(self, ins, body.params, outs, body.ops, body, body.results)
             return
         for p, x in zip(body.params, ins, strict=True):
             self.note(body.var(p))
@@ -184,6 +198,13 @@ class Context:
         for out, r in zip(outs, body.results, strict=True):
             self.note(out)
             self.same[out.name] = r
+
+    def fold(self, x: Variable, others: Sequence[Variable], out: Variable) -> None:
+        """The elements of x folded by the op."""
+        reduction.lower_op(self, x, others, out)
+
+    def fused_reduction(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
+        reduction.lower_fused(self, ins, outs, body)
 
     def fused_convolution(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
         finish.lower_convolution(self, ins, outs, body)

@@ -1,9 +1,4 @@
-"""The loop nest of elementwise ops, alone or fused.
-
-Each axis of the iteration space is, for each input, *full* (the input has that size), *broadcast* (size 1) or, where open dims
-leave both possible, *dynamic* (a stride of 0 or more that is computed when the kernel runs). Neighbouring axes that are the same for all
-inputs merge, so the common case is one flat loop.
-"""
+"""The loop nest of elementwise ops, alone or fused. Axes that are alike for all inputs merge, so the common case is one flat loop."""
 
 from __future__ import annotations
 
@@ -14,9 +9,9 @@ from typing import Any
 from ..ir.program import Block, Operator, Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
+from ..ops.axes import BROADCAST, DYNAMIC, FULL, Axis, is_zero, merge
 from ..ops.elementwise import trailing
 
-FULL, BROADCAST, DYNAMIC = "full", "broadcast", "dynamic"
 Emit = Callable[[KernelBuilder, list[n.Expr]], list[n.Expr]]
 
 
@@ -30,14 +25,14 @@ def lower_op(cx: Any, record: Any, ins: Sequence[Variable], out: Variable, attrs
 
 
 def lower_fused(cx: Any, ins: Sequence[Variable], names: Sequence[str], outs: Sequence[Variable], ops: Sequence[Operator],
-                body: Block) -> None:  # fmt: skip
-    """A group of elementwise ops of a block as one kernel; in the block the inputs have these names."""
+                body: Block, results: Sequence[str]) -> None:  # fmt: skip
+    """A group of elementwise ops of a block as one kernel; in the block the inputs and the outputs have these names."""
 
     def emit(k: KernelBuilder, elements: list[n.Expr]) -> list[n.Expr]:
         env = dict(zip(names, elements, strict=True))
         for op in ops:
             evaluate(k, op, body, env)
-        return [env[name] for name in body.results]
+        return [env[name] for name in results]
 
     label = "+".join(op.type for op in ops)
     lower_nest(cx, ins, outs, emit, group_offsets(names, ops, body), label)
@@ -75,20 +70,11 @@ def lower_broadcast(cx: Any, x: Variable, like: Variable, out: Variable) -> None
             return
         _loops(
             k,
-            _groups(k, list(o.shape), [kinds], [_align(x_ref, o.rank, 0)]),
+            merge(k, [(size, 1) for size in o.shape], [kinds], [_align(x_ref, o.rank, 0)]),
             [x_ref],
             [o],
             lambda k, elements: elements,
         )
-
-
-@dataclass
-class Group:
-    """Merged axes: their size and, for each input, the kind and the stride of one step."""
-
-    size: Any
-    kinds: tuple[str, ...]
-    strides: list[Any]
 
 
 def lower_nest(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], emit: Emit, offsets: list[int] | None = None,
@@ -96,29 +82,38 @@ def lower_nest(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], emit:
     """Opens the kernel, sets the shapes, and emits the loops around `emit`, which maps elements of the inputs to elements
     of the outputs."""
     with cx.kernel(ins, outs, shapes=False, label=label) as (k, in_refs, out_refs):
-        space = max((v for v in outs), key=lambda v: len(v.shape))
-        aligned = [_align(ref, len(space.shape), offsets[i] if offsets else 0) for i, ref in enumerate(in_refs)]
-        kinds = [
-            [_kind(cx, v, space, a, len(space.shape), offsets[i] if offsets else 0) for a in range(len(space.shape))]
-            for i, v in enumerate(ins)
-        ]
-        for a in range(len(space.shape)):
-            # where one input alone can have a size, that size is the iteration space's
-            candidates = {in_refs[i].name for i in range(len(ins)) if kinds[i][a] != BROADCAST}
-            if len(candidates) == 1:
-                for i in range(len(ins)):
-                    kinds[i][a] = FULL if kinds[i][a] == DYNAMIC else kinds[i][a]
-        sizes = [
-            _size(k, [(aligned[i][a], kinds[i][a]) for i in range(len(ins))], space.shape[a])
-            for a in range(len(space.shape))
-        ]
+        space = spread(cx, k, ins, in_refs, max(outs, key=lambda v: len(v.shape)), offsets)
         for ref in out_refs:
-            k.set_shape(ref, sizes)
-        if not sizes:
+            k.set_shape(ref, space.sizes)
+        if not space.sizes:
             _store(k, out_refs, 0, emit(k, [ref[0] for ref in in_refs]))
             return
-        groups = _groups(k, sizes, kinds, aligned)
-        _loops(k, groups, in_refs, out_refs, emit)
+        _loops(k, merge(k, [(size, 1) for size in space.sizes], space.kinds, space.own), in_refs, out_refs, emit)
+
+
+@dataclass
+class Space:
+    """The sizes of an iteration space and, for each input and axis, its kind and its own size (None: it has no such axis)."""
+
+    sizes: list[Any]
+    kinds: list[list[str]]
+    own: list[list[Any]]
+
+
+def spread(cx: Any, k: KernelBuilder, ins: Sequence[Variable], refs: Sequence[TensorRef], over: Variable,
+           offsets: Sequence[int] | None = None) -> Space:  # fmt: skip
+    """The space of the shape of a variable over which inputs are spread, with checks that they fit."""
+    rank, trailing = len(over.shape), offsets or [0] * len(ins)
+    own = [_align(ref, rank, offset) for ref, offset in zip(refs, trailing, strict=True)]
+    kinds = [[_kind(cx, v, over, a, rank, offset) for a in range(rank)] for v, offset in zip(ins, trailing, strict=True)]
+    for a in range(rank):
+        # where one input alone can have a size, that size is the iteration space's
+        candidates = {ref.name for ref, kind in zip(refs, kinds, strict=True) if kind[a] != BROADCAST}
+        if len(candidates) == 1:
+            for kind in kinds:
+                kind[a] = FULL if kind[a] == DYNAMIC else kind[a]
+    sizes = [_size(k, [(own[i][a], kinds[i][a]) for i in range(len(ins))]) for a in range(rank)]
+    return Space(sizes, kinds, own)
 
 
 def _align(ref: TensorRef, rank: int, trailing: int) -> list[Any]:
@@ -145,7 +140,7 @@ def _provably_equal(a: Any, b: Any) -> bool:
     return isinstance(a, int) and isinstance(b, int) and a == b
 
 
-def _size(k: KernelBuilder, parts: list[tuple[Any, str]], static: int) -> Any:
+def _size(k: KernelBuilder, parts: list[tuple[Any, str]]) -> Any:
     """The size of one axis of the iteration space, with checks that the inputs agree."""
     full = [size for size, kind in parts if kind == FULL]
     dynamic = [size for size, kind in parts if kind == DYNAMIC]
@@ -165,51 +160,19 @@ def _size(k: KernelBuilder, parts: list[tuple[Any, str]], static: int) -> Any:
     return size
 
 
-def _groups(k: KernelBuilder, sizes: list[Any], kinds: list[list[str]], aligned: list[list[Any]]) -> list[Group]:
-    count = len(kinds)
-    groups: list[Group] = []
-    steps: list[Any] = [1] * count  # elements of each input inside the axes done so far
-    for axis in reversed(range(len(sizes))):
-        if isinstance(sizes[axis], int) and sizes[axis] == 1:
-            continue
-        here = tuple(kinds[i][axis] for i in range(count))
-        if groups and DYNAMIC not in here and here == groups[0].kinds:
-            groups[0].size = groups[0].size * sizes[axis]
-        else:
-            strides: list[Any] = []
-            for i, kind in enumerate(here):
-                if kind == BROADCAST:
-                    strides.append(0)
-                elif kind == FULL:
-                    strides.append(steps[i])
-                else:
-                    strides.append(
-                        k.let(n.select(n.as_expr(aligned[i][axis]) == 1, 0, n.as_expr(steps[i], n.INDEX)), "s")
-                    )
-            groups.insert(0, Group(sizes[axis], here, strides))
-        for i in range(count):
-            if here[i] != BROADCAST:
-                steps[i] = n.as_expr(steps[i]) * aligned[i][axis]
-    for g in groups:
-        g.size = k.let(g.size, "n")
-        g.strides = [k.let(s, "s") if isinstance(s, n.Expr) else s for s in g.strides]
-    return groups or [Group(1, (BROADCAST,) * count, [0] * count)]
+def _loops(k: KernelBuilder, axes: list[Axis], ins: Sequence[TensorRef], outs: Sequence[TensorRef], emit: Emit) -> None:
+    axes = axes or [Axis(1, 1, (BROADCAST,) * len(ins), [0] * len(ins))]
 
-
-def _loops(
-    k: KernelBuilder, groups: list[Group], ins: Sequence[TensorRef], outs: Sequence[TensorRef], emit: Emit
-) -> None:
     def level(depth: int, out_base: Any, bases: list[Any]) -> None:
-        g = groups[depth]
-        last = depth == len(groups) - 1
-        hoisted = [ins[i][bases[i]] if last and g.kinds[i] == BROADCAST else None for i in range(len(ins))]
-        hoisted = [None if h is None else k.let(h, "h") for h in hoisted]
-        with k.parallel(g.size) as i:
-            out_at = n.as_expr(out_base) * g.size + i if depth else i
-            at = [n.as_expr(base) + i * s if not (isinstance(s, int) and s == 0) else base
-                  for base, s in zip(bases, g.strides, strict=True)]  # fmt: skip
+        axis = axes[depth]
+        last = depth == len(axes) - 1
+        hoisted = [k.let(ref[base], "h") if last and kind == BROADCAST else None
+                   for ref, base, kind in zip(ins, bases, axis.kinds, strict=True)]  # fmt: skip
+        with k.parallel(axis.kept) as i:
+            out_at = n.as_expr(out_base) * axis.kept + i if depth else i
+            at = [base if is_zero(s) else n.as_expr(base) + i * s for base, s in zip(bases, axis.strides, strict=True)]
             if last:
-                elements = [k.let(h if h is not None else ins[j][at[j]], "e") for j, h in enumerate(hoisted)]
+                elements = [k.let(h if h is not None else ref[place], "e") for ref, h, place in zip(ins, hoisted, at, strict=True)]
                 _store(k, outs, out_at, emit(k, elements))
             else:
                 level(depth + 1, k.let(out_at, "o"), [k.let(a, "b") if isinstance(a, n.Expr) else a for a in at])

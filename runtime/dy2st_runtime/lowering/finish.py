@@ -51,7 +51,7 @@ def _lower(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body: Blo
         return
     first.record.lower(cx, x, y, made, **first.attrs)
     cx.op, cx.block = outer
-    elementwise.lower_fused(cx, [made, *others], [v.name for v in (made, *others)], outs, ops, body)
+    elementwise.lower_fused(cx, [made, *others], [v.name for v in (made, *others)], outs, ops, body, body.results)
 
 
 class Finish:

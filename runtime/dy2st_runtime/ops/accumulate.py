@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from ..errors import DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import folding
 from .arithmetic import NUMBERS
+from .axes import is_one
 from .checked import remembered
 from .control import ABSENT
-from .elementwise import stretched, widened, widened_array
+from .elementwise import stretched, widened_array
 from .registry import OpDef, TensorType, register
 
 
@@ -115,7 +117,7 @@ def _chain(cx: Any, xs: list[Any], out: Any) -> None:
 
 
 @register
-class SumLike(OpDef):
+class SumLike(folding.Folding):
     """X summed over the axes that a broadcast of Y to X's shape added or stretched, in Y's shape. Of Y only the shape counts."""
 
     type = "sum_like"
@@ -135,26 +137,28 @@ class SumLike(OpDef):
         return widened_array(x).sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
 
     @staticmethod
-    def lower(cx: Any, x: Any, y: Any, out: Any) -> None:
-        with cx.kernel([x, y], [out]) as (k, (x_ref, y_ref), (o,)):
-            extra = x_ref.rank - y_ref.rank
-            axes = []
-            for a, d in enumerate(x_ref.shape):
-                if a < extra or folding.is_one(y_ref.shape[a - extra]):
-                    axes.append(folding.Axis(1, d, 1))
-                elif y.shape[a - extra] > 1 or folding.is_one(d):
-                    axes.append(folding.Axis(d, 1, 1))
-                else:
-                    # known when the kernel runs: an equal size is kept, a 1 is a sum
-                    own = y_ref.shape[a - extra]
-                    axes.append(folding.Axis(own, n.select(n.as_expr(own) == 1, d, 1), 1))
-            wide = widened(x.dtype)
-            how = folding.Fold(n.cast(0, wide), lambda acc, value: acc + value, additive=True)
-            folding.fold(k, x_ref, o, folding.merge(k, axes), how, wide)
+    def sides(shape: Sequence[Any], others: Sequence[Any], attrs: dict[str, Any]) -> list[tuple[Any, Any]]:
+        (y,) = others
+        extra = len(shape) - y.rank
+        return [(1, d) if a < extra else _side(d, y.shape[a - extra], y.static[a - extra]) for a, d in enumerate(shape)]
+
+    @staticmethod
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
+        return folding.Fold(n.cast(0, name), lambda acc, value: acc + value, additive=True)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
         return lambda: b.expand_to(douts[0], ins[0]), None
+
+
+def _side(size: Any, own: Any, static: int) -> tuple[Any, Any]:
+    """The kept and the reduced size of an axis of X where Y has `own`."""
+    if is_one(own):
+        return 1, size
+    if static > 1 or is_one(size):
+        return size, 1
+    # known when the kernel runs: an equal size is kept, a 1 is a sum
+    return own, n.select(n.as_expr(own) == 1, size, 1)
 
 
 @remembered

@@ -1,34 +1,30 @@
 """The loop nest of reductions, shared by all ops that fold elements together.
 
-The axes of the input are split into a *kept* part (sizes of the output) and a *reduced* part; an axis that an open dim may or may not
-stretch has both. Neighbouring axes of one kind merge. If the innermost part is reduced, each output is one accumulator and the inner
-loop runs along memory. If it is kept, rows are folded into a block of outputs, so that the inner loop runs along memory too.
+An element is made of one of each operand; along an axis an operand may have a single one. If the innermost axis is reduced, each output is
+one accumulator and the inner loop runs along memory. If it is kept, rows are folded into a block of outputs, so that the inner loop runs
+along memory too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef, VarRef
+from .axes import FULL, Axis, is_one, is_zero, merge, product
+from .registry import OpDef
 
 BLOCK = 64
 """Outputs folded at once where the innermost axis is kept: a few vector registers, and they stay in the first-level cache."""
 LANES = 16
 """Accumulators of a fold along memory that is not a sum."""
+PART = 4096
+"""Elements of a part where few outputs are folded in parts."""
 CHUNK = 1024
 """Floats are summed in chunks, and the chunks' sums in float64: the rounding error grows with the size of a chunk, not of the tensor."""
-
-
-@dataclass
-class Axis:
-    """A (merged) axis of the input: kept and reduced sizes (1: none), and the distance of neighbours in memory."""
-
-    kept: Any
-    reduced: Any
-    stride: Any
 
 
 @dataclass
@@ -46,145 +42,202 @@ class Fold:
     additive: bool = False
 
 
-def is_one(size: Any) -> bool:
-    return isinstance(size, int) and size == 1
+Places = Sequence[Any]
+"""An offset into each operand."""
 
 
-def product(sizes: Iterable[Any]) -> Any:
-    total: Any = 1
-    for s in sizes:
-        total = s if is_one(total) else total * s
-    return total
+@dataclass
+class Operands:
+    """What elements are made of: `made(values, places)` of one value of each tensor, and where it lies. A place that is of no tensor
+    (None) is there for `made` alone."""
+
+    refs: Sequence[TensorRef | None]
+    made: Callable[[list[n.Expr], Places], n.Expr] = lambda values, places: values[0]
+
+    def loaded(self, k: KernelBuilder, places: Places, strides: Sequence[Any]) -> list[n.Expr | None]:
+        """The values that are the same all along an axis."""
+        return [k.let(ref[place], "h") if ref is not None and is_zero(s) else None
+                for ref, place, s in zip(self.refs, places, strides, strict=True)]  # fmt: skip
+
+    def element(self, places: Places, loaded: Sequence[n.Expr | None] | None = None) -> n.Expr:
+        known = loaded or [None] * len(self.refs)
+        values = [ref[place] if value is None else value
+                  for ref, place, value in zip(self.refs, places, known, strict=True) if ref is not None]  # fmt: skip
+        return self.made(values, places)
+
+
+class Folding(OpDef):
+    """Base of the ops that fold the elements of X. Subclasses say which axes are folded and how, and compute in the widened dtype of Out.
+
+    `sides(shape, others, attrs)`: for sizes of X and references to the other inputs the kept and the reduced size of each axis.
+    `how(k, count, dtype, attrs)`: the fold, in that dtype, for that many elements for each output.
+    """
+
+    sides: ClassVar[Callable[..., list[tuple[Any, Any]]]]
+    how: ClassVar[Callable[..., Fold]]
+
+    @classmethod
+    def lower(cls, cx: Any, x: Any, *others_and_out: Any, **attrs: Any) -> None:
+        cx.fold(x, others_and_out[:-1], others_and_out[-1])
 
 
 def split_axes(k: KernelBuilder, shape: Sequence[Any], reduced: Sequence[int]) -> list[Axis]:
     """The merged axes of a tensor of sizes `shape`, of which the axes `reduced` are folded."""
-    axes = [Axis(1, d, 1) if i in reduced else Axis(d, 1, 1) for i, d in enumerate(shape)]
-    return merge(k, axes)
+    return merge(k, sides_of(shape, reduced), [[FULL] * len(shape)], [list(shape)])
 
 
-def merge(k: KernelBuilder, axes: Sequence[Axis]) -> list[Axis]:
-    """Merges neighbours of one kind, drops axes of size 1 and sets the strides."""
-    merged: list[Axis] = []
-    stride: Any = 1
-    for a in reversed(axes):
-        size = a.kept if is_one(a.reduced) else a.reduced if is_one(a.kept) else None
-        if size is None:
-            merged.insert(0, Axis(a.kept, a.reduced, stride))
-            stride = stride * n.maximum(a.kept, a.reduced)
-            continue
-        if is_one(size):
-            continue
-        last = merged[0] if merged else None
-        if last is not None and is_one(last.kept) and is_one(a.kept):
-            last.reduced = last.reduced * size
-        elif last is not None and is_one(last.reduced) and is_one(a.reduced):
-            last.kept = last.kept * size
-        else:
-            merged.insert(0, Axis(a.kept, a.reduced, stride))
-        stride = stride * size
-    for a in merged:
-        a.kept, a.reduced, a.stride = (v if isinstance(v, int) else k.let(v, "s") for v in (a.kept, a.reduced, a.stride))
-    return merged
+def sides_of(shape: Sequence[Any], reduced: Sequence[int]) -> list[tuple[Any, Any]]:
+    """The kept and the reduced size of each axis."""
+    return [(1, d) if i in reduced else (d, 1) for i, d in enumerate(shape)]
 
 
-def fold(k: KernelBuilder, x: TensorRef, out: TensorRef, axes: Sequence[Axis], how: Fold, accumulator: str) -> None:
-    """Emits the loops: `out` gets the fold of `x`; the accumulators have the dtype `accumulator`."""
-
-    def element(at: Any, o: Any) -> n.Expr:
-        return how.load(n.cast(x[at], accumulator), o)
-
-    if axes and not is_one(axes[-1].kept) and out.dtype == accumulator:
-        _columns(k, out, axes, how, element)
+def fold(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], how: Fold, accumulator: str) -> None:
+    """Emits the loops: `out` gets the fold of the elements; the accumulators have the dtype `accumulator`."""
+    at = [n.as_expr(0, n.INDEX)] * len(x.refs)
+    if by_columns(axes) and out.dtype == accumulator:
+        _columns(k, x, out, axes, how, at, 0, k.parallel)
     else:
-        _rows(k, out, axes, how, element, accumulator)
+        _rows(k, x, out, axes, how, accumulator, at, 0, k.parallel)
 
 
-Element = Callable[[Any, Any], n.Expr]
+def by_columns(axes: Sequence[Axis]) -> bool:
+    return bool(axes) and not is_one(axes[-1].kept)
 
 
-def _rows(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, element: Element, accumulator: str) -> None:
-    """One accumulator for each output."""
+def fold_parts(k: KernelBuilder, x: Operands, parts: TensorRef, axes: Sequence[Axis], how: Fold, accumulator: str) -> None:
+    """The same in parts of some PART elements of the first axis, a reduced one: `parts` gets its shape [parts, outputs] and their folds, of
+    which `finish` is left to do. So few outputs are no work for few threads, and floats are the same for any number of them."""
+    first, *rest = axes
+    outputs = product(a.kept for a in rest)
+    each = k.let(n.maximum(PART // n.maximum(product(a.size for a in rest), 1), 1), "each")
+    count = k.let((n.as_expr(first.reduced, n.INDEX) + (each - 1)) // each, "parts")
+    k.set_shape(parts, [count, outputs])
+    how = replace(how, finish=None)
+    with k.parallel(count) as part:
+        start = k.let(part * each, "start")
+        here = Axis(1, k.let(n.minimum(n.as_expr(first.reduced, n.INDEX) - start, each), "n"), first.kinds, first.strides)
+        at = _moved(k, [n.as_expr(0, n.INDEX)] * len(x.refs), start, first.strides)
+        row = part if is_one(outputs) else k.let(part * outputs, "row")
+        if by_columns(rest):
+            _columns(k, x, parts, [here, *rest], how, at, row, k.loop)
+        else:
+            _rows(k, x, parts, [here, *rest], how, accumulator, at, row, k.loop)
+
+
+def join_parts(k: KernelBuilder, parts: TensorRef, out: TensorRef, how: Fold, accumulator: str) -> None:
+    """`out` gets the fold of what `fold_parts` made."""
+    count, outputs = parts.shape
+    axes = merge(k, [(1, count), (outputs, 1)], [[FULL, FULL]], [[count, outputs]])
+    how = replace(how, load=lambda value, o: value)
+    _rows(k, Operands([parts]), out, axes, how, accumulator, [n.as_expr(0, n.INDEX)], 0, k.parallel)
+
+
+Loop = Callable[[Any], contextlib.AbstractContextManager[n.Expr]]
+
+
+def _rows(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], how: Fold, accumulator: str, base: Places, first: Any,
+          loop: Loop) -> None:  # fmt: skip
+    """One accumulator for each output, of which `first` is the first; the elements begin at `base`."""
     kept = [a for a in axes if not is_one(a.kept)]
     reduced = [a for a in axes if not is_one(a.reduced)]
-    chunked = how.additive and accumulator.startswith("float") and bool(reduced)
+    floats = accumulator.startswith("float")
+    chunked = how.additive and floats and bool(reduced)
+    wide = "float64" if chunked else "int32" if accumulator == "bool" else accumulator  # of single bits no vectors are made
 
-    def nest(depth: int, at: Any, acc: Any, o: Any) -> None:
+    def nest(depth: int, at: Places, acc: Any, o: Any) -> None:
         if depth == len(reduced):
-            acc.set(how.step(acc.get(), element(at, o)))
+            acc.set(how.step(acc.get(), n.cast(how.load(n.cast(x.element(at), accumulator), o), wide)))
             return
-        a, last = reduced[depth], depth == len(reduced) - 1
-        if last and chunked:
+        a = reduced[depth]
+        if depth < len(reduced) - 1:
+            with k.loop(a.reduced) as i:
+                nest(depth + 1, _moved(k, at, i, a.strides), acc, o)
+            return
+        loaded = x.loaded(k, at, a.strides)
+
+        def element(i: Any) -> n.Expr:
+            return how.load(n.cast(x.element(_plus(at, i, a.strides), loaded), accumulator), o)
+
+        if chunked:
             with k.loop(a.reduced, step=CHUNK) as start:
                 part = k.var(how.start, accumulator)
                 with k.loop(n.minimum(start + CHUNK, n.as_expr(a.reduced, n.INDEX)), start) as i:
-                    part.add(element(at + i * a.stride, o))
+                    part.add(element(i))
                 acc.add(n.cast(part.get(), "float64"))
-            return
-        if last and is_one(a.stride):
-            fold_run(k, a.reduced, at, acc, how, lambda place: element(place, o))
-            return
-        with k.loop(a.reduced) as i:
-            nest(depth + 1, at + i * a.stride if last else k.let(at + i * a.stride, "at"), acc, o)
+        elif floats and all(isinstance(s, int) for s in a.strides):
+            fold_run(k, a.reduced, acc, how, element)
+        else:
+            with k.loop(a.reduced) as i:
+                acc.set(how.step(acc.get(), n.cast(element(i), wide)))
 
-    with k.parallel(product(a.kept for a in kept)) as o:
-        base = k.let(_offset(o, kept), "at")
-        acc = k.var(0.0, "float64") if chunked else k.var(how.start, accumulator)
-        nest(0, base, acc, o)
-        total = n.cast(acc.get(), accumulator)
-        out[o] = n.cast(total if how.finish is None else how.finish(total, o), out.dtype)
+    with loop(product(a.kept for a in kept)) as o:
+        acc = k.var(n.cast(n.as_expr(how.start), wide), wide)
+        nest(0, _starts(k, base, o, kept), acc, o)
+        total = acc.get() if acc.dtype == out.dtype else n.cast(acc.get(), accumulator)
+        out[first + o] = n.cast(total if how.finish is None else how.finish(n.cast(total, accumulator), o), out.dtype)
 
 
-def fold_run(k: KernelBuilder, size: Any, at: Any, acc: VarRef, how: Fold, element: Callable[[Any], n.Expr]) -> None:
-    """Folds a run of neighbours into `acc`, in several accumulators at once: a maximum that minds NaN is no reduction that LLVM knows, so
-    one accumulator would be one chain of dependent steps."""
+def fold_run(k: KernelBuilder, size: Any, acc: VarRef, how: Fold, element: Callable[[Any], n.Expr]) -> None:
+    """Folds a run of neighbours, `element` of 0 to `size`, into `acc`, in several accumulators at once: a maximum that minds NaN is no
+    reduction that LLVM knows, so one accumulator would be one chain of dependent steps."""
     lanes = [k.var(how.start, acc.dtype, "lane") for _ in range(LANES)]
     full = k.let(n.as_expr(size, n.INDEX) // LANES * LANES, "full")
     with k.loop(full, step=LANES) as i:
         for j, lane in enumerate(lanes):
-            lane.set(how.step(lane.get(), k.let(element(at + i + j))))
+            lane.set(how.step(lane.get(), k.let(element(i + j))))
     for lane in lanes:
         acc.set(how.step(acc.get(), lane.get()))
     with k.loop(size, full) as i:
-        acc.set(how.step(acc.get(), k.let(element(at + i))))
+        acc.set(how.step(acc.get(), k.let(element(i))))
 
 
-def _columns(k: KernelBuilder, out: TensorRef, axes: Sequence[Axis], how: Fold, element: Element) -> None:
-    """Blocks of neighbouring outputs, which are their own accumulators."""
-    width = axes[-1].kept
+def _columns(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], how: Fold, base: Places, first: Any,
+             loop: Loop) -> None:  # fmt: skip
+    """Blocks of neighbouring outputs, which are their own accumulators; see `_rows`."""
+    last = axes[-1]
     kept = [a for a in axes[:-1] if not is_one(a.kept)]
     reduced = [a for a in axes if not is_one(a.reduced)]
-    blocks = k.let((n.as_expr(width, n.INDEX) + (BLOCK - 1)) // BLOCK, "blocks")
+    blocks = k.let((n.as_expr(last.kept, n.INDEX) + (BLOCK - 1)) // BLOCK, "blocks")
 
-    def nest(depth: int, at: Any, row: Any, start: Any, stop: Any) -> None:
+    def nest(depth: int, at: Places, row: Any, start: Any, stop: Any) -> None:
         if depth < len(reduced):
             with k.loop(reduced[depth].reduced) as i:
-                nest(depth + 1, k.let(at + i * reduced[depth].stride, "at"), row, start, stop)
+                nest(depth + 1, _moved(k, at, i, reduced[depth].strides), row, start, stop)
             return
+        loaded = x.loaded(k, at, last.strides)
         with k.loop(stop, start) as c:
-            out[row + c] = how.step(out[row + c], element(at + c, row + c))
+            element = n.cast(x.element(_plus(at, c, last.strides), loaded), out.dtype)
+            out[row + c] = how.step(out[row + c], how.load(element, row + c))
 
-    with k.parallel(product(a.kept for a in kept) * blocks) as b:
+    with loop(product(a.kept for a in kept) * blocks) as b:
         outer = k.let(b // blocks, "outer") if kept else n.as_expr(0, n.INDEX)
-        row = k.let(outer * width, "row") if kept else n.as_expr(0, n.INDEX)
+        row = k.let(first + outer * last.kept, "row") if kept else n.as_expr(first, n.INDEX)
         start = k.let(b % blocks * BLOCK if kept else b * BLOCK, "start")
-        stop = k.let(n.minimum(start + BLOCK, n.as_expr(width, n.INDEX)), "stop")
+        stop = k.let(n.minimum(start + BLOCK, n.as_expr(last.kept, n.INDEX)), "stop")
         with k.loop(stop, start) as c:
             out[row + c] = n.cast(n.as_expr(how.start), out.dtype)
-        nest(0, k.let(_offset(outer, kept), "at"), row, start, stop)
+        nest(0, _starts(k, base, outer, kept), row, start, stop)
         if how.finish is not None:
             with k.loop(stop, start) as c:
                 out[row + c] = how.finish(out[row + c], row + c)
 
 
-def _offset(o: Any, kept: Sequence[Axis]) -> Any:
-    """The place in the input of the first element that belongs to output `o` of the kept axes."""
-    total: Any = 0
+def _plus(at: Places, i: Any, strides: Sequence[Any]) -> Places:
+    return [place if is_zero(s) else place + i * s for place, s in zip(at, strides, strict=True)]
+
+
+def _moved(k: KernelBuilder, at: Places, i: Any, strides: Sequence[Any]) -> Places:
+    return [k.let(place, "at") for place in _plus(at, i, strides)]
+
+
+def _starts(k: KernelBuilder, base: Places, o: Any, kept: Sequence[Axis]) -> Places:
+    """Where in each operand the elements begin that belong to output `o` of the kept axes."""
+    at = base
     for i, a in enumerate(reversed(kept)):
         last = i == len(kept) - 1
-        total = total + (o if last else o % a.kept) * a.stride
+        at = _plus(at, o if last else o % a.kept, a.strides)
         o = o if last else o // a.kept
-    return n.as_expr(total, n.INDEX)
+    return [k.let(place, "at") for place in at]
 
 
 def three(k: KernelBuilder, shape: Sequence[Any], axis: int) -> tuple[Any, Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import GradientError
 from .registry import OpDef, SubBlock, TensorType, register
 
-GROUPS = ("fused_elementwise", "fused_conv2d", "fused_matmul")
+GROUPS = ("fused_elementwise", "fused_reduction", "fused_conv2d", "fused_matmul")
 """The types of the ops of this module."""
 
 
@@ -48,6 +48,21 @@ class FusedElementwise(Group):
     @staticmethod
     def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
         cx.fused(xs, outs, sub_block)
+
+
+@register
+class FusedReduction(Group):
+    """A reduction, the last op of the block, of what the elementwise ops before it make: no tensor of these elements is needed.
+
+    The inputs of the elementwise ops broadcast to the shape of what is folded; results may be values of these ops, too. The pass
+    `prologue` makes these ops.
+    """
+
+    type = "fused_reduction"
+
+    @staticmethod
+    def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
+        cx.fused_reduction(xs, outs, sub_block)
 
 
 @register

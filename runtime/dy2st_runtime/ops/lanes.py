@@ -108,7 +108,7 @@ class Group:
         larger = lambda acc, v: n.maximum(v, acc)  # noqa: E731
         if not self.lanes.temps:
             acc = self.k.var(float("-inf"), dtype)
-            fold_run(self.k, self.lanes.size, self.first, acc, Fold(float("-inf"), larger), load)
+            fold_run(self.k, self.lanes.size, acc, Fold(float("-inf"), larger), lambda i: load(self.first + i))
             named = self.k.let(acc.get())
             return lambda lane: named
         t = self._free.pop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,11 @@ class LogSumExp(CheckedOp):
             parts = folding.split_axes(k, x_ref.shape, axes)
             k.set_shape(t, [folding.product(a.kept for a in parts)])
             finite = lambda acc, o: n.select(n.call("isfinite", acc), acc, 0.0)  # noqa: E731
-            folding.fold(k, x_ref, t, parts, folding.Fold(lowest(wide), larger, finish=finite), wide)
+            folding.fold(k, folding.Operands([x_ref]), t, parts, folding.Fold(lowest(wide), larger, finish=finite), wide)
         with cx.kernel([x, top], [out]) as (k, (x_ref, t), (o,)):
             how = folding.Fold(n.cast(0.0, wide), plus, load=lambda value, at: n.call("exp", value - t[at]),
                                finish=lambda acc, at: n.call("log", acc) + t[at], additive=True)  # fmt: skip
-            folding.fold(k, x_ref, o, folding.split_axes(k, x_ref.shape, axes), how, wide)
+            folding.fold(k, folding.Operands([x_ref]), o, folding.split_axes(k, x_ref.shape, axes), how, wide)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: list[int], keepdim: bool, reduce_all: bool) -> tuple:
@@ -70,7 +71,7 @@ class LogSumExp(CheckedOp):
 
 
 @register
-class PNorm(CheckedOp):
+class PNorm(folding.Folding, CheckedOp):
     """The p-norm along an axis, or of all elements (`asvector`). porder may be 0 (how many are not 0), inf and -inf.
 
     `epsilon` keeps the gradient finite at 0.
@@ -106,28 +107,26 @@ class PNorm(CheckedOp):
         return np.asarray(out).astype(x.dtype, copy=False)
 
     @staticmethod
-    def lower(cx: Any, x: Any, out: Any, *, porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool) -> None:
-        wide = widened(x.dtype)
+    def sides(shape: Sequence[Any], others: Sequence[Any], attrs: dict[str, Any]) -> list[tuple[Any, Any]]:
+        return folding.sides_of(shape, axes_of(len(shape), [attrs["axis"]], attrs["asvector"]))
+
+    @staticmethod
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         size = lambda value: n.call("abs", value)  # noqa: E731
-        with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
-            zero = n.cast(0.0, wide)
-            if porder == math.inf:
-                how = folding.Fold(lowest(wide), larger, load=lambda value, at: size(value))
-            elif porder == -math.inf:
-                how = folding.Fold(highest(wide), smaller, load=lambda value, at: size(value))
-            elif porder == 0:
-                how = folding.Fold(zero, plus, load=lambda value, at: n.cast(value != 0.0, wide), additive=True)
-            elif porder == 1:
-                how = folding.Fold(zero, plus, load=lambda value, at: size(value), additive=True)
-            elif porder == 2:
-                how = folding.Fold(zero, plus, load=lambda value, at: value * value, finish=lambda acc, at: n.call("sqrt", acc),
-                                   additive=True)  # fmt: skip
-            else:
-                p = k.attr(porder, wide)
-                how = folding.Fold(zero, plus, load=lambda value, at: n.call("pow", size(value), p),
-                                   finish=lambda acc, at: n.call("pow", acc, 1.0 / p), additive=True)  # fmt: skip
-            axes = axes_of(len(x.shape), [axis], asvector)
-            folding.fold(k, x_ref, o, folding.split_axes(k, x_ref.shape, axes), how, wide)
+        porder, zero = attrs["porder"], n.cast(0.0, name)
+        if porder == math.inf:
+            return folding.Fold(lowest(name), larger, load=lambda value, at: size(value))
+        if porder == -math.inf:
+            return folding.Fold(highest(name), smaller, load=lambda value, at: size(value))
+        if porder == 0:
+            return folding.Fold(zero, plus, load=lambda value, at: n.cast(value != 0.0, name), additive=True)
+        if porder == 1:
+            return folding.Fold(zero, plus, load=lambda value, at: size(value), additive=True)
+        if porder == 2:
+            return folding.Fold(zero, plus, load=lambda value, at: value * value, finish=lambda acc, at: n.call("sqrt", acc), additive=True)
+        p = k.attr(porder, name)
+        return folding.Fold(zero, plus, load=lambda value, at: n.call("pow", size(value), p),
+                            finish=lambda acc, at: n.call("pow", acc, 1.0 / p), additive=True)  # fmt: skip
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, porder: float, axis: int, epsilon: float, keepdim: bool,

@@ -19,7 +19,7 @@ from . import folding
 from .arithmetic import NUMBERS, larger, smaller
 from .checked import remembered
 from .elementwise import widened
-from .registry import Bool, DType, Ints, OpDef, TensorType, register
+from .registry import Bool, DType, Ints, TensorType, register
 
 
 def axes_of(rank: int, dim: Sequence[int], reduce_all: bool) -> tuple[int, ...]:
@@ -54,8 +54,8 @@ def _plan(op: type[Reduction], x: np.dtype, rank: int, dim: tuple[int, ...] | No
     return dtype.to_numpy(result), dtype.to_numpy(widened(out_dtype or name)), axes_of(rank, dim or (), dim is None)
 
 
-class Reduction(OpDef):
-    """Base: subclasses give `array(x, axes, keep)` on NumPy arrays and `how(k, count, dtype)`, the fold of the native code."""
+class Reduction(folding.Folding):
+    """Base: subclasses give `array(x, axes, keep)` on NumPy arrays and `how`, the fold of the native code."""
 
     attrs = {"dim": Ints([0]), "keep_dim": Bool(False), "reduce_all": Bool(False), "in_dtype": DType(None), "out_dtype": DType(None)}
     accepts: ClassVar[tuple[str, ...]] = dtype.ALL
@@ -63,7 +63,6 @@ class Reduction(OpDef):
     """Has no value for no elements."""
 
     array: ClassVar[Callable[..., Any]]
-    how: ClassVar[Callable[..., folding.Fold]]
 
     @classmethod
     def result_dtype(cls, name: str, out_dtype: str | None) -> str:
@@ -100,14 +99,8 @@ class Reduction(OpDef):
         return out if out.dtype is result else out.astype(result)
 
     @classmethod
-    def lower(cls, cx: Any, x: Any, out: Any, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> None:
-        axes = axes_of(len(x.shape), dim, reduce_all)
-        with cx.kernel([x], [out]) as (k, (x_ref,), (o,)):
-            # floats of 16 bits are folded in 32
-            accumulator = widened(o.dtype)
-            count = folding.product(x_ref.shape[a] for a in axes)
-            how = cls.how(k, n.cast(n.as_expr(count, n.INDEX), accumulator) if accumulator != "bool" else None, accumulator)
-            folding.fold(k, x_ref, o, folding.split_axes(k, x_ref.shape, axes), how, accumulator)
+    def sides(cls, shape: Sequence[Any], others: Sequence[Any], attrs: dict[str, Any]) -> list[tuple[Any, Any]]:
+        return folding.sides_of(shape, axes_of(len(shape), attrs["dim"], attrs["reduce_all"]))
 
 
 @register
@@ -126,7 +119,7 @@ class ReduceSum(Reduction):
         return np.add.reduce(wide, axis=axes, keepdims=keep)  # type: ignore[call-overload]
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         return folding.Fold(n.cast(0, name) if name != "bool" else False, plus if name != "bool" else _or, additive=True)
 
     @staticmethod
@@ -165,8 +158,8 @@ class ReduceMean(Reduction):
         return np.add.reduce(x, axis=axes, keepdims=keep) / x.dtype.type(count)  # type: ignore[call-overload]
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
-        size = k.let(count)
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
+        size = k.let(n.cast(count, name))
         return folding.Fold(n.cast(0.0, name), plus, finish=lambda acc, o: acc / size, additive=True)
 
     @staticmethod
@@ -202,9 +195,11 @@ class Mean(Reduction):
     def evaluate(cls, ins: tuple[np.ndarray, ...], attrs: dict[str, Any]) -> np.ndarray:
         return ReduceMean.evaluate(ins, {"dim": [], "keep_dim": False, "reduce_all": True})
 
-    @staticmethod
-    def lower(cx: Any, x: Any, out: Any) -> None:  # type: ignore[override]
-        ReduceMean.lower(cx, x, out, dim=[], keep_dim=False, reduce_all=True)
+    @classmethod
+    def sides(cls, shape: Sequence[Any], others: Sequence[Any], attrs: dict[str, Any]) -> list[tuple[Any, Any]]:
+        return folding.sides_of(shape, range(len(shape)))
+
+    how = ReduceMean.how
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
@@ -250,7 +245,7 @@ class ReduceMax(_Extreme):
         return x.max(axis=axes, keepdims=keep)
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         return folding.Fold(lowest(name), larger)
 
 
@@ -263,7 +258,7 @@ class ReduceMin(_Extreme):
         return x.min(axis=axes, keepdims=keep)
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         return folding.Fold(highest(name), smaller)
 
 
@@ -279,7 +274,7 @@ class ReduceProd(Reduction):
         return x.prod(axis=axes, keepdims=keep, dtype=x.dtype)
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         return folding.Fold(n.cast(1, name), lambda acc, value: acc * value)
 
     @staticmethod
@@ -315,7 +310,7 @@ class ReduceAll(_Quantifier):
         return x.all(axis=axes, keepdims=keep)
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         return folding.Fold(n.Const(True, "bool"), _and)
 
 
@@ -330,5 +325,5 @@ class ReduceAny(_Quantifier):
         return x.any(axis=axes, keepdims=keep)
 
     @staticmethod
-    def how(k: Any, count: n.Expr, name: str) -> folding.Fold:
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         return folding.Fold(n.Const(False, "bool"), _or)

@@ -156,7 +156,7 @@ def _first_extreme(k: Any, x: Any, start: n.Expr, size: n.Expr, step: n.Expr, la
     """Where the extreme of neighbours is: first its value, then the first place that has it; both loops vectorize."""
     better = larger if largest else smaller
     best = k.var(x[start], x.dtype)
-    folding.fold_run(k, size, start, best, folding.Fold(x[start], better), lambda at: x[at])
+    folding.fold_run(k, size, best, folding.Fold(x[start], better), lambda i: x[start + i])
     found = best.get()
     place = k.var(size, n.INDEX)
     with k.loop(size) as i:

@@ -227,6 +227,10 @@ class Clip(Unary):
         return b.mul(b.compare("greater_than", x, min), b.compare("less_than", x, max))
 
 
+CHEAP_POWERS = (-1.0, -0.5, 0.5, 2.0, 3.0)
+"""Those that `PowFactor` computes by simpler means than a call of pow."""
+
+
 @register
 class PowFactor(Unary):
     """X to the power `factor`. An integer X takes a whole factor and stays an integer."""
@@ -256,14 +260,11 @@ class PowFactor(Unary):
     @staticmethod
     def scalar(k: Any, x: n.Expr, *, factor: float) -> n.Expr:
         if dtype.is_float(x.dtype):
-            # a few powers are worth code of their own
-            if factor == 2.0:
-                return x * x
-            if factor == 3.0:
-                return x * x * x
-            if factor == 0.5:
-                return n.call("sqrt", x)
-            return n.call("pow", x, k.attr(factor, x.dtype))
+            # pow(-inf, -0.5) is 0; of 0.5 NumPy itself takes the root, so of -inf it is NaN
+            inverse_root = lambda: n.select(x == -math.inf, 0.0, 1.0 / n.call("sqrt", x + 0.0))  # noqa: E731
+            simple = {-1.0: lambda: 1.0 / x, -0.5: inverse_root, 0.5: lambda: n.call("sqrt", x), 2.0: lambda: x * x,
+                      3.0: lambda: x * x * x}.get(factor)  # fmt: skip
+            return n.call("pow", x, k.attr(factor, x.dtype)) if simple is None else simple()
         e = k.attr(int(factor), "int64")
         k.fail_if((x == 0) & (e < 0))
         return n.cast(power_of_integer(n.cast(x, "int64"), e), x.dtype)

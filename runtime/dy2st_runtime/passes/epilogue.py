@@ -8,9 +8,9 @@ from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import may_raise, reads
 from ..ops import windows
-from ..ops.elementwise import Elementwise, full_rank, trailing
-from .fuse import as_one
-from .rewrite import is_effect
+from ..ops.elementwise import full_rank, trailing
+from .fuse import as_one, is_elementwise, opened
+from .rewrite import is_effect, roots_of
 from .shapes import Shapes, equal, symbolic_shapes
 
 FUSED = {"conv2d": "fused_conv2d", "depthwise_conv2d": "fused_conv2d", "matmul_v2": "fused_matmul", "mul": "fused_matmul"}
@@ -54,10 +54,7 @@ def epilogue(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     for block in blocks:
         if id(block) in inside:
             continue
-        roots = {*keep, *program.updates.values()} if block.parent is None else set(block.results)
-        if block.parent is not None:
-            roots.update(n for op in block.parent.ops if any(sub is block for sub in op.blocks) for n in op.attrs.get("saved", ()))
-        changed |= _Walk(block, shapes, absent, roots).run()
+        changed |= _Walk(block, shapes, absent, roots_of(block, keep)).run()
     if changed:
         program.version += 1
     return changed
@@ -73,7 +70,7 @@ class _Walk:
         result: list[Operator | None] = []
         changed = False
         for op in self.block.ops:
-            made = [name for name in dict.fromkeys(op.input_names) if name in waiting] if self._finishes(op) else []
+            made = [name for name in dict.fromkeys(op.input_names) if name in waiting] if is_elementwise(op) else []
             # of two that one group reads, the later
             for name in sorted(made, key=waiting.__getitem__, reverse=True):
                 first = result[waiting[name]]
@@ -102,13 +99,6 @@ class _Walk:
         y = self.block.var(first.input("Y")[0])
         columns_at = first.attrs["y_num_col_dims"] if first.type == "mul" else len(y.shape) - 1
         return y.dtype in ("float32", "float64") and columns_at == len(y.shape) - 1 >= 1
-
-    @staticmethod
-    def _finishes(op: Operator) -> bool:
-        """Whether the ops of a group, or the one op, are elementwise."""
-        if op.type == "fused_elementwise":
-            return True
-        return issubclass(op.record, Elementwise) and hasattr(op.record, "scalar") and not op.record.host and len(op.output_names) == 1
 
     def _fits(self, first: Operator, op: Operator) -> bool:
         """Whether all operands of an op meet the output of a convolution or product as its kernels can read them."""
@@ -143,23 +133,9 @@ class _Walk:
 
     def _joined(self, first: Operator, op: Operator) -> Operator:
         (made,) = first.output_names
-        if op.type != "fused_elementwise":
-            others = [name for name in dict.fromkeys(op.input_names) if name != made]
-            return as_one(FUSED[first.type], self.block, [first, op], list(dict.fromkeys([*first.input_names, *others])), op.output_names)
-        # the ops of the group move to a new block, with the names that they have outside
-        names = dict(zip(op.attrs["sub_block"].params, op.input("X"), strict=True))
-        names.update(zip(op.attrs["sub_block"].results, op.output("Out"), strict=True))
-        ops = [first]
-        for inner in op.attrs["sub_block"].ops:
-            (out,) = inner.output_names
-            if out not in names:
-                names[out] = out
-                v = self.block.vars[out] = op.attrs["sub_block"].vars[out]
-                v.block = self.block
-            inputs = {slot: [names[n] for n in given] for slot, given in inner.inputs.items()}
-            ops.append(Operator(inner.type, inputs, {slot: [names[out]] for slot in inner.outputs}, inner.attrs, inner.location))
-        others = [name for name in op.input("X") if name != made]
-        return as_one(FUSED[first.type], self.block, ops, list(dict.fromkeys([*first.input_names, *others])), op.output("Out"))
+        others = [name for name in dict.fromkeys(op.input_names) if name != made]
+        return as_one(FUSED[first.type], self.block, [first, *opened(self.block, op)], list(dict.fromkeys([*first.input_names, *others])),
+                      op.output_names)  # fmt: skip
 
 
 def _lies_along(shape: tuple[int, ...], offset: int, space: tuple[int, ...], axis: int) -> bool:

@@ -9,7 +9,7 @@ from ..ir.program import Block, Operator, Program
 from ..ir.visit import all_ops, declare_like, may_raise, reads
 from ..ops.elementwise import Elementwise, trailing
 from ..ops.fused import GROUPS
-from .rewrite import is_effect
+from .rewrite import is_effect, roots_of
 from .shapes import Shapes, equal, symbolic_shapes
 
 MAX_OPS = 64
@@ -45,13 +45,10 @@ def fuse(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
     changed = False
     done = {id(op.attrs["sub_block"]) for root in program.roots for op in all_ops(root) if op.type in GROUPS}
-    owners = {id(sub): op for block in program.blocks for op in block.ops for sub in op.blocks}
     for block in program.blocks:
         if id(block) in done:
             continue
-        roots = {*keep, *program.updates.values()} if block.parent is None else set(block.results)
-        roots.update(owners[id(block)].attrs.get("saved", ()) if id(block) in owners else ())
-        changed |= _Fuser(block, shapes, absent, roots).run()
+        changed |= _Fuser(block, shapes, absent, roots_of(block, keep)).run()
     if changed:
         program.version += 1
     return changed
@@ -157,10 +154,7 @@ class _Fuser:
         return self.home[node.ops[0].output_names[0]]
 
     def _fusable(self, op: Operator) -> bool:
-        record = op.record
-        if not (issubclass(record, Elementwise) and hasattr(record, "scalar")) or record.host:
-            return False
-        return len(op.output_names) == 1 and bool(op.input_names)
+        return op.type != "fused_elementwise" and is_elementwise(op) and bool(op.input_names)
 
     def _missing(self, op: Operator) -> frozenset[str]:
         found: set[str] = set()
@@ -229,6 +223,32 @@ class _Fuser:
         outs = [name for name in (op.output_names[0] for op in ops)
                 if name in self.roots or any(id(user) not in members for user in self.uses.get(name, ()))]  # fmt: skip
         return as_one("fused_elementwise", self.block, ops, self._inputs(ops), outs)
+
+
+def is_elementwise(op: Operator) -> bool:
+    """Whether the ops of a group, or the one op, are elementwise."""
+    if op.type == "fused_elementwise":
+        return True
+    return issubclass(op.record, Elementwise) and hasattr(op.record, "scalar") and not op.record.host and len(op.output_names) == 1
+
+
+def opened(block: Block, op: Operator) -> list[Operator]:
+    """The ops of a group, moved to the block that it stands in, with the names that they have outside; another op as it is."""
+    if op.type != "fused_elementwise":
+        return [op]
+    sub = op.attrs["sub_block"]
+    names = dict(zip(sub.params, op.input("X"), strict=True))
+    names.update(zip(sub.results, op.output("Out"), strict=True))
+    ops = []
+    for inner in sub.ops:
+        (out,) = inner.output_names
+        if out not in names:
+            names[out] = out
+            v = block.vars[out] = sub.vars[out]
+            v.block = block
+        inputs = {slot: [names[n] for n in given] for slot, given in inner.inputs.items()}
+        ops.append(Operator(inner.type, inputs, {slot: [names[out]] for slot in inner.outputs}, inner.attrs, inner.location))
+    return ops
 
 
 def as_one(op_type: str, block: Block, ops: Sequence[Operator], inputs: Sequence[str], outs: Sequence[str]) -> Operator:

@@ -14,6 +14,7 @@ from .fuse import fuse
 from .hoist import hoist
 from .layout import layout
 from .manager import Pass, PassManager
+from .prologue import prologue
 from .retarget import retarget
 from .running_norm import running_norm
 from .shapes import Shapes, symbolic_shapes
@@ -34,6 +35,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("running_norm", running_norm),
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
+    ("prologue", prologue),  # what products and convolutions have not taken
 ]
 
 

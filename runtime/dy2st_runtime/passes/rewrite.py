@@ -17,6 +17,14 @@ def is_effect(op: Operator, block: Block) -> bool:
     return any(is_effect(inner, sub) for sub in op.blocks for inner in sub.ops)
 
 
+def roots_of(block: Block, keep: frozenset[str]) -> set[str]:
+    """What a block makes for others than its own ops: results, what a loop saves of it; of the first block what is kept or updated."""
+    if block.parent is None:
+        return {*keep, *block.program.updates.values()}
+    saved = (n for op in block.parent.ops if any(sub is block for sub in op.blocks) for n in op.attrs.get("saved", ()))
+    return {*block.results, *saved}
+
+
 def saved_arrays(program: Program) -> set[str]:
     """The arrays that loops save for their gradients: reading them, as only backward loops do, does not fail."""
     found: set[str] = set()

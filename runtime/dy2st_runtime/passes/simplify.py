@@ -9,6 +9,7 @@ from .. import dtype
 from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program
 from ..ops import registry
+from ..ops.unary import CHEAP_POWERS
 from .constants import fill_value, value_of
 from .rewrite import RNG, Forward, is_effect
 from .shapes import Shapes, same_shape, symbolic_shapes
@@ -17,7 +18,7 @@ from .shapes import Shapes, same_shape, symbolic_shapes
 def simplify(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """Replaces ops whose result is at hand by that result.
 
-    Copies and casts to the same dtype; `x - 0`, `x * 1`; views and broadcasts to the shape that a tensor has already
+    Copies and casts to the same dtype; `x - 0`, `x * 1`, `x ** 2`; views and broadcasts to the shape that a tensor has already
     (also where open dims are equal by construction); pairs of transposes, reshapes and negations; sums of one term; what
     is surely absent or surely present; a `cond` on a constant; state that a loop does not change.
 
@@ -143,6 +144,20 @@ def _neutral(value: float, both_sides: bool) -> Rule:
     return rule
 
 
+def _power(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
+    """A power of floats that is known and cheap."""
+    (x,), (out,), exponent = op.input("X"), op.output_names, fill_value(walk.made.get(op.input("Y")[0]))
+    v = block.var(out)
+    if op.attrs["checked"] or not dtype.is_float(v.dtype) or block.var(x).dtype != v.dtype or not walk.same_shape(x, out):
+        return [op]
+    if exponent == 1:
+        return walk.by_input(op, block)
+    if exponent not in CHEAP_POWERS:
+        return [op]
+    walk.changed = True
+    return [Operator("pow", {"X": [x]}, op.outputs, registry.get("pow").complete_attrs({"factor": float(exponent)}), op.location)]
+
+
 def _not(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
     inner = walk.maker(op.input("X")[0], "logical_not")
     if inner is None or block.var(inner.input("X")[0]).dtype != "bool":
@@ -246,6 +261,7 @@ RULES: dict[str, Rule] = {
     "elementwise_add": _neutral(-0.0, both_sides=True),
     "elementwise_div": _neutral(1.0, both_sides=False),
     "elementwise_mul": _neutral(1.0, both_sides=True),
+    "elementwise_pow": _power,
     "elementwise_sub": _neutral(0.0, both_sides=False),
     "ensure_defined": _present,
     "expand_as_v2": _like,

@@ -174,7 +174,9 @@ CASES: list[Case] = [
                                                                                               {"min": -1.0, "max": 1.0}),
     *unary("clip", lambda x: np.clip(x, -2, 3), I, attrs={"min": -2.0, "max": 3.9}),
     *unary("clip", lambda x: np.clip(x, 0, None), AWAY, I, attrs={"min": 0.0}),
-    *[Case("pow", {"X": POSITIVE}, {"factor": p}, expect=lambda x, p=p: x ** np.float32(p)) for p in (2.0, 3.0, 0.5, -1.5, 1.0, 0.0)],
+    *[Case("pow", {"X": POSITIVE}, {"factor": p}, expect=lambda x, p=p: x ** np.float32(p))
+      for p in (2.0, 3.0, 0.5, -0.5, -1.0, -1.5, 1.0, 0.0)],
+    *[Case("pow", {"X": EDGES}, {"factor": p}, expect=lambda x, p=p: np.power(x, np.float32(p)), grad=()) for p in (2.0, -0.5, -1.0)],
     *[Case("pow", {"X": J}, {"factor": p}, expect=lambda x, p=p: x ** int(p)) for p in (0.0, 2.0, 5.0)],
     Case("pow", {"X": J}, {"factor": 0.5}, expect=lambda x: x.astype(np.float32) ** np.float32(0.5)),
     Case("pow", {"X": arr([0, 1], "int64")}, {"factor": -1.0}, raises=DivisionError, match="negative"),

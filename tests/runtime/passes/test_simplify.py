@@ -33,6 +33,7 @@ VANISH: dict[str, Expression] = {
     "zero add": lambda m, x: m.b.add(constant(m, -0.0), x),
     "subtract zero": lambda m, x: m.b.sub(x, constant(m, 0.0)),
     "times one": lambda m, x: m.b.mul(constant(m, 1.0), x),
+    "to the power one": lambda m, x: m.b.elementwise_pow(x, m.b.constant(1.0, "float32")),
     "by one": lambda m, x: m.b.div(x, constant(m, 1.0)),
     "identity transpose": lambda m, x: m.b.op("transpose2", X=x, axis=[0, 1]),
     "transposes": twice("transpose2", axis=[1, 0]),
@@ -87,6 +88,36 @@ def test_what_only_looks_alike_stays(name: str) -> None:
     m = Made()
     y = STAY[name](m, m.data("x", [-1, 3]))
     assert not simplify(m.program, frozenset({y.name}))
+
+
+@pytest.mark.parametrize(("exponent", "found"), [(2.0, "pow"), (-0.5, "pow"), (2.5, "elementwise_pow"), (0.0, "elementwise_pow")])
+def test_powers_that_are_cheap(exponent: float, found: str) -> None:
+    m = Made()
+    x = m.data("x", [-1, 3])
+    out = m.b.elementwise_pow(x, m.b.constant(exponent, "float32"))
+    after = clone_program(m.program)
+    simplify(after, frozenset({out.name}))
+    verify(after)
+    (op,) = (op for op in after.global_block().ops if op.output_names == [out.name])
+    assert (op.type, op.attrs.get("factor", exponent)) == (found, exponent)
+    values = {"x": np.array([[-np.inf, -2, -0.0], [0, 1e-30, 2], [np.inf, np.nan, 3e20]], "f")}
+    want = reference.run_program(m.program, values, {})[out.name]
+    np.testing.assert_array_equal(reference.run_program(after, values, {})[out.name], want)
+    m.compare([out], values)
+
+
+def test_powers_of_integers_checked_ones_and_those_that_stretch_stay() -> None:
+    m = Made()
+    two = m.b.constant(2.0, "float32")
+    for x, y, attrs in (
+        (m.data("i", [3], "int64"), m.b.constant(2, "int64"), {}),
+        (m.data("x", []), two, {"checked": True}),
+        (m.data("y", [1]), constant(m, 2.0), {}),
+    ):
+        out = m.b.elementwise_pow(x, y, **attrs)
+        after = clone_program(m.program)
+        simplify(after, frozenset({out.name}))
+        assert any(op.type == "elementwise_pow" and op.output_names == [out.name] for op in after.global_block().ops)
 
 
 def test_two_sizes_that_merely_are_both_open() -> None:
