@@ -79,6 +79,9 @@ class CpuLanguage(Language):
     def sum(self, parts: list[str], dtype: str) -> str:
         return f"{'sum' if len(parts) == 2 else 'sum_product'}_{dtype}({', '.join(parts)})"
 
+    def product(self, total: str, factor: str, dtype: str) -> str:
+        return f"product_{dtype}({total}, {factor})"
+
     def load(self, tensor: str, index: str, dtype: str) -> str:
         return f"ld_{dtype}({tensor}_p, {self._index(tensor, index)})"
 

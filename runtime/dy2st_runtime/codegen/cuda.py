@@ -46,6 +46,8 @@ class CudaLanguage(Language):
             return f"{dtype}(abs({x}))"
         if fn == "pow" and not dtype.startswith("float"):
             return f"{dtype}({x} ** {arguments[1]})"
+        if fn in ("maximum", "minimum"):
+            return f"({x} if {x} {'>' if fn == 'maximum' else '<'} {arguments[1]} or {x} != {x} else {arguments[1]})"
         one = f"{dtype}(1.0)"
         if fn == "sigmoid":
             return f"({one} / ({one} + {dtype}(math.exp(-({x})))))"

@@ -47,6 +47,10 @@ class Language:
         """A sum so far and its next term, or the factors of that, where the order of the terms is free."""
         return f"({parts[0]} + {' * '.join(parts[1:])})"
 
+    def product(self, total: str, factor: str, dtype: str) -> str:
+        """A product so far and its next factor, where their order is free."""
+        return f"({total} * {factor})"
+
     def load(self, tensor: str, index: str, dtype: str) -> str:
         raise NotImplementedError
 
@@ -108,11 +112,14 @@ class Renderer:
 
     def statement(self, s: Any, indent: int, pad: str) -> list[str]:
         language, expr = self.language, self.expr
-        if isinstance(s, n.Assign) and s.sum and s.value.dtype.startswith("float"):
-            total, term = s.value.a, s.value.b  # type: ignore[attr-defined]
+        if isinstance(s, n.Assign) and s.free and s.value.dtype.startswith("float"):
+            assert isinstance(s.value, n.Binary)
+            total, term = s.value.a, s.value.b
+            register = language.register(total.dtype)
+            if s.value.op == "*":
+                return [f"{pad}{s.name} = {language.product(expr(total), self.typed(term), register)}"]
             factors = [term.a, term.b] if isinstance(term, n.Binary) and term.op == "*" else [term]
-            text = language.sum([expr(total), *map(self.typed, factors)], language.register(total.dtype))
-            return [f"{pad}{s.name} = {text}"]
+            return [f"{pad}{s.name} = {language.sum([expr(total), *map(self.typed, factors)], register)}"]
         if isinstance(s, (n.Let, n.Var, n.Assign)):
             return [f"{pad}{s.name} = {self.typed(s.value)}"]
         if isinstance(s, n.Store):

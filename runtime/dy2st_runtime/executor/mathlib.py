@@ -193,6 +193,8 @@ def _real(dtype: str) -> dict[str, Any]:
         "round": _of_llvm("rint", dtype),
         "abs": _on(dtype, Arithmetic.absolute, dtype),
         "pow": _of_llvm("pow", dtype, 2),
+        # NaN if an operand is NaN, and LLVM folds many of them in vectors, as it does not with a comparison and a choice
+        **{name: _of_llvm(name, dtype, 2) for name in ("maximum", "minimum")},
         "isnan": _on(dtype, lambda math, x: math.compare("!=", x, x)),
         "isinf": _on(dtype, lambda math, x: math.compare("==", math.absolute(x), infinity)),
         "isfinite": _on(dtype, lambda math, x: math.compare("<", math.absolute(x), infinity)),

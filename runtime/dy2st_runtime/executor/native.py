@@ -12,7 +12,7 @@ from ..ops.elementwise import widened
 from .values import TYPES, Instruction
 
 # Kernels compute as eager mode does, without LLVM's fast math: with "reassoc" (x + y) - y would be x, also where y is infinite, and with
-# "contract" a * d - b * c of equal products would not be 0. Only sums whose order is free may be cut into vectors.
+# "contract" a * d - b * c of equal products would not be 0. Only sums and products whose order is free may be cut into vectors.
 _OF_SUMS = ("reassoc", "nsz", "contract")
 
 _MEMORY = {**TYPES, "bool": ir.IntType(8), "float16": ir.HalfType()}
@@ -55,6 +55,8 @@ def _sum(name: str, factors: int) -> Instruction:
 
 SUMS = {f"sum_{name}": _sum(name, 1) for name in ("float32", "float64")}
 SUMS.update({f"sum_product_{name}": _sum(name, 2) for name in ("float32", "float64")})
+SUMS.update({f"product_{name}": Instruction(lambda builder, *factors: builder.fmul(*factors, flags=_OF_SUMS), (name, name), name)
+             for name in ("float32", "float64")})  # fmt: skip
 LOADS = {f"ld_{name}": _load(name) for name in dt.ALL}
 STORES = {f"st_{name}": _store(name) for name in dt.ALL}
 st_int64 = STORES["st_int64"]

@@ -70,7 +70,11 @@ class VarRef:
 
     def add(self, term: Any) -> None:
         """Adds a term of a sum whose order is free, as of an op that sums elements."""
-        self._builder.emit(n.Assign(self.name, self.get() + self._builder.typed(term, self.dtype), sum=True))
+        self._builder.emit(n.Assign(self.name, self.get() + self._builder.typed(term, self.dtype), free=True))
+
+    def multiply(self, factor: Any) -> None:
+        """Multiplies by a factor of a product whose order is free."""
+        self._builder.emit(n.Assign(self.name, self.get() * self._builder.typed(factor, self.dtype), free=True))
 
 
 class KernelBuilder:

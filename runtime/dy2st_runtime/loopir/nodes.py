@@ -48,12 +48,12 @@ class Var:
 
 @dataclass
 class Assign:
-    """Gives a variable its next value. `sum`: that is the variable plus a term, as one term of a sum that is as good in any order of its
-    terms, so that a target may keep several partial sums. All other arithmetic is computed as it is written."""
+    """Gives a variable its next value. `free`: that is the variable plus a term of a sum, or times a factor of a product, that is as good
+    in any order, so that a target may keep several partial ones. All other arithmetic is computed as it is written."""
 
     name: str
     value: Expr
-    sum: bool = False
+    free: bool = False
 
 
 @dataclass

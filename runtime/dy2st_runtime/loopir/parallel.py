@@ -55,7 +55,7 @@ def divisible(kernel: n.Kernel) -> Any:
     if not all(isinstance(r, (n.Let, n.Fail, n.SetShape)) for r in rest):
         return None
     written = {r.tensor for r in rest if isinstance(r, n.SetShape)} | _written(s)
-    if any(load in written for r in rest for e in expressions(r) for load in _loads(e)):
+    if any(load in written for r in rest for e in _expressions(r) for load in _loads(e)):
         return None
     if isinstance(s, n.Gemm):
         return s if s.c not in (s.a, s.b) else None
@@ -108,14 +108,14 @@ def _assigned(s: Any) -> set[str]:
     return {t.name for t in _statements(s) if isinstance(t, n.Assign)}
 
 
-def expressions(s: Any) -> list[n.Expr]:
+def _expressions(s: Any) -> list[n.Expr]:
     """The expressions that a statement itself evaluates."""
     if isinstance(s, n.SetShape):
         return list(s.dims)
     return [v for v in vars(s).values() if isinstance(v, n.Expr)]
 
 
-def parts(e: n.Expr) -> list[n.Expr]:
+def _parts(e: n.Expr) -> list[n.Expr]:
     """An expression and all inside it."""
     found = [e]
     for part in found:  # which goes on growing
@@ -124,11 +124,11 @@ def parts(e: n.Expr) -> list[n.Expr]:
 
 
 def _loads(e: n.Expr) -> list[str]:
-    return [p.tensor for p in parts(e) if isinstance(p, n.Load)]
+    return [p.tensor for p in _parts(e) if isinstance(p, n.Load)]
 
 
 def _names(e: n.Expr) -> list[str]:
-    return [p.name for p in parts(e) if isinstance(p, n.Name)]
+    return [p.name for p in _parts(e) if isinstance(p, n.Name)]
 
 
 # ---- how much work ------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ PRODUCT = 0.32
 """For each multiplication of a matrix product: twice what it takes, since what is estimated for loops is the time from memory beyond the
 caches, and products are worth sharing sooner."""
 VECTORIZED = {("exp", "float32"), ("log", "float32"), ("tanh", "float32"), ("sigmoid", "float32"), ("erf", "float32")}
-SIMPLE = {"abs", "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite"}
+SIMPLE = {"abs", "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite", "maximum", "minimum"}
 UNKNOWN_TRIPS = 16
 """Iterations of an inner loop whose number depends on what the outer one computes."""
 
@@ -156,7 +156,7 @@ def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
     """The part that is a number, and the rest."""
     fixed, total = 0.0, n.as_expr(0, n.INDEX)
     for s in body:
-        fixed += sum(map(_expression_cost, expressions(s))) + (MEMORY if isinstance(s, n.Store) else 0.0)
+        fixed += sum(map(_expression_cost, _expressions(s))) + (MEMORY if isinstance(s, n.Store) else 0.0)
         if isinstance(s, n.RoutineCall):
             total = total + s.work
         if isinstance(s, n.Gemm):
@@ -180,7 +180,7 @@ def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
 
 def _expression_cost(e: n.Expr) -> float:
     total = 0.0
-    for p in parts(e):
+    for p in _parts(e):
         if isinstance(p, n.Load):
             total += MEMORY
         elif isinstance(p, n.Call):

@@ -11,7 +11,6 @@ from ..dtype import is_float
 from ..ir.program import Block, Operator, Variable
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
-from ..loopir.parallel import SIMPLE, expressions, parts
 from ..ops import folding
 from ..ops.axes import FULL, Axis, is_one, merge, product
 from ..ops.elementwise import widened
@@ -134,26 +133,14 @@ def lower_fused(cx: Any, ins: Sequence[Variable], outs: Sequence[Variable], body
 
     others = [outside[name] for name in last.input_names[1:]]
     stores = [out for i, out in enumerate(outs) if i != folded]
-    # a grid of threads shares what is done for each element among more of them than there are outputs
-    if not cx.routines or _better_apart(last, ops, body, names):
+    if not cx.routines:
+        # a grid of threads: what is done for each element is shared among more of them than there are outputs
         elementwise.lower_fused(cx, [outside[name] for name in names], names, [body.var(x), *stores], ops, body, [x, *results])
         _lower(cx, Reduction(last, body, body.var(x), outs[folded], [body.var(x)], [0], others, [], _loaded, last.type))
         return
     offsets = elementwise.group_offsets(names, ops, body)
     label = "+".join(op.type for op in body.ops)
     _lower(cx, Reduction(last, body, body.var(x), outs[folded], [outside[name] for name in names], offsets, others, stores, made, label))
-
-
-def _better_apart(last: Operator, ops: Sequence[Operator], body: Block, names: Sequence[str]) -> bool:
-    """Whether elements are computed in vectors only before they are folded: an exponential, say, for one of several lanes is not."""
-    k = KernelBuilder("")
-    accumulator = widened(body.var(last.output_names[0]).dtype)
-    if not is_float(accumulator) or last.record.how(k, n.as_expr(1, n.INDEX), accumulator, last.attrs).additive:  # type: ignore[attr-defined]
-        return False
-    env: dict[str, n.Expr] = {name: n.Name(name, body.var(name).dtype) for name in names}
-    for op in ops:
-        elementwise.evaluate(k, op, body, env)
-    return any(isinstance(part, n.Call) and part.fn not in SIMPLE for s in k.kernel.body for e in expressions(s) for part in parts(e))
 
 
 def _loaded(k: KernelBuilder, values: list[n.Expr], stores: Sequence[TensorRef], place: Any) -> n.Expr:

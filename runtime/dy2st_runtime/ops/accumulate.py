@@ -144,7 +144,7 @@ class SumLike(folding.Folding):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
-        return folding.Fold(n.cast(0, name), lambda acc, value: acc + value, additive=True)
+        return folding.Fold(n.cast(0, name), lambda acc, value: acc + value, free="+")
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..loopir import nodes as n
+from . import folding
 from .checked import CheckedOp
 from .elementwise import widened, widened_array
+from .reduce import plus
 from .registry import Float, TensorType, register
 from .softmax import float_type
 
 
 @register
-class SquaredL2Norm(CheckedOp):
+class SquaredL2Norm(folding.Folding, CheckedOp):
     """Out [1] = the sum of the squares of X.
 
     total = b.squared_l2_norm(x)
@@ -33,9 +36,12 @@ class SquaredL2Norm(CheckedOp):
         return np.square(values).sum().reshape(1).astype(x.dtype)
 
     @staticmethod
-    def lower(cx: Any, x: Any, out: Any) -> None:
-        with cx.kernel([x], [out]) as (k, (src,), (dst,)):
-            dst[0] = n.cast(squared_norm(k, src), dst.dtype)
+    def sides(shape: Sequence[Any], others: Sequence[Any], attrs: dict[str, Any]) -> list[tuple[Any, Any]]:
+        return folding.sides_of(shape, range(len(shape)))
+
+    @staticmethod
+    def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
+        return folding.Fold(n.cast(0.0, name), plus, load=lambda value, at: value * value, free="+")
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:

@@ -19,8 +19,6 @@ from .registry import OpDef
 
 BLOCK = 64
 """Outputs folded at once where the innermost axis is kept: a few vector registers, and they stay in the first-level cache."""
-LANES = 16
-"""Accumulators of a fold along memory that is not a sum."""
 PART = 4096
 """Elements of a part where few outputs are folded in parts."""
 CHUNK = 1024
@@ -31,15 +29,27 @@ CHUNK = 1024
 class Fold:
     """How elements become one: `step(accumulator, element)`, starting from `start`; then `finish(accumulator, flat output index)`.
 
-    `load` makes an element of what is loaded from the input (in the accumulator's dtype) and the flat output index. `additive`: the step
-    is `+` and the start 0.
+    `load` makes an element of what is loaded from the input (in the accumulator's dtype) and the flat output index. `free`: the step is
+    this operation, "+" or "*", and the order of the elements does not matter.
     """
 
     start: Any
     step: Callable[[n.Expr, n.Expr], n.Expr]
     load: Callable[[n.Expr, Any], n.Expr] = lambda value, o: value
     finish: Callable[[n.Expr, Any], n.Expr] | None = None
-    additive: bool = False
+    free: str = ""
+
+    @property
+    def additive(self) -> bool:
+        return self.free == "+"
+
+    def take(self, acc: VarRef, element: n.Expr) -> None:
+        if self.free == "+":
+            acc.add(element)
+        elif self.free == "*":
+            acc.multiply(element)
+        else:
+            acc.set(self.step(acc.get(), element))
 
 
 Places = Sequence[Any]
@@ -140,13 +150,12 @@ def _rows(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], h
     """One accumulator for each output, of which `first` is the first; the elements begin at `base`."""
     kept = [a for a in axes if not is_one(a.kept)]
     reduced = [a for a in axes if not is_one(a.reduced)]
-    floats = accumulator.startswith("float")
-    chunked = how.additive and floats and bool(reduced)
+    chunked = how.additive and accumulator.startswith("float") and bool(reduced)
     wide = "float64" if chunked else "int32" if accumulator == "bool" else accumulator  # of single bits no vectors are made
 
     def nest(depth: int, at: Places, acc: Any, o: Any) -> None:
         if depth == len(reduced):
-            acc.set(how.step(acc.get(), n.cast(how.load(n.cast(x.element(at), accumulator), o), wide)))
+            how.take(acc, n.cast(how.load(n.cast(x.element(at), accumulator), o), wide))
             return
         a = reduced[depth]
         if depth < len(reduced) - 1:
@@ -162,33 +171,17 @@ def _rows(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], h
             with k.loop(a.reduced, step=CHUNK) as start:
                 part = k.var(how.start, accumulator)
                 with k.loop(n.minimum(start + CHUNK, n.as_expr(a.reduced, n.INDEX)), start) as i:
-                    part.add(element(i))
+                    how.take(part, element(i))
                 acc.add(n.cast(part.get(), "float64"))
-        elif floats and all(isinstance(s, int) for s in a.strides):
-            fold_run(k, a.reduced, acc, how, element)
-        else:
-            with k.loop(a.reduced) as i:
-                acc.set(how.step(acc.get(), n.cast(element(i), wide)))
+            return
+        with k.loop(a.reduced) as i:
+            how.take(acc, n.cast(element(i), wide))
 
     with loop(product(a.kept for a in kept)) as o:
         acc = k.var(n.cast(n.as_expr(how.start), wide), wide)
         nest(0, _starts(k, base, o, kept), acc, o)
         total = acc.get() if acc.dtype == out.dtype else n.cast(acc.get(), accumulator)
         out[first + o] = n.cast(total if how.finish is None else how.finish(n.cast(total, accumulator), o), out.dtype)
-
-
-def fold_run(k: KernelBuilder, size: Any, acc: VarRef, how: Fold, element: Callable[[Any], n.Expr]) -> None:
-    """Folds a run of neighbours, `element` of 0 to `size`, into `acc`, in several accumulators at once: a maximum that minds NaN is no
-    reduction that LLVM knows, so one accumulator would be one chain of dependent steps."""
-    lanes = [k.var(how.start, acc.dtype, "lane") for _ in range(LANES)]
-    full = k.let(n.as_expr(size, n.INDEX) // LANES * LANES, "full")
-    with k.loop(full, step=LANES) as i:
-        for j, lane in enumerate(lanes):
-            lane.set(how.step(lane.get(), k.let(element(i + j))))
-    for lane in lanes:
-        acc.set(how.step(acc.get(), lane.get()))
-    with k.loop(size, full) as i:
-        acc.set(how.step(acc.get(), k.let(element(i))))
 
 
 def _columns(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], how: Fold, base: Places, first: Any,

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import dims
 from ..loopir import nodes as n
-from .folding import BLOCK, Fold, fold_run
+from .folding import BLOCK
 
 OfLane = Callable[[Any], n.Expr]
 
@@ -104,11 +104,12 @@ class Group:
         return lambda lane: t[lane]
 
     def maximum(self, dtype: str, load: Callable[[Any], n.Expr]) -> OfLane:
-        """The largest element of each lane; a NaN may be passed over, since what follows finds it again."""
-        larger = lambda acc, v: n.maximum(v, acc)  # noqa: E731
+        """The largest element of each lane; NaN if one is NaN."""
+        larger = lambda acc, v: n.call("maximum", acc, v)  # noqa: E731
         if not self.lanes.temps:
             acc = self.k.var(float("-inf"), dtype)
-            fold_run(self.k, self.lanes.size, acc, Fold(float("-inf"), larger), lambda i: load(self.first + i))
+            with self.elements() as (i, _):
+                acc.set(larger(acc.get(), load(i)))
             named = self.k.let(acc.get())
             return lambda lane: named
         t = self._free.pop()

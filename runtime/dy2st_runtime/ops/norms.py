@@ -12,10 +12,9 @@ from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
 from . import folding
-from .arithmetic import larger, smaller
 from .checked import CheckedOp
 from .elementwise import widened, widened_array
-from .reduce import axes_of, highest, lowest, plus, reduced_shape, with_axes
+from .reduce import axes_of, highest, largest, lowest, plus, reduced_shape, smallest, with_axes
 from .registry import Bool, Float, Int, Ints, TensorType, register
 
 
@@ -52,10 +51,10 @@ class LogSumExp(CheckedOp):
             parts = folding.split_axes(k, x_ref.shape, axes)
             k.set_shape(t, [folding.product(a.kept for a in parts)])
             finite = lambda acc, o: n.select(n.call("isfinite", acc), acc, 0.0)  # noqa: E731
-            folding.fold(k, folding.Operands([x_ref]), t, parts, folding.Fold(lowest(wide), larger, finish=finite), wide)
+            folding.fold(k, folding.Operands([x_ref]), t, parts, folding.Fold(lowest(wide), largest, finish=finite), wide)
         with cx.kernel([x, top], [out]) as (k, (x_ref, t), (o,)):
             how = folding.Fold(n.cast(0.0, wide), plus, load=lambda value, at: n.call("exp", value - t[at]),
-                               finish=lambda acc, at: n.call("log", acc) + t[at], additive=True)  # fmt: skip
+                               finish=lambda acc, at: n.call("log", acc) + t[at], free="+")  # fmt: skip
             folding.fold(k, folding.Operands([x_ref]), o, folding.split_axes(k, x_ref.shape, axes), how, wide)
 
     @staticmethod
@@ -115,18 +114,18 @@ class PNorm(folding.Folding, CheckedOp):
         size = lambda value: n.call("abs", value)  # noqa: E731
         porder, zero = attrs["porder"], n.cast(0.0, name)
         if porder == math.inf:
-            return folding.Fold(lowest(name), larger, load=lambda value, at: size(value))
+            return folding.Fold(lowest(name), largest, load=lambda value, at: size(value))
         if porder == -math.inf:
-            return folding.Fold(highest(name), smaller, load=lambda value, at: size(value))
+            return folding.Fold(highest(name), smallest, load=lambda value, at: size(value))
         if porder == 0:
-            return folding.Fold(zero, plus, load=lambda value, at: n.cast(value != 0.0, name), additive=True)
+            return folding.Fold(zero, plus, load=lambda value, at: n.cast(value != 0.0, name), free="+")
         if porder == 1:
-            return folding.Fold(zero, plus, load=lambda value, at: size(value), additive=True)
+            return folding.Fold(zero, plus, load=lambda value, at: size(value), free="+")
         if porder == 2:
-            return folding.Fold(zero, plus, load=lambda value, at: value * value, finish=lambda acc, at: n.call("sqrt", acc), additive=True)
+            return folding.Fold(zero, plus, load=lambda value, at: value * value, finish=lambda acc, at: n.call("sqrt", acc), free="+")
         p = k.attr(porder, name)
         return folding.Fold(zero, plus, load=lambda value, at: n.call("pow", size(value), p),
-                            finish=lambda acc, at: n.call("pow", acc, 1.0 / p), additive=True)  # fmt: skip
+                            finish=lambda acc, at: n.call("pow", acc, 1.0 / p), free="+")  # fmt: skip
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, porder: float, axis: int, epsilon: float, keepdim: bool,

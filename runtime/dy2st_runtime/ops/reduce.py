@@ -120,7 +120,7 @@ class ReduceSum(Reduction):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
-        return folding.Fold(n.cast(0, name) if name != "bool" else False, plus if name != "bool" else _or, additive=True)
+        return folding.Fold(n.cast(0, name) if name != "bool" else False, plus if name != "bool" else _or, free="+")
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> tuple:
@@ -160,7 +160,7 @@ class ReduceMean(Reduction):
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
         size = k.let(n.cast(count, name))
-        return folding.Fold(n.cast(0.0, name), plus, finish=lambda acc, o: acc / size, additive=True)
+        return folding.Fold(n.cast(0.0, name), plus, finish=lambda acc, o: acc / size, free="+")
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> tuple:
@@ -224,6 +224,15 @@ class _Extreme(Reduction):
         return (of_x,)
 
 
+def largest(acc: n.Expr, value: n.Expr) -> n.Expr:
+    """The maximum so far; NaN if an element is NaN."""
+    return n.call("maximum", acc, value) if dtype.is_float(acc.dtype) else larger(acc, value)
+
+
+def smallest(acc: n.Expr, value: n.Expr) -> n.Expr:
+    return n.call("minimum", acc, value) if dtype.is_float(acc.dtype) else smaller(acc, value)
+
+
 def lowest(name: str) -> n.Expr:
     if name == "bool":
         return n.Const(False, "bool")
@@ -246,7 +255,7 @@ class ReduceMax(_Extreme):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
-        return folding.Fold(lowest(name), larger)
+        return folding.Fold(lowest(name), largest)
 
 
 @register
@@ -259,7 +268,7 @@ class ReduceMin(_Extreme):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
-        return folding.Fold(highest(name), smaller)
+        return folding.Fold(highest(name), smallest)
 
 
 @register
@@ -275,7 +284,7 @@ class ReduceProd(Reduction):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
-        return folding.Fold(n.cast(1, name), lambda acc, value: acc * value)
+        return folding.Fold(n.cast(1, name), lambda acc, value: acc * value, free="*")
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, dim: list[int], keep_dim: bool, reduce_all: bool, **_: Any) -> tuple:

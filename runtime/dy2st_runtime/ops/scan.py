@@ -9,8 +9,8 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import DTypeError
 from ..loopir import nodes as n
-from . import folding
-from .arithmetic import NUMBERS, larger, smaller
+from . import folding, reduce
+from .arithmetic import NUMBERS
 from .elementwise import widened
 from .registry import Bool, DType, Int, Long, OpDef, TensorType, register
 
@@ -154,9 +154,10 @@ def _first_extreme_strided(k: Any, x: Any, start: n.Expr, size: n.Expr, step: n.
 
 def _first_extreme(k: Any, x: Any, start: n.Expr, size: n.Expr, step: n.Expr, largest: bool) -> n.Expr:
     """Where the extreme of neighbours is: first its value, then the first place that has it; both loops vectorize."""
-    better = larger if largest else smaller
-    best = k.var(x[start], x.dtype)
-    folding.fold_run(k, size, best, folding.Fold(x[start], better), lambda i: x[start + i])
+    better, worst = (reduce.largest, reduce.lowest) if largest else (reduce.smallest, reduce.highest)
+    best = k.var(worst(x.dtype), x.dtype)
+    with k.loop(size) as i:
+        best.set(better(best.get(), x[start + i]))
     found = best.get()
     place = k.var(size, n.INDEX)
     with k.loop(size) as i:

@@ -166,18 +166,6 @@ def test_no_tensor_of_the_elements_is_made() -> None:
     assert launches(m, out) == ["elementwise_sub+elementwise_mul+reduce_sum"]
 
 
-def test_an_exponential_is_computed_before_the_largest_is_looked_for() -> None:
-    """In vectors: one for each of several maxima would not be."""
-    m = Made()
-    x = m.data("x", [-1, 40])
-    out = m.b.op("reduce_max", X=m.b.exp(x), dim=[1])
-    assert groups(m, out) == [["exp", "reduce_max"]]
-    assert launches(m, out) == ["exp", "reduce_max"]
-    run(m, out)
-    total = m.b.op("reduce_sum", X=m.b.exp(m.b.scaled(x, 2.0)), dim=[1])
-    assert launches(m, total) == ["scale+exp+reduce_sum"]
-
-
 # ---- what must not move ----
 def divided(m: Made) -> Variable:
     """What raises where it divides by zero."""
