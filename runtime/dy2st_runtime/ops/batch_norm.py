@@ -141,6 +141,32 @@ class BatchNorm(CheckedOp):
 
 
 @register
+class BatchNormStatistics(CheckedOp):
+    """What `batch_norm` gives in training, but for Y. The pass `split_norm` makes these ops, behind the gradient."""
+
+    type = "batch_norm_statistics"
+    inputs = ("X", "Mean", "Variance")
+    outputs = BatchNorm.outputs[1:]
+    attrs = ATTRS
+    inplace = BatchNorm.inplace
+    differentiable = False
+
+    @classmethod
+    def infer(cls, x: TensorType, mean: TensorType, variance: TensorType, **attrs: Any) -> tuple:
+        check_channels(cls.title, x, {"Mean": mean, "Variance": variance}, attrs)
+        return mean, variance, mean, variance
+
+    @staticmethod
+    def reference(x: np.ndarray, mean: np.ndarray, variance: np.ndarray, **attrs: Any) -> tuple:
+        unit = np.ones_like(mean)
+        return BatchNorm.reference(x, unit, unit, mean, variance, **attrs)[1:]
+
+    @staticmethod
+    def lower(cx: Any, *values: Any, **attrs: Any) -> None:
+        loops.statistics(cx, values[:3], values[3:], attrs)
+
+
+@register
 class BatchNormGrad(CheckedOp):
     """The gradients of batch_norm in X, Scale and Bias, from X, Scale, what it saved, and the gradient of Y."""
 

@@ -69,28 +69,37 @@ class _Nest:
             for out, acc in zip(outs, accs, strict=True):
                 out[c] = acc.get()
 
+    def moments(self, src: Any, mean: Any, variance: Any) -> None:
+        """Mean and variance of each channel, plane by plane: the second look at a plane finds it in a cache. Those of planes are brought
+        together as T. F. Chan, G. H. Golub and R. J. LeVeque do (Updating formulae and a pairwise algorithm for computing sample variances,
+        1979)."""
+        k = self.k
+        size = k.let(n.maximum(n.cast(n.as_expr(self.inner, n.INDEX), self.compute), 1.0))
+        with k.parallel(self.channels) as c:
+            average, squares = k.var(0.0, self.compute), k.var(0.0, self.compute)
+            with k.loop(self.outer) as a:
+                start = k.let((a * self.channels + c) * self.inner)
+                total, around = k.var(0.0, self.compute), k.var(0.0, self.compute)
+                with k.loop(self.inner) as i:
+                    total.add(self.load(src, start + i))
+                here = k.let(total.get() / size)
+                with k.loop(self.inner) as i:
+                    centered = k.let(self.load(src, start + i) - here)
+                    around.add(centered * centered)
+                apart, before = k.let(here - average.get()), k.let(n.cast(a, self.compute))
+                squares.set(squares.get() + around.get() + apart * apart * size * before / (before + 1.0))
+                average.set(average.get() + apart / (before + 1.0))
+            mean[c] = average.get()
+            variance[c] = squares.get() / n.maximum(self.count, 1.0)
+
+
 
 def forward(cx: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: dict[str, Any], running: bool) -> None:
     """Y, the new running statistics and the saved ones; outputs but Y may be None."""
     x, _, _, mean, variance = ins
     y, *stats = outs
     compute = widened(x.dtype)
-    used = [mean, variance]
-    if not running:
-        used = [cx.temp(compute, 1), cx.temp(compute, 1)]
-        with cx.kernel([x], used[:1], shapes=False) as (k, (src,), (total,)):
-            nest = _Nest(k, src, attrs)
-            k.set_shape(total, [nest.channels])
-            nest.sums([total], lambda c, i: [nest.load(src, i) / nest.count])
-        with cx.kernel([x, used[0]], used[1:], shapes=False) as (k, (src, average), (total,)):
-            nest = _Nest(k, src, attrs)
-            k.set_shape(total, [nest.channels])
-
-            def square(c: Any, i: Any) -> list[n.Expr]:
-                centered = k.let(nest.load(src, i) - average[c])
-                return [centered * centered / nest.count]
-
-            nest.sums([total], square)
+    used = [mean, variance] if running else _moments(cx, x, attrs)
     with cx.kernel([*ins, *used], [y]) as (k, (src, factor, shift, _, _, average, spread), (dst,)):
         nest = _Nest(k, src, attrs)
         epsilon = k.attr(attrs["epsilon"], compute)
@@ -103,18 +112,52 @@ def forward(cx: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: dict[str, A
             dst[i] = n.cast((nest.load(src, i) - values[0]) * values[1] + values[2], dst.dtype)
 
         nest.each(constants, store)
-    _statistics(cx, ins, stats, used, attrs, running)
+    _named(cx, ins, mean, variance, stats, used, attrs, running)
 
 
-def _statistics(
-    cx: Any, ins: Sequence[Any], stats: Sequence[Any], used: Sequence[Any], attrs: dict[str, Any], running: bool
-) -> None:
+def statistics(cx: Any, ins: Sequence[Any], outs: Sequence[Any], attrs: dict[str, Any]) -> None:
+    """The new running statistics and the saved ones, of a batch."""
+    x, mean, variance = ins
+    _named(cx, ins, mean, variance, outs, _moments(cx, x, attrs), attrs, False)
+
+
+def _moments(cx: Any, x: Any, attrs: dict[str, Any]) -> list[Any]:
+    """Mean and variance of each channel."""
+    compute = widened(x.dtype)
+    mean, variance = cx.temp(compute, 1), cx.temp(compute, 1)
+    if not windows.channel_last(attrs["data_layout"]) and len(x.shape) > 2:
+        with cx.kernel([x], [mean, variance], shapes=False) as (k, (src,), outs):
+            nest = _Nest(k, src, attrs)
+            for out in outs:
+                k.set_shape(out, [nest.channels])
+            nest.moments(src, *outs)
+        return [mean, variance]
+    with cx.kernel([x], [mean], shapes=False) as (k, (src,), (total,)):
+        nest = _Nest(k, src, attrs)
+        k.set_shape(total, [nest.channels])
+        nest.sums([total], lambda c, i: [nest.load(src, i) / nest.count])
+    with cx.kernel([x, mean], [variance], shapes=False) as (k, (src, average), (total,)):
+        nest = _Nest(k, src, attrs)
+        k.set_shape(total, [nest.channels])
+
+        def square(c: Any, i: Any) -> list[n.Expr]:
+            centered = k.let(nest.load(src, i) - average[c])
+            return [centered * centered / nest.count]
+
+        nest.sums([total], square)
+    return [mean, variance]
+
+
+def _named(
+    cx: Any, ins: Sequence[Any], old_mean: Any, old_variance: Any, stats: Sequence[Any], used: Sequence[Any], attrs: dict[str, Any],
+    running: bool,
+) -> None:  # fmt: skip
     """MeanOut, VarianceOut, SavedMean, SavedVariance, as far as they are named."""
     named = [v for v in stats if v is not None]
     if not named:
         return
     compute = widened(ins[0].dtype)
-    with cx.kernel([*ins, *used], named) as (k, (_, _, _, old_mean, old_variance, mean, variance), refs):
+    with cx.kernel([*ins, old_mean, old_variance, *used], named) as (k, (*_, old_mean, old_variance, mean, variance), refs):
         found = dict(zip((v.name for v in named), refs, strict=True))
         targets = [None if v is None else found[v.name] for v in stats]
         keep, epsilon = k.attr(attrs["momentum"], compute), k.attr(attrs["epsilon"], compute)

@@ -16,9 +16,9 @@ from .layout import layout
 from .manager import Pass, PassManager
 from .prologue import prologue
 from .retarget import retarget
-from .running_norm import running_norm
 from .shapes import Shapes, symbolic_shapes
 from .simplify import simplify
+from .split_norm import split_norm
 from .ssa import ssa
 
 PASSES: list[tuple[str, Pass]] = [
@@ -32,7 +32,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
-    ("running_norm", running_norm),
+    ("split_norm", split_norm),
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
     ("prologue", prologue),  # what products and convolutions have not taken

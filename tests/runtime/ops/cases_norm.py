@@ -115,6 +115,9 @@ CASES: list[Case] = [
               lambda x, s, b: group(x, s, b, 3, last=True)),
     *row_norm("instance_norm", {"X": X4, "Scale": S6, "Bias": B6}, {}, lambda x, s, b: group(x, s, b, 6)),
     *batch_norm(X4, {}),
+    *[Case("batch_norm_statistics", {"X": x, "Mean": f32(6), "Variance": positive(6)}, {"momentum": 0.5}, grad=(),
+           expect=lambda x, mean, variance: batch(x, np.ones(6, "f"), np.zeros(6, "f"), mean, variance, keep=0.5)[1:])
+      for x in (X4, f32(5, 6), f32(3, 6, 4, 70))],
     *batch_norm(X4, {"momentum": 0.5, "epsilon": 0.01}, keep=0.5, epsilon=0.01),
     *batch_norm(X4, {"is_test": True}, running=True),
     *batch_norm(X4, {"use_global_stats": True}, running=True),

@@ -14,7 +14,7 @@ from dy2st_runtime.ir import Operator, Variable, clone_program, verify
 from dy2st_runtime.lowering.lower import lower
 from dy2st_runtime.passes.epilogue import epilogue
 from dy2st_runtime.passes.fuse import fuse
-from dy2st_runtime.passes.running_norm import running_norm
+from dy2st_runtime.passes.split_norm import split_norm
 
 from dividing import alike_for_threads  # isort: skip
 from hand_built import Made  # isort: skip
@@ -26,7 +26,7 @@ def groups(m: Made, *keep: Variable) -> list[list[str]]:
     """The types of the ops of each fused convolution, after the passes that end in it."""
     verify(m.program)
     after, names = clone_program(m.program), frozenset(v.name for v in keep)
-    for one in (running_norm, fuse, epilogue):
+    for one in (split_norm, fuse, epilogue):
         one(after, names)
         verify(after)
     found: list[Operator] = [op for block in after.blocks for op in block.ops if op.type == "fused_conv2d"]
@@ -177,9 +177,9 @@ def test_the_passes_run_again_change_nothing() -> None:
     x, y = convolved(m)
     out = m.b.relu(m.b.add(norm(m, y), x))
     keep = frozenset([out.name])
-    for one in (running_norm, fuse, epilogue):
+    for one in (split_norm, fuse, epilogue):
         assert one(m.program, keep)
-    for one in (running_norm, fuse, epilogue):
+    for one in (split_norm, fuse, epilogue):
         assert not one(m.program, keep)
     run(m, out)
 

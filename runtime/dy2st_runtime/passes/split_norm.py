@@ -1,29 +1,34 @@
-"""Batch normalization by running statistics, as elementwise ops."""
+"""Batch normalization, as elementwise ops."""
 
 from __future__ import annotations
 
 from ..ir.builder import IRBuilder
 from ..ir.program import Block, Operator, Program
 from ..ir.visit import all_ops
-from ..ops.batch_norm import BatchNorm, uses_running
+from ..ops.batch_norm import BatchNorm, BatchNormStatistics, uses_running
+from ..ops.row_norm import affine
+from ..ops.windows import channel_last
 from .rewrite import Forward
+from .shapes import may_differ
 
 SMALL = {"MeanOut": "Mean", "VarianceOut": "Variance", "SavedMean": None, "SavedVariance": None}
 """The outputs beside Y, and what those are that change in training only."""
 
 
-def running_norm(program: Program, keep: frozenset[str] = frozenset()) -> bool:
-    """Writes a `batch_norm` that reads the running statistics, and of which only Y is used, with elementwise ops: each element is moved
-    and scaled by what its channel has. So `fuse` and `epilogue` can do it in one pass with what is before and behind it.
+def split_norm(program: Program, keep: frozenset[str] = frozenset()) -> bool:
+    """Writes a `batch_norm` with elementwise ops: each element is moved and scaled by what its channel has. So `fuse` and `epilogue` can do
+    it in one pass with what is before and behind it.
 
-    The factor of a channel is computed in each run: parameters may change between runs.
+    One that reads the running statistics, and of which only Y is used, leaves nothing else; the factor of a channel is computed in each
+    run: parameters may change between runs. One that computes those of the batch leaves a `batch_norm_statistics`. One whose sizes may not
+    fit stays, so that its message says so.
 
     >>> program = Program()
     >>> block = program.global_block()
     >>> x = block.create_var("x", "float32", [-1, 3, 8, 8], is_data=True)
     >>> parameters = [block.create_var(name, "float32", [3], persistable=True) for name in ("scale", "bias", "mean", "variance")]
     >>> y, *_ = IRBuilder(block).batch_norm(x, *parameters, is_test=True)
-    >>> running_norm(program, frozenset({y.name}))
+    >>> split_norm(program, frozenset({y.name}))
     True
     >>> print(program)
     program {
@@ -52,11 +57,16 @@ def running_norm(program: Program, keep: frozenset[str] = frozenset()) -> bool:
 class _Walk(Forward):
     def __init__(self, program: Program, keep: frozenset[str], used: set[str]):
         super().__init__(program, keep)
-        self.used = used
+        self.used, self.unproven = used, may_differ(program)
 
     def visit(self, op: Operator, block: Block) -> list[Operator]:
-        if op.type != "batch_norm" or not uses_running(op.attrs) or not self._only_y(op, block):
+        if op.type != "batch_norm" or id(op) in self.unproven or not self._of_one_dtype(op, block):
             return [op]
+        if uses_running(op.attrs):
+            return self._by_running(op, block) if self._only_y(op, block) else [op]
+        return self._by_batch(op, block) if all(op.output(slot) for slot in BatchNorm.output_names) else [op]
+
+    def _by_running(self, op: Operator, block: Block) -> list[Operator]:
         updates = self.program.updates
         for slot, source in SMALL.items():
             for name in op.output(slot):
@@ -66,7 +76,24 @@ class _Walk(Forward):
         made = Block(self.program, block)
         b = IRBuilder(made, op.location)
         y = BatchNorm.compose(b, *(block.var(op.input(slot)[0]) for slot in BatchNorm.input_names), attrs=op.attrs)[0]
-        del made.vars[y.name]
+        return self._put_out(y.name, made, op, block)
+
+    def _by_batch(self, op: Operator, block: Block) -> list[Operator]:
+        inputs = {slot: op.input(slot) for slot in BatchNormStatistics.input_names}
+        outputs = {slot: op.output(slot) for slot in BatchNormStatistics.output_names}
+        first = Operator(BatchNormStatistics.type, inputs, outputs, op.attrs, op.location)
+        made = Block(self.program, block)
+        b = IRBuilder(made, op.location)
+        x, scale, bias = (block.var(op.input(slot)[0]) for slot in ("X", "Scale", "Bias"))
+        mean, inverse = (block.var(op.output(slot)[0]) for slot in ("SavedMean", "SavedVariance"))
+        channel = len(x.shape) - 1 if channel_last(op.attrs["data_layout"]) else 1
+        centered = b.op("elementwise_sub", X=x, Y=mean, axis=channel)
+        y = affine(b, centered, b.mul(inverse, scale), bias, channel)
+        return [first, *self._put_out(y.name, made, op, block)]
+
+    def _put_out(self, y: str, made: Block, op: Operator, block: Block) -> list[Operator]:
+        """The ops of a block of which the last makes Y, moved to that of the op."""
+        del made.vars[y]
         made.ops[-1].outputs = {"Out": op.output("Y")}
         for name, v in made.vars.items():
             v.block = block
@@ -74,10 +101,12 @@ class _Walk(Forward):
         self.changed = True
         return made.ops
 
+    def _of_one_dtype(self, op: Operator, block: Block) -> bool:
+        """Whether Y has the dtype of the parameters, in which it is computed."""
+        return len({block.var(name).dtype for name in op.input_names}) == 1 and block.var(op.input("X")[0]).dtype != "float16"
+
     def _only_y(self, op: Operator, block: Block) -> bool:
-        """Whether nothing else is read, and Y has the dtype of the parameters, in which it is computed."""
-        if len({block.var(name).dtype for name in op.input_names}) > 1 or block.var(op.input("X")[0]).dtype == "float16":
-            return False
+        """Whether nothing else is read."""
         updates = self.program.updates
         for slot, source in SMALL.items():
             for name in op.output(slot):

@@ -1,4 +1,4 @@
-"""running_norm: which normalizations become elementwise ops."""
+"""split_norm: which normalizations become elementwise ops."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from dy2st_runtime import reference
+from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import Operator, clone_program, verify
 from dy2st_runtime.ops.batch_norm import BatchNorm
 from dy2st_runtime.passes.pipeline import optimize
-from dy2st_runtime.passes.running_norm import running_norm
+from dy2st_runtime.passes.split_norm import split_norm
 
 from hand_built import Made  # isort: skip
 
@@ -29,7 +30,7 @@ def feeds() -> dict[str, np.ndarray]:
 
 def left(m: Made, *keep: str) -> list[Operator]:
     """The normalizations after the pass."""
-    running_norm(m.program, frozenset(keep))
+    split_norm(m.program, frozenset(keep))
     verify(m.program)
     return [op for op in m.program.global_block().ops if op.type == "batch_norm"]
 
@@ -54,8 +55,50 @@ def test_channels_last() -> None:
 
 
 @pytest.mark.parametrize("attrs", [{}, {"is_test": True, "trainable_statistics": True}])
-def test_statistics_of_the_batch_stay(attrs: dict[str, Any]) -> None:
-    m, (y, *_) = normalized(**attrs)
+def test_statistics_of_the_batch_are_an_op_of_their_own(attrs: dict[str, Any]) -> None:
+    m, outs = normalized(**attrs)
+    names = [v.name for v in outs]
+    before = reference.run_program(clone_program(m.program), feeds(), {})
+    assert left(m, *names) == []
+    assert m.program.global_block().ops[0].type == "batch_norm_statistics"
+    after = reference.run_program(m.program, feeds(), {})
+    for name in names:
+        np.testing.assert_allclose(after[name], before[name], rtol=1e-6)
+    m.compare(list(outs), feeds())
+
+
+def test_activation_and_residual_sum_behind_statistics_of_the_batch_are_one_kernel() -> None:
+    m, (y, *_) = normalized()
+    out = m.b.relu(m.b.add(y, m.program.global_block().var("x")))
+    program, _, _ = optimize(clone_program(m.program), m.feeds, [out.name])
+    assert [op.type for op in program.global_block().ops] == ["batch_norm_statistics", "elementwise_mul", "fused_elementwise"]
+    m.compare([out], feeds())
+
+
+@pytest.mark.parametrize("shape", [[-1, 3], [-1, 3, 7], [-1, 3, 1, 1], [2, 3, 0, 4], [0, 3, 2, 2]])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_statistics_of_planes_are_brought_together(shape: list[int], offset: float) -> None:
+    m = Made()
+    x = m.data("x", shape)
+    outs = m.b.batch_norm(x, *(m.data(name, [3]) for name in ("scale", "bias", "mean", "variance")))
+    assert left(m, *(v.name for v in outs)) == []
+    rng = np.random.default_rng(0)
+    value = (rng.standard_normal([5 if d == -1 else d for d in shape]) + offset).astype("f")
+    exe = Executable(m.program, m.feeds, [v.name for v in outs[3:]])
+    mean, inverse = exe.run([value, *(np.ones(3, "f") for _ in range(4))])
+    if value.size == 0:
+        np.testing.assert_array_equal(mean, np.zeros(3))
+        return
+    exact = value.astype("float64")
+    axes = tuple(a for a in range(len(shape)) if a != 1)
+    np.testing.assert_allclose(mean, exact.mean(axes), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(inverse, 1 / np.sqrt(exact.var(axes) + 1e-5), rtol=1e-3 if offset else 1e-5)
+
+
+def test_one_whose_sizes_may_not_fit_stays() -> None:
+    m = Made()
+    x = m.data("x", [-1, -1, 4])
+    y, *_ = m.b.batch_norm(x, *(m.data(name, [3]) for name in ("scale", "bias", "mean", "variance")))
     assert len(left(m, y.name)) == 1
 
 
