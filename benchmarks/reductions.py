@@ -1,4 +1,4 @@
-"""Reductions of what elementwise ops make, beside the same without the pass that makes them one."""
+"""Reductions, softmax and normalizations with elementwise ops around, beside the same without the passes that make them one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from unittest import mock
 from dy2st_runtime.passes import pipeline
 
 import dy2st as paddle
+import dy2st.nn.functional as F
 from dy2st import jit
 
 from .common import Row, fastest_in_turn
@@ -23,6 +24,10 @@ CASES: list[Case] = [
     ("entropy of rows, 4096 x 256", lambda x: -(x.exp() * x).sum(-1), [[4096, 256]], 1.3),
     ("largest size in rows, 4096 x 256", lambda x: x.abs().max(-1), [[4096, 256]], 1.1),
     ("largest exponential in rows, 4096 x 256", lambda x: x.exp().max(-1), [[4096, 256]], 1.1),
+    ("softmax of scaled and masked scores, 8 x 8 x 128 x 128", lambda x, m: F.softmax(x * 0.125 + m, -1),
+     [[8, 8, 128, 128], [8, 1, 1, 128]], 1.1),
+    ("layer_norm of a sum, 4096 x 1024", lambda x, y: F.layer_norm(x + y, [1024]), [[4096, 1024], [4096, 1024]], 1.1),
+    ("gelu of layer_norm, 1024 x 512", lambda x: F.gelu(F.layer_norm(x, [512])), [[1024, 512]], 1.1),
     ("how many are positive, 1000 x 1000", lambda x: (x > 0).astype("int64").sum(), [[1000, 1000]], 1.0),
 ]
 
@@ -33,7 +38,7 @@ def run() -> list[Row]:
     for name, function, shapes, limit in CASES:
         inputs = [paddle.randn(shape) for shape in shapes]
         one = _warm(jit.to_static(function), inputs)
-        with mock.patch.object(pipeline, "PASSES", [p for p in pipeline.PASSES if p[0] != "prologue"]):
+        with mock.patch.object(pipeline, "PASSES", [p for p in pipeline.PASSES if p[0] not in ("prologue", "rows")]):
             apart = _warm(jit.to_static(function), inputs)
         times = fastest_in_turn(one, apart, repeat=40)
         rows += [Row(f"{name}: as one", times[0] * 1e6, "us"), Row(f"{name}: as one / apart", times[0] / times[1], "x", limit)]

@@ -12,7 +12,7 @@ from ..ir.visit import free_names
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops.registry import TensorType
-from . import arrays, control, elementwise, finish, reduction
+from . import arrays, control, elementwise, finish, reduction, rows
 from .schedule import Absent, Call, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
 
 Kernel = tuple[KernelBuilder, tuple[TensorRef, ...], tuple[TensorRef, ...]]
@@ -205,6 +205,9 @@ class Context:
 
     def fused_reduction(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
         reduction.lower_fused(self, ins, outs, body)
+
+    def fused_rows(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
+        rows.lower_fused(self, ins, outs, body)
 
     def fused_convolution(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
         finish.lower_convolution(self, ins, outs, body)

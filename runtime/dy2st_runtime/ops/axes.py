@@ -88,3 +88,25 @@ def _stride(k: Any, kind: str, size: Any, step: Any) -> Any:
     if kind == DYNAMIC:
         return k.let(n.select(n.as_expr(size) == 1, 0, n.as_expr(step, n.INDEX)), "s")
     return 0 if kind == BROADCAST else step
+
+
+Places = Sequence[Any]
+"""An offset into each operand."""
+
+
+def plus(at: Places, i: Any, strides: Sequence[Any]) -> Places:
+    return [place if is_zero(s) else place + i * s for place, s in zip(at, strides, strict=True)]
+
+
+def moved(k: Any, at: Places, i: Any, strides: Sequence[Any]) -> Places:
+    return [k.let(place, "at") for place in plus(at, i, strides)]
+
+
+def starts(k: Any, base: Places, o: Any, kept: Sequence[Axis]) -> Places:
+    """Where in each operand the elements begin that belong to output `o` of the kept axes."""
+    at = base
+    for i, a in enumerate(reversed(kept)):
+        last = i == len(kept) - 1
+        at = plus(at, o if last else o % a.kept, a.strides)
+        o = o if last else o // a.kept
+    return [k.let(place, "at") for place in at]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef, VarRef
-from .axes import FULL, Axis, is_one, is_zero, merge, product
+from .axes import FULL, Axis, Places, is_one, is_zero, merge, moved, plus, product, starts
 from .registry import OpDef
 
 BLOCK = 64
@@ -52,10 +52,6 @@ class Fold:
             acc.set(self.step(acc.get(), element))
 
 
-Places = Sequence[Any]
-"""An offset into each operand."""
-
-
 @dataclass
 class Operands:
     """What elements are made of: `made(values, places)` of one value of each tensor, and where it lies. A place that is of no tensor
@@ -74,6 +70,22 @@ class Operands:
         values = [ref[place] if value is None else value
                   for ref, place, value in zip(self.refs, places, known, strict=True) if ref is not None]  # fmt: skip
         return self.made(values, places)
+
+    def each(self, k: KernelBuilder, axes: Sequence[Axis], o: Any) -> None:
+        """Makes the elements that belong to output `o` of the kept axes, one after the other."""
+        reduced = [a for a in axes if not is_one(a.reduced)] or [Axis(1, 1, (), [0] * len(self.refs))]
+
+        def nest(depth: int, at: Places) -> None:
+            strides, last = reduced[depth].strides, depth == len(reduced) - 1
+            loaded = self.loaded(k, at, strides) if last else None
+            with k.loop(reduced[depth].reduced) as i:
+                inner = moved(k, at, i, strides)
+                if last:
+                    self.element(inner, loaded)
+                else:
+                    nest(depth + 1, inner)
+
+        nest(0, starts(k, [n.as_expr(0, n.INDEX)] * len(self.refs), o, [a for a in axes if not is_one(a.kept)]))
 
 
 class Folding(OpDef):
@@ -126,7 +138,7 @@ def fold_parts(k: KernelBuilder, x: Operands, parts: TensorRef, axes: Sequence[A
     with k.parallel(count) as part:
         start = k.let(part * each, "start")
         here = Axis(1, k.let(n.minimum(n.as_expr(first.reduced, n.INDEX) - start, each), "n"), first.kinds, first.strides)
-        at = _moved(k, [n.as_expr(0, n.INDEX)] * len(x.refs), start, first.strides)
+        at = moved(k, [n.as_expr(0, n.INDEX)] * len(x.refs), start, first.strides)
         row = part if is_one(outputs) else k.let(part * outputs, "row")
         if by_columns(rest):
             _columns(k, x, parts, [here, *rest], how, at, row, k.loop)
@@ -160,12 +172,12 @@ def _rows(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], h
         a = reduced[depth]
         if depth < len(reduced) - 1:
             with k.loop(a.reduced) as i:
-                nest(depth + 1, _moved(k, at, i, a.strides), acc, o)
+                nest(depth + 1, moved(k, at, i, a.strides), acc, o)
             return
         loaded = x.loaded(k, at, a.strides)
 
         def element(i: Any) -> n.Expr:
-            return how.load(n.cast(x.element(_plus(at, i, a.strides), loaded), accumulator), o)
+            return how.load(n.cast(x.element(plus(at, i, a.strides), loaded), accumulator), o)
 
         if chunked:
             with k.loop(a.reduced, step=CHUNK) as start:
@@ -179,7 +191,7 @@ def _rows(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis], h
 
     with loop(product(a.kept for a in kept)) as o:
         acc = k.var(n.cast(n.as_expr(how.start), wide), wide)
-        nest(0, _starts(k, base, o, kept), acc, o)
+        nest(0, starts(k, base, o, kept), acc, o)
         total = acc.get() if acc.dtype == out.dtype else n.cast(acc.get(), accumulator)
         out[first + o] = n.cast(total if how.finish is None else how.finish(n.cast(total, accumulator), o), out.dtype)
 
@@ -195,11 +207,11 @@ def _columns(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis]
     def nest(depth: int, at: Places, row: Any, start: Any, stop: Any) -> None:
         if depth < len(reduced):
             with k.loop(reduced[depth].reduced) as i:
-                nest(depth + 1, _moved(k, at, i, reduced[depth].strides), row, start, stop)
+                nest(depth + 1, moved(k, at, i, reduced[depth].strides), row, start, stop)
             return
         loaded = x.loaded(k, at, last.strides)
         with k.loop(stop, start) as c:
-            element = n.cast(x.element(_plus(at, c, last.strides), loaded), out.dtype)
+            element = n.cast(x.element(plus(at, c, last.strides), loaded), out.dtype)
             out[row + c] = how.step(out[row + c], how.load(element, row + c))
 
     with loop(product(a.kept for a in kept) * blocks) as b:
@@ -209,28 +221,10 @@ def _columns(k: KernelBuilder, x: Operands, out: TensorRef, axes: Sequence[Axis]
         stop = k.let(n.minimum(start + BLOCK, n.as_expr(last.kept, n.INDEX)), "stop")
         with k.loop(stop, start) as c:
             out[row + c] = n.cast(n.as_expr(how.start), out.dtype)
-        nest(0, _starts(k, base, outer, kept), row, start, stop)
+        nest(0, starts(k, base, outer, kept), row, start, stop)
         if how.finish is not None:
             with k.loop(stop, start) as c:
                 out[row + c] = how.finish(out[row + c], row + c)
-
-
-def _plus(at: Places, i: Any, strides: Sequence[Any]) -> Places:
-    return [place if is_zero(s) else place + i * s for place, s in zip(at, strides, strict=True)]
-
-
-def _moved(k: KernelBuilder, at: Places, i: Any, strides: Sequence[Any]) -> Places:
-    return [k.let(place, "at") for place in _plus(at, i, strides)]
-
-
-def _starts(k: KernelBuilder, base: Places, o: Any, kept: Sequence[Axis]) -> Places:
-    """Where in each operand the elements begin that belong to output `o` of the kept axes."""
-    at = base
-    for i, a in enumerate(reversed(kept)):
-        last = i == len(kept) - 1
-        at = _plus(at, o if last else o % a.kept, a.strides)
-        o = o if last else o // a.kept
-    return [k.let(place, "at") for place in at]
 
 
 def three(k: KernelBuilder, shape: Sequence[Any], axis: int) -> tuple[Any, Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import GradientError
 from .registry import OpDef, SubBlock, TensorType, register
 
-GROUPS = ("fused_elementwise", "fused_reduction", "fused_conv2d", "fused_matmul")
+GROUPS = ("fused_elementwise", "fused_reduction", "fused_rows", "fused_conv2d", "fused_matmul")
 """The types of the ops of this module."""
 
 
@@ -22,7 +22,8 @@ class Group(OpDef):
     def infer(xs: list[TensorType], *, sub_block: Any) -> tuple:
         types: dict[str, TensorType] = dict(zip(sub_block.params, xs, strict=True))
         for op in sub_block.ops:
-            ins = tuple(types[name] for name in op.input_names)
+            given = [op.input(slot.name) for slot in op.record.input_slots]  # none of them takes a list
+            ins = tuple(types[names[0]] if names else None for names in given)
             types[op.output_names[0]] = op.record.infer_types(ins, op.attrs)[0]
         return ([types[name] for name in sub_block.results],)
 
@@ -63,6 +64,20 @@ class FusedReduction(Group):
     @staticmethod
     def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
         cx.fused_reduction(xs, outs, sub_block)
+
+
+@register
+class FusedRows(Group):
+    """An op that works on rows (softmax, layer_norm) and elementwise ops before and behind it, each row after the other.
+
+    The inputs of the elementwise ops broadcast to the shape of the rows. The pass `rows` makes these ops.
+    """
+
+    type = "fused_rows"
+
+    @staticmethod
+    def lower(cx: Any, xs: list, outs: list, *, sub_block: Any) -> None:
+        cx.fused_rows(xs, outs, sub_block)
 
 
 @register

@@ -115,41 +115,74 @@ class RowNorm(CheckedOp):
         return cls.restore(y, x, attrs), mean.reshape(shape), saved.reshape(shape)
 
     @classmethod
-    def lower(cls, cx: Any, x: Any, scale: Any, bias: Any, y: Any, mean: Any, variance: Any, **attrs: Any) -> None:
+    def by_rows(cls, rank: int, attrs: dict[str, Any]) -> bool:
+        """Whether what is normalized together is a run of elements, so that `lower` takes a chain."""
+        return not cls.last(attrs)
+
+    @staticmethod
+    def split(attrs: dict[str, Any]) -> int | None:
+        """How many axes of X number the rows; None if no axis begins with them."""
+        return None
+
+    @classmethod
+    def lower(cls, cx: Any, x: Any, scale: Any, bias: Any, y: Any, mean: Any, variance: Any, *, chain: Any = None, **attrs: Any) -> None:
+        """`chain` (see `lowering.rows`) is done to each row, too."""
         last = cls.last(attrs)
         inputs = [v for v in (x, scale, bias) if v is not None]
         image, target = (x, y) if not last else (images.plain(cx, x, last), images.target_for(cx, y, last))
         compute = widened(x.dtype)
         stats = [v if v is not None else cx.temp(compute, 1) for v in (mean, variance)]
-        with images.producing(cx, [image], inputs, target, y, stats, last) as (k, (src,), refs, dst, saved):
-            by_name = dict(zip((v.name for v in inputs), refs, strict=True))
-            view = cls.named_view(k, src.shape, attrs)
+        params = inputs[1:]
+
+        def loops(k: Any, src: Any, refs: Sequence[Any], dst: Any, saved: Sequence[Any], *around: Any) -> None:
+            by_name = dict(zip((v.name for v in params), refs, strict=True))
+            view = cls.named_view(k, dst.shape, attrs)
             for given, ref in zip((mean, variance), saved, strict=True):
                 if given is None:
                     k.set_shape(ref, [view.rows])
-            epsilon, count = k.attr(attrs["epsilon"], compute), k.let(n.cast(view.cols, compute))
-            with k.parallel(view.rows) as row:
-                start = k.let(row * view.cols)
-                at = lambda i: n.cast(src[start + i], compute)  # noqa: E731
-                average = k.let(total(k, view.cols, compute, at) / count)
-                squares = total(k, view.cols, compute, lambda i: (at(i) - average) * (at(i) - average))
-                spread = k.let(squares / count)
-                inverse = k.let(1.0 / n.call("sqrt", spread + epsilon))
-                saved[0][row] = average
-                saved[1][row] = inverse if cls.saves_inverse_std else spread
-                channel = k.let(row % view.groups * view.depth)
-                with k.loop(view.depth) as d:
-                    a, c = inverse, n.as_expr(0.0, compute)
-                    if scale is not None:
-                        a = a * n.cast(by_name[scale.name][channel + d], compute)
-                    if bias is not None:
-                        c = n.cast(by_name[bias.name][channel + d], compute)
-                    if not inner_is_one(view):
-                        a, c = k.let(a), k.let(c)
-                    with inner_loop(k, view) as p:
-                        i = d * view.inner + p
-                        dst[start + i] = n.cast((at(i) - average) * a + c, dst.dtype)
+            factor, shift = (None if v is None else by_name[v.name] for v in (scale, bias))
+            cls._rows(k, view, src, factor, shift, dst, saved, attrs, *around)
+
+        if chain is not None:
+            run = lambda k, sizes: cls.named_view(k, sizes, attrs).cols  # noqa: E731
+            with chain.kernel(cx, params, stats, cls.split(attrs), run) as (k, src, refs, dst, saved, begin, end):
+                loops(k, src, refs, dst, saved, begin, end)
+            return
+        with images.producing(cx, [image], inputs, target, y, stats, last) as (k, (src,), (_, *refs), dst, saved):
+            loops(k, src, refs, dst, saved)
         images.deliver(cx, target, y, inputs, last)
+
+    @classmethod
+    def _rows(cls, k: Any, view: View, src: Any, scale: Any, bias: Any, dst: Any, saved: Sequence[Any], attrs: dict[str, Any],
+              *around: Any) -> None:  # fmt: skip
+        """The loops. `around`: what begins a row and what ends it."""
+        compute = widened(src.dtype)
+        epsilon, count = k.attr(attrs["epsilon"], compute), k.let(n.cast(view.cols, compute))
+        with k.parallel(view.rows) as row:
+            start = k.let(row * view.cols)
+            if around:
+                around[0](row)
+            at = lambda i: n.cast(src[start + i], compute)  # noqa: E731
+            average = k.let(total(k, view.cols, compute, at) / count)
+            squares = total(k, view.cols, compute, lambda i: (at(i) - average) * (at(i) - average))
+            spread = k.let(squares / count)
+            inverse = k.let(1.0 / n.call("sqrt", spread + epsilon))
+            saved[0][row] = average
+            saved[1][row] = inverse if cls.saves_inverse_std else spread
+            channel = k.let(row % view.groups * view.depth)
+            with k.loop(view.depth) as d:
+                a, c = inverse, n.as_expr(0.0, compute)
+                if scale is not None:
+                    a = a * n.cast(scale[channel + d], compute)
+                if bias is not None:
+                    c = n.cast(bias[channel + d], compute)
+                if not inner_is_one(view):
+                    a, c = k.let(a), k.let(c)
+                with inner_loop(k, view) as p:
+                    i = d * view.inner + p
+                    dst[start + i] = n.cast((at(i) - average) * a + c, dst.dtype)
+            if around:
+                around[1](row)
 
     @classmethod
     def compose(cls, b: Any, x: Any, scale: Any, bias: Any, *, attrs: dict[str, Any]) -> tuple:
@@ -222,6 +255,10 @@ class LayerNorm(RowNorm):
     type = "layer_norm"
     outputs = ("Y", "Mean", "Variance")
     attrs = {"epsilon": Float(1e-5), "begin_norm_axis": Int(1)}
+
+    @staticmethod
+    def split(attrs: dict[str, Any]) -> int | None:
+        return attrs["begin_norm_axis"]
 
     @classmethod
     def view_of(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:
@@ -307,6 +344,10 @@ class InstanceNorm(RowNorm):
     outputs = ("Y", "SavedMean", "SavedVariance")
     attrs = {"epsilon": Float(1e-5)}
     saves_inverse_std = True
+
+    @staticmethod
+    def split(attrs: dict[str, Any]) -> int | None:
+        return 2
 
     @classmethod
     def view_of(cls, shape: Sequence[dims.Dim], attrs: dict[str, Any]) -> View:

@@ -58,9 +58,24 @@ class SoftmaxBase(CheckedOp):
         """Writes the results of a group of lanes."""
         raise NotImplementedError
 
+    @staticmethod
+    def by_rows(rank: int, attrs: dict[str, Any]) -> bool:
+        """Whether the lanes are rows, so that `lower` takes a chain."""
+        return rank > 0 and attrs["axis"] in (-1, rank - 1)
+
     @classmethod
-    def lower(cls, cx: Any, x: Any, out: Any, *, axis: int) -> None:
+    def lower(cls, cx: Any, x: Any, out: Any, *, axis: int, chain: Any = None) -> None:
+        """`chain` (see `lowering.rows`) is done to each row, too."""
         compute = widened(x.dtype)
+        if chain is not None:
+            with (
+                chain.kernel(cx, [], [], len(x.shape) - 1) as (k, src, _, dst, _, begin, end),
+                Lanes(k, dst.shape, -1).groups() as group,
+            ):
+                begin(group.outer)
+                cls.lane_results(group, src, dst, compute)
+                end(group.outer)
+            return
         with (
             cx.kernel([x], [out, *scratch(cx, x, axis, 3, compute)]) as (k, (src,), (dst, *temps)),
             Lanes(k, src.shape, axis, temps).groups() as group,

@@ -234,7 +234,7 @@ def is_elementwise(op: Operator) -> bool:
 
 def opened(block: Block, op: Operator) -> list[Operator]:
     """The ops of a group, moved to the block that it stands in, with the names that they have outside; another op as it is."""
-    if op.type != "fused_elementwise":
+    if op.type not in ("fused_elementwise", "fused_rows"):
         return [op]
     sub = op.attrs["sub_block"]
     names = dict(zip(sub.params, op.input("X"), strict=True))

@@ -16,6 +16,7 @@ from .layout import layout
 from .manager import Pass, PassManager
 from .prologue import prologue
 from .retarget import retarget
+from .rows import rows
 from .shapes import Shapes, symbolic_shapes
 from .simplify import simplify
 from .split_norm import split_norm
@@ -35,7 +36,8 @@ PASSES: list[tuple[str, Pass]] = [
     ("split_norm", split_norm),
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
-    ("prologue", prologue),  # what products and convolutions have not taken
+    ("rows", rows),
+    ("prologue", prologue),  # what all these have not taken
 ]
 
 

@@ -38,6 +38,15 @@ def test_reductions(dims: list[int]) -> None:
     check(m, [*outs, m.b.op("softmax", X=x, axis=-1)], {"x": rows(3, 4)})
 
 
+def test_elementwise_ops_around_reductions_and_rows() -> None:
+    m = Made()
+    x, y = m.data("x", [-1, 4]), m.data("y", [4])
+    summed = m.b.op("reduce_max", X=m.b.mul(m.b.sub(x, y), x), dim=[1])
+    normal = m.b.op("layer_norm", X=m.b.add(x, y), begin_norm_axis=1)[0]
+    outs = [summed, m.b.exp(m.b.op("softmax", X=m.b.mul(x, y), axis=-1)), m.b.tanh(normal), m.b.op("log_softmax", X=m.b.sub(x, y), axis=1)]
+    check(m, outs, {"x": rows(3, 4), "y": rows(4)})
+
+
 def test_matrix_product() -> None:
     m = Made()
     x, w = m.data("x", [-1, 4]), m.data("w", [4, 2])
