@@ -16,7 +16,7 @@ import dy2st as paddle
 
 def doubled_twice(x):
     y = paddle.matmul(x, x)
-    return paddle.matmul(y, y).sum()
+    return paddle.matmul(y, y).sum(1)
 
 
 def test_what_was_compiled_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,11 @@ class _Walk(Forward):
         inputs = {slot: op.input(slot) for slot in BatchNormStatistics.input_names}
         outputs = {slot: op.output(slot) for slot in BatchNormStatistics.output_names}
         first = Operator(BatchNormStatistics.type, inputs, outputs, op.attrs, op.location)
+        (name,) = op.output("Y")
+        if name not in self.used and name not in self.program.updates.values():  # recomputed for what the gradient reads
+            del block.vars[name]
+            self.changed = True
+            return [first]
         made = Block(self.program, block)
         b = IRBuilder(made, op.location)
         x, scale, bias = (block.var(op.input(slot)[0]) for slot in ("X", "Scale", "Bias"))

@@ -67,6 +67,13 @@ def test_statistics_of_the_batch_are_an_op_of_their_own(attrs: dict[str, Any]) -
     m.compare(list(outs), feeds())
 
 
+def test_statistics_alone() -> None:
+    m, outs = normalized()
+    assert left(m, outs[3].name) == []
+    assert [op.type for op in m.program.global_block().ops] == ["batch_norm_statistics"]
+    m.compare([outs[3]], feeds())
+
+
 def test_activation_and_residual_sum_behind_statistics_of_the_batch_are_one_kernel() -> None:
     m, (y, *_) = normalized()
     out = m.b.relu(m.b.add(y, m.program.global_block().var("x")))
