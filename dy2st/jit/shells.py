@@ -145,7 +145,9 @@ class Untouched:
     def require(self, name: str) -> None:
         """StructureError if it has got attributes or other default arguments since the static function of this name has left it behind."""
         f = self.function
-        if has_attributes(f.__dict__) or f.__defaults__ is not self._defaults or (f.__kwdefaults__ or {}) != self._keywords:
+        keywords = f.__kwdefaults__ or {}
+        same = keywords.keys() == self._keywords.keys() and all(keywords[name] is value for name, value in self._keywords.items())
+        if has_attributes(f.__dict__) or f.__defaults__ is not self._defaults or not same:
             error = StructureError(
                 f"the function {f.__name__!r}, which {name!r} makes and leaves behind, has got attributes or other default arguments "
                 "since, and would be the same object at each call", location=user_location(), hint="make it outside of the static function",

@@ -224,3 +224,21 @@ def test_a_function_of_a_trace_that_has_got_an_attribute_since():
     double.name = "mine"
     with pytest.raises(StructureError, match=r"the function 'double', which '.*f' makes and leaves behind, has got attributes"):
         static(to_tensor([1.0]))
+
+
+def test_a_function_whose_default_tensor_is_another_one_since():
+    """It is told by identity: two tensors have no one truth value."""
+    weight = to_tensor(np.ones(2, "f"))
+
+    @jit.to_static
+    def f(x):
+        def add(v, *, by=weight):
+            return v + by
+
+        return add, x * 2
+
+    add, _ = f(weight)
+    assert f(weight)[0] is add
+    add.__kwdefaults__ = {"by": to_tensor(np.ones(2, "f"))}
+    with pytest.raises(StructureError, match="has got attributes or other default arguments"):
+        f(weight)
