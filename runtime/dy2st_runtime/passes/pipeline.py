@@ -9,6 +9,7 @@ from ..ir.program import Program
 from .cse import cse
 from .dce import dce
 from .epilogue import epilogue
+from .fission import fission
 from .fold import fold
 from .fuse import fuse
 from .hoist import hoist
@@ -33,6 +34,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
+    ("fission", fission),
     ("split_norm", split_norm),
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
