@@ -142,14 +142,12 @@ class _Walk(Forward):
         return _Count(i, less.input("Y")[0]) if self._constant(loop.input("X")[at]) == 0 else None
 
     def _row(self, op: Operator, count: _Count, body: Block) -> Operator | None:
-        """The slice that makes the row of which an op is the product, if that can be done for all rows at once."""
+        """The slice that makes what an op multiplies, if all that it makes in the loop can be multiplied at once."""
         (name,), (w,) = op.input("X"), op.input("Y")
         row = None if op.output_names[0] in self.split else self._maker(name, "slice")
-        if row is None or name not in body.vars or row.inputs.keys() - {"Input", "StartsTensorList"}:
+        if row is None or row.attrs["decrease_axis"] != [0] or not self._is_index(row.input("StartsTensorList"), count):
             return None
-        (x,), indices = row.input("Input"), row.input("StartsTensorList")
-        if row.attrs["axes"] != [0] or row.attrs["decrease_axis"] != [0] or not self._is_index(indices, count):
-            return None
+        (x,) = row.input("Input")
         if x in body.vars or w in body.vars or not self.absent.isdisjoint((x, w, count.end)):
             return None
         if body.var(w).dtype not in ("float32", "float64") or len(body.var(w).shape) != 2:
@@ -161,24 +159,27 @@ class _Walk(Forward):
         return row if self._is_length(count.end, x) or body.parent.has_var(count.end) else None
 
     def _is_index(self, indices: Sequence[str], count: _Count) -> bool:
-        """Whether a row is read by its number, which goes up, or down from that of the last one."""
-        if list(indices) == [count.i]:
+        """Whether a slice begins, on one axis, at the count, or at what goes down from the last count."""
+        if len(indices) != 1:
+            return False
+        if indices[0] == count.i:
             return True
-        down = self._maker(indices[0], "elementwise_sub") if indices else None
+        down = self._maker(indices[0], "elementwise_sub")
         last = self._maker(down.input("X")[0], "elementwise_sub") if down is not None and down.input("Y") == [count.i] else None
         return last is not None and last.input("X") == [count.end] and self._constant(last.input("Y")[0]) == 1
 
     def _is_length(self, end: str, x: str) -> bool:
-        """Whether a number is that of the rows of a tensor: by their number that is known, or as it is taken from a shape."""
+        """Whether a number is the length of a tensor: a constant, or taken from a shape."""
         length, op = self.shapes[x][0], self.made.get(end)
-        if op is not None and op.type == "cast" and op.attrs["out_dtype"] in COUNTERS:
+        if op is not None and op.type == "cast":
             op = self.made.get(op.input("X")[0])
         if op is None or op.type != "slice":
             return same_dim(length, self._constant(end))
         shape = self._maker(op.input("Input")[0], "shape")
-        if shape is None or op.inputs.keys() != {"Input"} or op.attrs["axes"] != [0] or op.attrs["decrease_axis"] != [0]:
+        if shape is None or op.inputs.keys() != {"Input"}:
             return False
-        return same_dim(length, self.shapes[shape.input("Input")[0]][op.attrs["starts"][0]])
+        sizes, at = self.shapes[shape.input("Input")[0]], op.attrs["starts"][0]
+        return -len(sizes) <= at < len(sizes) and same_dim(length, sizes[at])
 
     def _columns(self, op: Operator) -> dims.Dim:
         return self.shapes[op.input("Y")[0]][-2 if op.attrs["trans_y"] else -1]

@@ -30,6 +30,10 @@ def length(m: Made, x: Variable, axis: int = 0) -> Variable:
     return m.b.op("cast", X=size, in_dtype="int32", out_dtype="int64")
 
 
+def other(m: Made, name: str, *shape: int) -> Variable:
+    return m.data(name, shape)
+
+
 def total(m: Made, x: Variable) -> Variable:
     return m.b.op("reduce_sum", X=x, reduce_all=True)
 
@@ -188,10 +192,7 @@ def test_a_row_that_others_read_stays() -> None:
 def test_from_the_last_row_down() -> None:
     m = Made()
     x, w = sequence(m)
-    end = length(m, x)
-    last = m.b.sub(end, m.b.constant(1, "int64"))
-    y = scan(m, lambda i, h: m.b.tanh(m.b.add(m.b.matmul_v2(row(m, x, m.b.sub(last, i)), w), h)), m.data("h", [2, 4]), end)
-    check(m, y, split=(1, 0))
+    check(m, backwards(m, x, w, lambda n: m.b.sub(n, m.b.constant(1, "int64"))), split=(1, 0))
 
 
 def test_a_loop_that_ends_before_the_rows_do() -> None:
@@ -207,6 +208,30 @@ def test_a_loop_that_ends_before_the_rows_do() -> None:
     assert part.input("EndsTensorList") == ["n"]
     env = reference.run_program(m.program, given[1], {})
     assert [len(env[op.output_names[0]]) for op in m.program.global_block().ops if op.type == "matmul_v2"] == [2, 2]
+
+
+def test_an_axis_that_is_not_there() -> None:
+    m = Made()
+    x, w = sequence(m)
+    y = recurrent(m, x, lambda x: m.b.matmul_v2(x, w), length(m, x, 3))
+    assert fission(m.program, frozenset({y.name}))
+    with pytest.raises(OutOfRangeError, match="index 3 is out of range for axis 0 with size 3"):
+        reference.run_program(m.program, feeds(m, 3), {})
+
+
+@pytest.mark.parametrize("end", ["of another", "of an axis that the run names"])
+def test_a_length_that_may_be_another(end: str) -> None:
+    m = Made()
+    x, w = sequence(m, 3, 2, 3)
+    if end == "of another":
+        n = length(m, m.data("y", [-1]))
+    else:
+        n = m.b.op("slice", Input=m.b.op("shape", Input=x), StartsTensorList=[m.data("k", [], "int64")],
+                   axes=[0], starts=[-1], ends=[2**31 - 1], decrease_axis=[0])  # fmt: skip
+    y = recurrent(m, x, lambda x: m.b.matmul_v2(x, w), n)
+    check(m, y, split=(1, 0), given=[{**feeds(m, 2), "k": np.array(1)}])
+    assert fission(m.program)
+    assert [op.input("EndsTensorList") for op in m.program.global_block().ops if op.type == "slice"][-1] == [n.name]
 
 
 def test_a_loop_that_goes_beyond_the_rows_fails_as_before() -> None:
@@ -293,10 +318,6 @@ def test_products_and_rows_that_are_saved() -> None:
 
 
 # ---- what stays ----
-def other(m: Made, name: str, *shape: int) -> Variable:
-    return m.data(name, shape)
-
-
 def stays_for_its_test(m: Made, x: Variable, w: Variable) -> Variable:
     more, end = m.data("more", [], "bool"), length(m, x)
     both = lambda i, _: m.b.op("logical_and", X=m.b.less_than(i, end), Y=more)  # noqa: E731
@@ -314,9 +335,22 @@ def stays_as_its_index_is_another(m: Made, x: Variable, w: Variable) -> Variable
     return scan(m, lambda i, h: m.b.add(m.b.matmul_v2(row(m, x, k), w), h), other(m, "h", 2, 4), length(m, x))
 
 
-def stays_as_it_goes_back_from_elsewhere(m: Made, x: Variable, w: Variable) -> Variable:
-    k = m.data("k", [], "int64")
-    return scan(m, lambda i, h: m.b.add(m.b.matmul_v2(row(m, x, m.b.sub(k, i)), w), h), other(m, "h", 2, 4), length(m, x))
+def backwards(m: Made, x: Variable, w: Variable, last: Callable[[Variable], Variable], less: Variable | None = None) -> Variable:
+    """From the row of number `last(length)` down, by the count or by something else."""
+    end = length(m, x)
+    at = last(end)
+    step = lambda i, h: m.b.add(m.b.matmul_v2(row(m, x, m.b.sub(at, less or i)), w), h)  # noqa: E731
+    return scan(m, step, other(m, "h", *x.shape[1:-1], 4), end)
+
+
+def stays_as_it_is_a_part_of_the_row(m: Made, x: Variable, w: Variable) -> Variable:
+    end, zero, u = length(m, x), m.b.constant(0, "int64"), other(m, "u", 3, 4)
+
+    def step(i: Variable, h: Variable) -> Variable:
+        part = m.b.op("slice", Input=x, StartsTensorList=[i, zero], axes=[0, 1], starts=[0, 0], ends=[1, 1], decrease_axis=[0])
+        return m.b.add(m.b.matmul_v2(part, u), h)
+
+    return scan(m, step, other(m, "h", 1, 4), end)
 
 
 def stays_as_it_goes_through_columns(m: Made, x: Variable, w: Variable) -> Variable:
@@ -354,12 +388,19 @@ STAYS: dict[str, Callable[[Made, Variable, Variable], Variable]] = {
     "it takes other steps": lambda m, x, w: recurrent(m, x, lambda x: m.b.matmul_v2(x, w), by=2),
     "the product is in a branch": stays_in_a_branch,
     "another index": stays_as_its_index_is_another,
-    "back from elsewhere": stays_as_it_goes_back_from_elsewhere,
+    "back from elsewhere": lambda m, x, w: backwards(m, x, w, lambda n: m.b.sub(m.data("k", [], "int64"), m.b.constant(1, "int64"))),
+    "back from the last but one": lambda m, x, w: backwards(m, x, w, lambda n: m.b.sub(n, m.b.constant(2, "int64"))),
+    "back by something else": lambda m, x, w: backwards(
+        m, x, w, lambda n: m.b.sub(n, m.b.constant(1, "int64")), m.data("k", [], "int64")
+    ),
+    "a part of the row": stays_as_it_is_a_part_of_the_row,
+    "the test computes its end": lambda m, x, w: recurrent(
+        m, x, lambda x: m.b.matmul_v2(x, w), test=lambda i, _: m.b.less_than(i, m.b.scaled(m.b.constant(1, "int64"), 2.0))
+    ),
     "columns": stays_as_it_goes_through_columns,
     "the rest of x": stays_as_it_keeps_its_axis,
     "w changes": stays_as_its_matrix_changes,
     "x changes": stays_as_its_rows_change,
-    "the row is transposed": lambda m, x, w: recurrent(m, x, lambda x: total(m, m.b.matmul_v2(x, other(m, "v", 2, 4), trans_x=True))),
     "the row is on the right": lambda m, x, w: recurrent(m, x, lambda x: total(m, m.b.matmul_v2(other(m, "v", 4, 2), x))),
     "many matrices": lambda m, x, w: recurrent(m, x, lambda x: total(m, m.b.matmul_v2(x, other(m, "v", 2, 3, 4)))),
     "a vector": lambda m, x, w: recurrent(m, x, lambda x: total(m, m.b.matmul_v2(x, other(m, "v", 3)))),
@@ -377,6 +418,12 @@ def test_what_stays(why: str) -> None:
     verify(m.program)
     assert products(m.program) == (0, 1)
     assert not fission(m.program, frozenset({y.name}))
+
+
+def test_a_transposed_row_stays() -> None:
+    m = Made()
+    x, w = sequence(m, -1, 3, 3)
+    check(m, recurrent(m, x, lambda x: m.b.matmul_v2(x, w, trans_x=True)), split=(0, 1))
 
 
 @pytest.mark.parametrize(("rows", "split"), [(MOST_ROWS, (1, 0)), (MOST_ROWS + 1, (0, 1))])
@@ -418,12 +465,12 @@ def test_sizes_that_fit_once_they_are_looked_at() -> None:
     check(m, y, split=(1, 0), given=[feeds(m, 3)])
 
 
-@pytest.mark.parametrize("name", ["x", "w"])
+@pytest.mark.parametrize("name", "xwn")
 def test_what_may_be_absent(name: str) -> None:
     m = Made()
     x, w = sequence(m)
     m.program.absent_feeds.add(name)
-    y = recurrent(m, x, lambda x: m.b.matmul_v2(x, w))
+    y = recurrent(m, x, lambda x: m.b.matmul_v2(x, w), m.data("n", [], "int64"))
     assert not fission(m.program, frozenset({y.name}))
 
 
