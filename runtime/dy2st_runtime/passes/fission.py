@@ -27,8 +27,8 @@ COUNTERS = ("int32", "int64")
 def fission(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     """Splits `x[i] @ w` off a loop over x: one product of the whole x before it, of which each iteration reads its part.
 
-    So what a recurrent cell makes of its input is one product of many rows instead of many of few, for each of which w is read and packed
-    again. The loop must count from 0 in steps of 1, the index be the count or go down from the last one, and the loop's test be about the
+    So what a recurrent cell makes of its input is one product of many rows instead of many of few, for each of which w is read again.
+    The loop must count from 0 in steps of 1, the index be the count or go down from the last one, and the loop's test be about the
     count alone: then no work is done that the loop would not do. Where it may end before x does, the product is of the part up to there.
 
     A product that may fail stays, as the loop may run no iteration; so does one that is computed again for the gradient, which is there

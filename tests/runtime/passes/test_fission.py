@@ -13,7 +13,12 @@ from dy2st_runtime.errors import OutOfRangeError
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import Program, Variable, clone_program, verify
 from dy2st_runtime.ir.segments import computed_again
+from dy2st_runtime.ops.control import ABSENT
+from dy2st_runtime.passes.dce import dce
 from dy2st_runtime.passes.fission import MOST_GROWTH, MOST_ROWS, fission
+from dy2st_runtime.passes.simplify import simplify
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from golden import assert_after  # isort: skip
 from hand_built import Made  # isort: skip
@@ -89,7 +94,7 @@ def feeds(m: Made, size: int) -> dict[str, np.ndarray]:
     return found
 
 
-def check(m: Made, *outs: Variable, split: tuple[int, int], given: Sequence[dict[str, np.ndarray]] | None = None) -> None:
+def check(m: Made, *outs: Variable, split: tuple[int, int], runs: Sequence[dict[str, np.ndarray]] | None = None) -> None:
     """That so many products are outside and inside of loops afterwards, and the values before and after, by NumPy and natively."""
     names = [v.name for v in outs]
     program = clone_program(m.program)
@@ -99,7 +104,7 @@ def check(m: Made, *outs: Variable, split: tuple[int, int], given: Sequence[dict
     assert products(program) == split
     assert not fission(program, frozenset(names))
     exe = Executable(clone_program(m.program), m.feeds, names)
-    for values in given or [feeds(m, size) for size in (3, 0, 1)]:
+    for values in runs or [feeds(m, size) for size in (3, 0, 1)]:
         before = reference.run_program(clone_program(m.program), values, {})
         after = reference.run_program(program, values, {})
         for name, native in zip(names, exe.run([values[name] for name in m.feeds]), strict=True):
@@ -202,7 +207,7 @@ def test_a_loop_that_ends_before_the_rows_do() -> None:
     n = m.data("n", [], "int64")
     y = recurrent(m, x, lambda x: m.b.matmul_v2(m.b.matmul_v2(x, w), m.data("u", [4, 4])), n)
     given = [{**feeds(m, size), "n": np.array(end)} for size, end in ((3, 3), (3, 2), (3, 0), (3, -1), (0, 0))]
-    check(m, y, split=(2, 0), given=given)
+    check(m, y, split=(2, 0), runs=given)
     assert fission(m.program)
     (part,) = (op for op in m.program.global_block().ops if op.type == "slice")
     assert part.input("EndsTensorList") == ["n"]
@@ -229,7 +234,7 @@ def test_a_length_that_may_be_another(end: str) -> None:
         n = m.b.op("slice", Input=m.b.op("shape", Input=x), StartsTensorList=[m.data("k", [], "int64")],
                    axes=[0], starts=[-1], ends=[2**31 - 1], decrease_axis=[0])  # fmt: skip
     y = recurrent(m, x, lambda x: m.b.matmul_v2(x, w), n)
-    check(m, y, split=(1, 0), given=[{**feeds(m, 2), "k": np.array(1)}])
+    check(m, y, split=(1, 0), runs=[{**feeds(m, 2), "k": np.array(1)}])
     assert fission(m.program)
     assert [op.input("EndsTensorList") for op in m.program.global_block().ops if op.type == "slice"][-1] == [n.name]
 
@@ -291,7 +296,7 @@ def test_the_gradient_of_a_loop(shape: tuple[int, ...]) -> None:
     grads = [v for v in found if v is not None]
     assert len(grads) == 2
     before = products(m.program)
-    check(m, y, *grads, split=(1, before[1] - 1), given=[feeds(m, size) for size in (3, 1)])
+    check(m, y, *grads, split=(1, before[1] - 1), runs=[feeds(m, size) for size in (3, 1)])
 
 
 def test_products_and_rows_that_are_saved() -> None:
@@ -462,7 +467,7 @@ def test_sizes_that_fit_once_they_are_looked_at() -> None:
     m = Made()
     x, w = m.data("x", [-1, 2, -1]), m.data("w", [3, 4])
     y = recurrent(m, m.b.add(x, other(m, "three", 3)), lambda x: m.b.matmul_v2(x, w))
-    check(m, y, split=(1, 0), given=[feeds(m, 3)])
+    check(m, y, split=(1, 0), runs=[feeds(m, 3)])
 
 
 @pytest.mark.parametrize("name", "xwn")
@@ -484,3 +489,51 @@ def test_what_is_computed_again_stays() -> None:
 
     y = recurrent(m, x, product)
     assert not fission(m.program, frozenset({y.name}))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_random_loops(data: st.DataObject) -> None:
+    """Loops over one tensor or several, up to lengths that are those of one or others, with gradients, give what they gave."""
+    m = Made()
+    draw = data.draw
+    shape = draw(st.sampled_from([(-1, 2, 3), (-1, -1, 3), (3, 2, 3)]))
+    xs = [m.data(name, shape) for name in "xy"]
+    ws = [m.data(name, [3, 3]) for name in "uvw"]
+    for v in (*xs, *ws):
+        v.stop_gradient = False
+    one = m.b.constant(1, "int64")
+    lengths = [length(m, x) for x in xs]
+    end = draw(st.sampled_from([*lengths, m.b.op("elementwise_min", X=lengths[0], Y=lengths[1]), m.data("n", [], "int64")]))
+    last = m.b.sub(end, one)
+
+    def step(i: Variable, h: Variable) -> Variable:
+        down = m.b.sub(last, i)
+        values = [row(m, x, draw(st.sampled_from([i, down]))) for x in xs]
+        for _ in range(draw(st.integers(1, 6))):
+            x = draw(st.sampled_from(values))
+            if draw(st.booleans()):
+                values.append(m.b.matmul_v2(x, draw(st.sampled_from(ws)), trans_y=draw(st.booleans())))
+            else:
+                values.append(m.b.tanh(m.b.add(x, draw(st.sampled_from([*values, h])))))
+        return m.b.tanh(m.b.add(h, values[-1]))
+
+    h = m.data("h", [*shape[1:-1], 3])
+    y = scan(m, step, h, end)
+    outs = [y]
+    if draw(st.booleans()):
+        wanted = [*xs, *ws, h]
+        outs += [v for v in append_backward(m.program, [y], wanted, [m.data("dy", list(y.shape))]) if v is not None]
+    names = frozenset(v.name for v in outs)
+    program = clone_program(m.program)
+    for one_pass in (simplify, dce, fission):
+        one_pass(program, names)
+        verify(program)
+    values = feeds(m, 3)
+    before = reference.run_program(clone_program(m.program), values, {})
+    after = reference.run_program(program, values, {})
+    for name in names:
+        if before[name] is ABSENT:
+            assert after[name] is ABSENT
+        else:
+            np.testing.assert_allclose(after[name], before[name], rtol=1e-4, atol=1e-5)
