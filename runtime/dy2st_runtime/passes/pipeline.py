@@ -34,7 +34,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
-    ("fission", fission),
+    ("fission", fission),  # after cse and dce: equal counts have one name, and who else reads a row is known
     ("split_norm", split_norm),
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
