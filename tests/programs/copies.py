@@ -117,6 +117,22 @@ def list_copied_on_one_path_before_the_first_grows(x):
     return [r * 2 for r in rows], [r * 3 for r in first]
 
 
+def taken_before_what_stands_behind_changes_it(x):
+    """`*` takes the items when it is its turn."""
+    rows, left = [x, x * 2], iter([x, x + 1])
+
+    def added(v):
+        rows.append(v)
+        rows[0] = v * 3
+        return v
+
+    first = [*rows, added(x - 1), *rows, added(x * 5)]
+    second = [*left, next(left, x * 7)]
+    if x.sum() > 0:
+        second = [*second, first.pop() + added(x), *first]
+    return first, second, rows
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, 0.5, -2.0]
 CASES = [
     (of_objects, [(P,), (N,)], 1),
@@ -127,4 +143,5 @@ CASES = [
     (the_best_so_far, [(3,), (1,), (0,)], 1),
     (of_an_argument, [(P,), (N,)], 1),
     (list_copied_on_one_path_before_the_first_grows, [(P,), (N,)], 1),
+    (taken_before_what_stands_behind_changes_it, [(P,), (N,)], 1),
 ]

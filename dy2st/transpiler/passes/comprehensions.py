@@ -24,7 +24,9 @@ class Comprehensions(Pass):
     def f(xs, n):
         a = _dy.list_comp(xs, lambda x: x * n, lambda x: x > 0)
         b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
-        return _dy.list_join([n], b, [sum(_dy.generator(b, lambda x: _dy.generator(a, lambda y: x + y), None, True))])
+        return _dy.list_join([n], _dy.list_join(b), [sum(_dy.generator(b, lambda x: _dy.generator(a, lambda y: x + y), None, True))])
+
+    A `*` takes its items before the elements behind it are computed, which may change them.
 
     Those that make functions stay as they are: these see the last item of all. The conditions of dict and set comprehensions
     are asked by `_dy.comprehension_test`, which refuses what only the run knows.
@@ -55,9 +57,10 @@ class Comprehensions(Pass):
         if not isinstance(node.ctx, gast.Load) or not any(isinstance(e, gast.Starred) for e in node.elts):
             return node
         call = expression("_dy.list_join()", at=node)
-        for element in node.elts:
+        for i, element in enumerate(node.elts):
             if isinstance(element, gast.Starred):
-                call.args.append(element.value)
+                taken_now = any(map(_runs_code, node.elts[i + 1 :]))
+                call.args.append(expression("_dy.list_join(part)", at=element, part=element.value) if taken_now else element.value)
             elif call.args and getattr(call.args[-1], "generated", False):
                 call.args[-1].elts.append(element)
             else:
@@ -122,6 +125,11 @@ def _convertible(node: gast.ListComp | gast.GeneratorExp) -> bool:
     # a function or a generator made in it is run later; a walrus binds a variable of the function around
     kept = (gast.Lambda, gast.GeneratorExp, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom)
     return not any(isinstance(n, kept) and not getattr(n, "generated", False) for n in gast.walk(node) if n is not node)
+
+
+def _runs_code(element: gast.AST) -> bool:
+    """Whether an element of a list may change what stands before it."""
+    return not all(isinstance(n, (gast.Name, gast.Constant, gast.Starred, gast.List, gast.Tuple, gast.Load)) for n in gast.walk(element))
 
 
 def _simple(target: gast.AST) -> bool:
