@@ -22,6 +22,12 @@ from dividing import alike_for_threads  # isort: skip
 from hand_built import Made  # isort: skip
 
 rng = np.random.default_rng(3)
+FIRST = rng.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def _the_same_numbers_in_any_order_of_tests() -> None:
+    rng.bit_generator.state = FIRST
 
 
 def groups(m: Made, *keep: Variable) -> list[list[str]]:
@@ -302,4 +308,5 @@ def test_parts_of_all_dtypes(name: str) -> None:
     m = Made()
     op = "reduce_any" if name == "bool" else "reduce_sum"
     outs = [m.b.op(op, X=m.data(f"x{axis}", [-1, 3], name), dim=axes) for axis, axes in enumerate(([0], [0, 1]))]
-    run(m, *outs, size=PART)
+    # of one sign, since in another order float32 gives sums near zero other digits
+    m.compare(outs, {x: (rng.random((PART, 3)) * 2).astype(name) for x in m.feeds})

@@ -18,7 +18,13 @@ from dividing import alike_for_threads  # isort: skip
 from hand_built import Made  # isort: skip
 
 rng = np.random.default_rng(3)
+FIRST = rng.bit_generator.state
 OPS = ["softmax", "log_softmax", "layer_norm", "layer_norm of two axes", "group_norm", "instance_norm"]
+
+
+@pytest.fixture(autouse=True)
+def _the_same_numbers_in_any_order_of_tests() -> None:
+    rng.bit_generator.state = FIRST
 
 
 def groups(m: Made, *keep: Variable) -> list[list[str]]:
