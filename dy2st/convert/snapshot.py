@@ -1,7 +1,7 @@
 """`Snapshot`: what containers had in them at some moment, to tell what a branch or a loop body has changed, and to put it back.
 
 Each of these begins with a snapshot of everything that is watched, and asks several times what is new: of a large model, whose layers
-hold a thousand dicts, nearly all of them empty. So the plain dicts are compared all at once, and one by one only if one has changed.
+hold a thousand dicts, nearly all of them empty. So the plain dicts are compared all at once, and by halves where one has changed.
 """
 
 from __future__ import annotations
@@ -93,10 +93,28 @@ class Snapshot:
         old = self.saved(container)
         return old is not None and entry in old
 
-    def _touched(self) -> Iterable[tuple[Any, Any]]:
+    def _touched(self) -> Sequence[tuple[Any, Any]]:
         """The containers with other objects in them than then, or in another order, with what they had; some others may be among them."""
-        untouched = not any(self._empty) and _same(self._dicts, self._copies)
-        return [x for x in (self._others if untouched else self._saved.values()) if not _is_as_it_was(*x)]
+        touched = [id(c) for c in self._empty if c] if any(self._empty) else []
+        touched += map(id, self._touched_dicts())
+        touched += [id(c) for c, old in self._others if not _is_as_it_was(c, old)]
+        if len(touched) < 2:
+            return [self._saved[key] for key in touched]
+        keys = frozenset(touched)
+        return [x for key, x in self._saved.items() if key in keys]
+
+    def _touched_dicts(self) -> Iterator[dict]:
+        """Halves in which all is as it was are left alone: few dicts of many are touched."""
+        left = [(0, len(self._dicts))]
+        while left:
+            begin, end = left.pop()
+            if _same(self._dicts[begin:end], self._copies[begin:end]):
+                continue
+            middle = (begin + end) // 2
+            if middle == begin:
+                yield self._dicts[begin]
+            else:
+                left += (begin, middle), (middle, end)
 
     def changed(self) -> list[Cell]:
         """The cells with other contents than then, by identity."""
@@ -142,16 +160,13 @@ def _same(now: Sequence[dict], old: Sequence[dict]) -> bool:
 
 
 def _is_as_it_was(container: Any, old: Any) -> bool:
-    """The same of one container, which may be of any kind: quickly, for those that nearly all are of. False says nothing."""
-    kind = type(container)
-    if kind in BUILT_IN and not container:
-        return not old
-    if kind is dict or kind is OrderedDict:
-        return _same((container,), (old,))
+    """The same of one container that is no plain dict: quickly, for those that nearly all are of. False says nothing."""
+    if type(container) is list:
+        return len(container) == len(old) and all(map(operator.is_, container, old))
     if isinstance(container, OuterVariable):
         now = container.copy()
         return len(now) == len(old) and all(map(operator.is_, now.values(), old.values()))
-    return kind is list and len(container) == len(old) and all(map(operator.is_, container, old))
+    return type(container) is set and not container and not old
 
 
 def _has_order(old: dict, now: dict) -> bool:

@@ -540,7 +540,7 @@ class Tracer(Watcher, ProgramRecorder):
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
         from .iterators import iterators_around
 
-        found, held = len(self.alternatives), len(self.entries)
+        found, held, met = len(self.alternatives), len(self.entries), len(self.met)
         frame = Frame(block, containers=self.snapshot(), iterators=iterators_around(self))
         self.frames.append(frame)
         try:
@@ -556,6 +556,7 @@ class Tracer(Watcher, ProgramRecorder):
                 cell.target._value = old
             frame.containers.restore()
             take_back(frame)
+            self.forget(met)
             for key in frame.promoted:
                 del self.replaced[key]
 

@@ -50,6 +50,7 @@ class Watcher:
         attributes: the objects whose attributes a dict is, by its id.
         uncertain_attributes: the objects that have an attribute in some runs only, by id and name.
         outer_variables: the variables outside of the functions, by place.
+        met: the containers that values have led to, in this order.
         given_outside: what puts the old lists back into values of the outside that were given lists of dynamic length.
         methods: the bound methods of lists of dynamic length in the place of others, by id, each with the other one.
         iterators: those that values which were watched hold, by id.
@@ -83,6 +84,8 @@ class Watcher:
         self.special = SpecialMethods()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
+        self.met: list[Any] = []
+        self._forgotten: list[Any] = []  # kept, as its ids must not be those of others
         self._classes: dict[int, type] = {}
         self._arguments: dict[int, AttributeVariable] = {}
         self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
@@ -91,7 +94,7 @@ class Watcher:
         """Lets branches and loops that are traced from now on see changes of containers: lists, dicts, attributes."""
         holders: dict[int, Any] = {}
         for container in containers_of(*values, attributes=self.attributes, holders=holders):
-            self._containers.setdefault(id(container), container)
+            self._meet(container)
         self.iterators.update((key, x) for key, x in holders.items() if hasattr(type(x), "__next__"))
         # what is first met in a block that is being traced is as new as that is
         new = {key: x for key, x in holders.items() if key not in self._classes and isinstance(x, type) and self._is_made(x)}
@@ -102,10 +105,26 @@ class Watcher:
                 if isinstance(f, types.FunctionType) and not is_generated_name(f.__name__):
                     self._watch_new_attributes_of(f)
 
+    def _meet(self, container: Any) -> None:
+        if id(container) not in self._containers:
+            self._containers[id(container)] = container
+            self.met.append(container)
+
+    def forget(self, known: int) -> None:
+        """What values have led to since `met` was of this length is watched no longer, unless a block that has begun before, or the root,
+        has it too. What somebody still holds is met again; most has ended with the block, and each branch would look at it for ever."""
+        met = [c for c in self.met[known:] if c not in self.root]
+        del self.met[known:]
+        for c in met:
+            if any(c in frame.containers for frame in self.frames):
+                self.met.append(c)
+            else:
+                self._forgotten.append(self._containers.pop(id(c)))
+
     def _watch_new_attributes_of(self, function: types.FunctionType) -> None:
         """Of a function that has no attributes yet."""
         conversion_of(function)  # which is one of those that do not count, and is to be there before
-        self._containers.setdefault(id(function.__dict__), function.__dict__)
+        self._meet(function.__dict__)
         self.attributes.setdefault(id(function.__dict__), function)
 
     def is_made_class(self, cls: type) -> bool:

@@ -68,19 +68,20 @@ class Variable:
 class Operator:
     """One op: type, inputs and outputs as slot → names, complete attributes (sub-blocks among them), the user's location.
 
-    `segments`: the parts of the Program in which it is that are computed again for the gradient, from the outside in.
+    `record`: what is known of ops of this type. `segments`: the parts of the Program in which it is that are computed again for the
+    gradient, from the outside in.
+
+    Raises:
+        UnknownOpError: there is no such op.
     """
 
-    __slots__ = ("attrs", "inputs", "location", "outputs", "segments", "type")
+    __slots__ = ("attrs", "inputs", "location", "outputs", "record", "segments", "type")
 
     def __init__(self, op_type: str, inputs: dict[str, list[str]], outputs: dict[str, list[str]],
                  attrs: dict[str, Any], location: Location | None = None) -> None:  # fmt: skip
         self.type, self.inputs, self.outputs, self.attrs, self.location = op_type, inputs, outputs, attrs, location
+        self.record = registry.get(op_type)
         self.segments: tuple[int, ...] = ()
-
-    @property
-    def record(self) -> type[registry.OpDef]:
-        return registry.get(self.type)
 
     def input(self, slot: str) -> list[str]:
         return self.inputs.get(slot, [])
