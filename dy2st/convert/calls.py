@@ -342,8 +342,11 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
 
 def _changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
     """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
-    if len(args) > 1 and isinstance(args[0], type) and isinstance(args[1], str) and not is_ignored(args[0]):
-        tracer.watch_attribute(*args[:2])
+    if len(args) > 1 and isinstance(args[1], str):
+        if isinstance(args[0], type) and not is_ignored(args[0]):
+            tracer.watch_attribute(*args[:2])
+        elif isinstance(args[0], (type, Tensor)):
+            tracer.give_attribute(*args[:2])
     f(*args)
 
 

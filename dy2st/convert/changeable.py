@@ -12,7 +12,8 @@ from .attributes import MISSING, defined
 from .cells import OuterVariable
 from .containers import is_container
 from .places import AttributeVariable
-from .reach import OF_TENSORS, Reach
+from .reach import Reach
+from .tensor_attributes import OF_TENSORS
 
 
 class Changeable:

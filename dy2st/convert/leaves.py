@@ -23,6 +23,7 @@ from .optional import MaybeNone
 from .options import OneOf, Position
 from .records import RecordList
 from .structure import MaybeNumber, MaybeObject, build, node_type, split
+from .tensor_attributes import require_bare
 from .tracer import Tracer
 from .types import LeafType, array_of
 from .undefined import Undefined
@@ -180,6 +181,7 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
     if not isinstance(x, Tensor):
         one = (1,) * len(t.shape)  # a number, where a tensor is on another path
         return tracer.lift(dispatch.constant(np.asarray(x, t.dtype).reshape(one)))
+    require_bare(x)
     x = cast(x, t.dtype)
     if x.ndim < len(t.shape):
         x = ops.op("reshape2", X=x, shape=[1] * len(t.shape))

@@ -19,6 +19,7 @@ from .codes import code_of, codes_of, flag
 from .dynamic import DynamicList, list_tracer
 from .list_indices import integer, position
 from .optional import MaybeNone
+from .tensor_attributes import require_bare
 
 if TYPE_CHECKING:
     from .types import LeafType
@@ -137,6 +138,8 @@ class StagedList(DynamicList):
                 "a list that changes in a staged loop can hold tensors and numbers, not what is None in some runs",
                 location=user_location(3), hint="keep a number that says so instead of None (-1, nan)",
             )  # fmt: skip
+        if isinstance(x, Tensor):
+            require_bare(x)
         if isinstance(x, Tensor) and x.ndim and x._kinds is not None:
             x = as_plain_tensor(x)
         if is_weak(x):

@@ -29,13 +29,13 @@ from .foreign import is_foreign, is_stateful
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
 from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
+from .tensor_attributes import OF_TENSORS
 
 # a container with more than this is compared as a whole, unless there are tensors in it
 _MANY = 64
 # the end of every way
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList, np.generic, np.dtype, range, slice)
 # what a tensor itself is made of; other attributes are of whoever has set them
-OF_TENSORS = {n for n in vars(Tensor) if n.startswith("_")} | Tensor.__annotations__.keys()
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}

@@ -10,7 +10,11 @@ from dataclasses import is_dataclass
 from itertools import islice
 from typing import Any
 
+from dy2st_runtime.ir import Variable
+
+from ..tensor import Tensor
 from ..transpiler import is_generated
+from .aliases import is_inside
 from .cells import OuterVariable, assigned_outside, place_of
 from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
@@ -18,11 +22,13 @@ from .conversions import conversion_of
 from .dicts import StagedDict
 from .frames import Frame
 from .holders import is_holder, is_of_a_call, parts_of
+from .names import is_in_class, names_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import is_generated_name, variable_values
 from .snapshot import Snapshot
 from .special import SpecialMethods
+from .tensor_attributes import OF_TENSORS
 
 
 @functools.cache
@@ -88,6 +94,8 @@ class Watcher:
         self._forgotten: list[Any] = []  # kept, as its ids must not be those of others
         self._classes: dict[int, type] = {}
         self._arguments: dict[int, AttributeVariable] = {}
+        self._givers: dict[int, frozenset[str]] = {}
+        self._given: dict[tuple[int, str], AttributeVariable] = {}
         self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
 
     def watch(self, *values: Any) -> None:
@@ -239,11 +247,37 @@ class Watcher:
             self._arguments[id(error)] = variable = AttributeVariable("args", error)
             self._containers[id(variable)] = variable
 
+    def give(self, code: types.CodeType, values: Iterable[Any]) -> None:
+        """A function of the user is called with these arguments. Of tensors and classes of libraries, which have no attributes of the
+        user's else, those are state that it may give them."""
+        for name in self._givers.get(id(code), ()):
+            for x in values:
+                if isinstance(x, Tensor) or (isinstance(x, type) and self.reach.is_foreign_class(x)):
+                    self.give_attribute(x, name)
+
+    def give_attribute(self, x: Any, name: str) -> None:
+        """An attribute of a tensor, or of a class of a library, is about to change, for the first time it may be."""
+        place = id(x if isinstance(x, type) else vars(x)), name
+        if name in OF_TENSORS or place in self._given or place in self.outer_variables:
+            return
+        self._given[place] = variable = AttributeVariable(name, x)
+        self._containers[id(variable)] = variable
+        made = x._value.block if isinstance(x, Tensor) and isinstance(x._value, Variable) else None
+        if made is None:
+            self.root.add([variable])
+        for frame in self.frames:
+            if made is None or not is_inside(made, frame.block):
+                frame.containers.add([variable])
+
     def enter(self, function: Any, converted: Any) -> None:
         """A function of the user is called: the variables outside of it that it, as it is `converted`, assigns are state."""
         if id(function) in self.functions:
             return
         self.functions[id(function)] = function
+        names = names_of(function.__code__)
+        given = names.given if is_in_class(function.__qualname__) else names.given | names.given_first
+        if given - OF_TENSORS:
+            self._givers[id(function.__code__)] = given - OF_TENSORS
         if self.is_inner(function):
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
             defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
@@ -323,7 +357,7 @@ class Watcher:
     def watch_variable(self, variable: OuterVariable) -> None:
         """A variable outside of the functions is state."""
         place = place_of(variable, variable.name)
-        if place in self.outer_variables:
+        if place in self.outer_variables or place in self._given:
             return
         known = self.inner_variables.pop(place, None)
         self.outer_variables[place] = variable if known is None else known

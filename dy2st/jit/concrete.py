@@ -24,7 +24,7 @@ from ..tensor.random import STATE_NAME
 from .captures import Captured, Captures
 from .guards import Guards
 from .pace import Pace
-from .recipes import Argument, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
+from .recipes import Argument, Attributed, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
 from .shells import Untouched
 from .signature import Key
 
@@ -149,6 +149,8 @@ class ConcreteProgram:
         def walk(r: Recipe, path: tuple) -> None:
             if isinstance(r, (Fetched, Argument)):
                 found.append((path, r))
+            elif isinstance(r, Rebuilt) and r.kind is Attributed:
+                walk(r.children[0], path)
             elif isinstance(r, Rebuilt):
                 for i, child in enumerate(r.children):
                     walk(child, (*path, r.keys[i] if len(r.keys) == len(r.children) else i))

@@ -13,6 +13,7 @@ from ..convert.growing import put_back
 from ..convert.lists import StagedList
 from ..convert.records import parts_of
 from ..convert.structure import flatten
+from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import LeakError, StructureError
@@ -117,6 +118,7 @@ class Changes:
     def _changed(self) -> list[Cell]:
         """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
         cells = [c for c in self._tracer.root.changed() if self._results.was_there(c.target)]
+        cells += [EntryCell(vars(p), name) for p in self._placeholders for name in attributes_of_tensor(p)]
         known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
         for number in self._numbers:
             now = number.holder.get(number.entry)

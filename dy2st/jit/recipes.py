@@ -10,7 +10,7 @@ from typing import Any
 from ..convert.codes import CLASSES, decoded
 from ..convert.dicts import StagedDict
 from ..convert.layouts import entries
-from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.maybe_attribute import MaybeAttribute, NoAttribute
 from ..convert.maybe_value import MaybeValue
 from ..convert.optional import MaybeNone
 from ..convert.places import Place
@@ -61,6 +61,10 @@ class Rebuilt:
     keys: tuple
     children: tuple[Recipe, ...]
     mark: int = 0
+
+
+class Attributed:
+    """The kind of node that a tensor with attributes of the user's is in a recipe: the tensor, and these. The keys: their names."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,9 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
                     if cook(has, arguments, values, follow, made)]  # fmt: skip
             here.sort(key=lambda entry: entry[0])
             new = {key: cook(value, arguments, values, follow, made) for _, key, value in here}
+        elif recipe.kind is Attributed:
+            new, *found = (cook(c, arguments, values, follow, made) for c in recipe.children)
+            vars(new).update((n, x) for n, x in zip(recipe.keys, found, strict=True) if not isinstance(x, NoAttribute))
         elif recipe.kind is Shell:
             new = put_together(recipe.keys, [cook(c, arguments, values, follow, made) for c in recipe.children])
         else:
@@ -226,6 +233,8 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
         return python_values(recipe.children[0], path)
     if recipe.kind is RecordList:
         return []
+    if recipe.kind is Attributed:
+        return [x for n, child in zip(recipe.keys, recipe.children[1:], strict=True) for x in python_values(child, f"{path}.{n}")]
     if recipe.kind is Shell:
         return [f"{path} = {type(recipe.keys[0]).__name__}(...)"]
     if recipe.kind is StagedDict:

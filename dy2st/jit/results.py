@@ -27,6 +27,7 @@ from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import MaybeObject, split
+from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.texts import StagedText, text
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
@@ -37,7 +38,7 @@ from ..tensor import Tensor
 from ..tensor.kinds import resolved
 from . import shells
 from .outliving import Several, walk
-from .recipes import Argument, Constant, Fetched, Given, Held, Picked, Rebuilt, Recipe, Twin
+from .recipes import Argument, Attributed, Constant, Fetched, Given, Held, Picked, Rebuilt, Recipe, Twin
 
 DECIDE = "decide with a Python value which it is, or make a copy (y = y.clone())"
 
@@ -95,25 +96,7 @@ class Results:
             StructureError: only the run knows which of several objects it is, where that matters.
         """
         if isinstance(value, Tensor):
-            for i, p in enumerate(self._placeholders):
-                if value is p and not p._weak:
-                    return Argument(i)
-            if self._exact:
-                self.require_exact(value)
-            if id(value) in self._tracer.originals or not value.is_symbolic:
-                return Constant(value)
-            if isinstance(value, MaybeNone):
-                value = value.bare()
-            if value._kinds is not None:
-                kinds, given, value = value._kinds, value, resolved(value)
-                if kinds.told is None:
-                    raise kinds.fail("it cannot be a result")
-                flag = self.fetch(self._tracer.lift(kinds.told))
-                cls = kinds.class_name if kinds.classes == 1 else ""
-                fetched = replace(self.fetch(self._tracer.lift(value)), flag=flag.position, cls=cls)
-                return self.several.note(fetched, given)
-            fetched = self.fetch(self._tracer.lift(value), value._weak and value.ndim == 0)
-            return self.several.note(fetched, value)
+            return self._tensor(value)
         if isinstance(value, DynamicList):
             for part in parts_of(value):
                 if self._exact:
@@ -159,6 +142,35 @@ class Results:
         mark = 0 if isinstance(value, tuple) else self._mark(value)
         rebuilt = Rebuilt(type(value), keys, tuple(map(self.recipe, children)), mark)
         return self._given(value, rebuilt)
+
+    def _tensor(self, value: Tensor) -> Recipe:
+        for i, p in enumerate(self._placeholders):
+            if value is p and not p._weak:
+                return Argument(i)
+        if self._exact:
+            self.require_exact(value)
+        if id(value) in self._tracer.originals or not value.is_symbolic:
+            return Constant(value)
+        attributes = attributes_of_tensor(value)
+        if attributes and id(value) not in self._above:
+            mark = self._mark(value)
+            self._above.add(id(value))
+            try:
+                return Rebuilt(Attributed, tuple(attributes), (self._tensor(value), *map(self.recipe, attributes.values())), mark)
+            finally:
+                self._above.discard(id(value))
+        if isinstance(value, MaybeNone):
+            value = value.bare()
+        if value._kinds is not None:
+            kinds, given, value = value._kinds, value, resolved(value)
+            if kinds.told is None:
+                raise kinds.fail("it cannot be a result")
+            flag = self.fetch(self._tracer.lift(kinds.told))
+            cls = kinds.class_name if kinds.classes == 1 else ""
+            fetched = replace(self.fetch(self._tracer.lift(value)), flag=flag.position, cls=cls)
+            return self.several.note(fetched, given)
+        fetched = self.fetch(self._tracer.lift(value), value._weak and value.ndim == 0)
+        return self.several.note(fetched, value)
 
     def _mark(self, value: Any) -> int:
         """The number of an object that each call makes once."""

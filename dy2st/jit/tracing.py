@@ -332,6 +332,7 @@ class Trace:
         variable = self.tracer.outer_variables.get((id(guard.holder), guard.entry))
         return guard if variable is None else Guard(Place(variable, variable.name, guard.place.name), guard.value)
 
+
 def _within(values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The containers, and the lists of dynamic length, in values."""
     containers = list(containers_of(*values))
@@ -339,12 +340,14 @@ def _within(values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
-    """The way to each list, dict and dict of a dataclass's attributes in the arguments, by id."""
+    """The way to each list, dict and dict of the attributes of a dataclass or tensor in the arguments, by id."""
     found: dict[int, tuple] = {}
     leaves = set(map(id, flatten(arguments)[0]))
 
     def walk(value: Any, path: tuple) -> None:
         keys, children = split(value)
+        if isinstance(value, Tensor):
+            found[id(vars(value))] = path
         if children is None or id(value) in leaves:
             return
         if isinstance(value, (list, dict)):

@@ -1,11 +1,14 @@
 """Attributes that users set on tensors: read at each call, and state of the functions that set them."""
 
+import argparse
+
 import numpy as np
 import pytest
 from guarding import tensor
 
-from dy2st import Parameter, jit, nn
-from dy2st.errors import StagedValueError
+from dy2st import Parameter, Tensor, jit, nn
+from dy2st.errors import StagedValueError, StructureError
+from dy2st.static import InputSpec
 
 
 def values(x):
@@ -87,3 +90,148 @@ def test_a_new_attribute_with_a_value_of_the_run_is_refused():
     w.last = None
     f(tensor(1.0, 2.0))
     assert values(w.last) == [2.0, 4.0]
+
+
+# ---- tensors of the call ----
+def mark(t, value=3):
+    t.flag = value
+
+
+class Marking(nn.Layer):
+    def mark(self, t):
+        t.flag = 2
+
+    def forward(self, x):
+        y = x * 2
+        if x.sum() > 0:
+            self.mark(y)
+        return y
+
+
+marking = Marking()
+
+
+def given_a_result(x):
+    y = x * 2
+    y.flag, y.mask = 3, x > 0
+    return [y, y], {"mask": y.mask}
+
+
+def given_a_result_by_a_helper_in_some_runs(x):
+    y = x * 2
+    if x.sum() > 0:
+        mark(y)
+    return y, hasattr(y, "flag")
+
+
+def given_a_result_by_a_method_in_some_runs(x):
+    return marking(x)
+
+
+def given_an_argument(x):
+    mark(x, x * 2)
+    return x.flag + 1
+
+
+def given_an_argument_in_some_runs(x):
+    if x.sum() > 0:
+        mark(x, 5)
+    return x * 2
+
+
+def set_in_some_runs(x):
+    x.flag = None
+    if x.sum() > 0:
+        mark(x, x.sum())
+    return x * 2
+
+
+def given_a_local_of_a_branch(x):
+    y = x * 2
+    for i in range(3):
+        if y.sum() > i:
+            z = y + i
+            mark(z, i)
+            y = y + z.flag
+    return y
+
+
+def changed_in_a_loop(x):
+    y = x.clone()
+    y.flag = 1
+    for v in x:
+        if v > 0:
+            y.flag = y.flag + 1
+            break
+    return y
+
+
+def by_names_of_the_run(x):
+    y = x * 2
+    setattr(y, "fl" + "ag", 7)
+    if x.sum() > 0:
+        delattr(y, "flag")
+    return y, hasattr(y, "flag")
+
+
+def shown(result):
+    if isinstance(result, (list, tuple)):
+        return [shown(r) for r in result]
+    if isinstance(result, dict):
+        return {k: shown(v) for k, v in result.items()}
+    if not isinstance(result, Tensor):
+        return result
+    return values(result), {n: shown(getattr(result, n)) for n in ("flag", "mask") if hasattr(result, n)}
+
+
+@pytest.mark.parametrize("f", [
+    given_a_result, given_a_result_by_a_helper_in_some_runs, given_a_result_by_a_method_in_some_runs, given_an_argument,
+    given_an_argument_in_some_runs, set_in_some_runs, given_a_local_of_a_branch, changed_in_a_loop, by_names_of_the_run,
+])  # fmt: skip
+def test_what_tensors_of_the_call_are_given(f):
+    static = jit.to_static(f)
+    for numbers in ([1.0, 2.0], [-1.0, -2.0], [4.0, 1.0]):
+        seen = []
+        for g in (f, static):
+            x = tensor(*numbers)
+            seen.append((shown(g(x)), shown(x)))
+        assert seen[0] == seen[1]
+
+
+def test_results_with_attributes_are_saved_without_them(tmp_path):
+    @jit.to_static
+    def f(x):
+        y = x * 2
+        y.mask = x > 0
+        return y
+
+    jit.save(f, str(tmp_path / "f"), input_spec=[InputSpec([2], "float32", "x")])
+    loaded = jit.load(str(tmp_path / "f"))
+    assert values(loaded(tensor(1.0, -2.0))) == [2.0, -4.0]
+
+
+def test_a_tensor_outside_that_a_helper_gives_an_attribute_in_some_runs():
+    kept = tensor(1.0)
+
+    @jit.to_static
+    def f(x):
+        if x.sum() > 0:
+            mark(kept)
+        return x * kept
+
+    f(tensor(-1.0))
+    assert not hasattr(kept, "flag")
+    f(tensor(1.0))
+    assert kept.flag == 3
+
+
+def test_a_class_of_a_library_that_a_helper_gives_an_attribute_in_some_runs():
+    @jit.to_static
+    def f(x):
+        if x.sum() > 0:
+            mark(argparse.Namespace)
+        return x
+
+    with pytest.raises(StructureError, match="class 'Namespace' gets or loses the attribute 'flag' under a condition on tensors"):
+        f(tensor(-1.0))
+    assert not hasattr(argparse.Namespace, "flag")

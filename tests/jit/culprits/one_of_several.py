@@ -243,3 +243,21 @@ def list_of_an_iteration_in_a_handler(x):
     except ValueError:
         same[0] = x * 5
     return first
+
+
+def tensor_with_an_attribute_on_one_path(x):
+    y = x * 2
+    y.flag = 7
+    if x.sum() > 0:  # error: a tensor with the attribute 'flag' is one of several, as only the run knows
+        y = x * 3
+    return hasattr(y, "flag")
+
+
+def tensor_with_an_attribute_in_a_list_of_dynamic_length(x):
+    y = x * 2
+    y.flag = 7
+    rows, i = [], 0
+    while x.sum() > i:
+        rows.append(y)  # error: a tensor with the attribute 'flag' is one of several, as only the run knows
+        i += 1
+    return [hasattr(row, "flag") for row in rows]
