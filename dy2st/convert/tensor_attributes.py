@@ -10,13 +10,15 @@ from ..tensor.location import user_location
 
 # those of every tensor
 OF_TENSORS = {n for n in vars(Tensor) if n.startswith("_")} | Tensor.__annotations__.keys()
+# those, and what layers set of their buffers
+_OWN = OF_TENSORS | {"persistable"}
 
 
 def attributes_of_tensor(t: Tensor) -> dict[str, Any]:
     """Those that users have given a tensor. (Our own subclasses have others.)"""
-    if type(t) is not Tensor or vars(t).keys() <= OF_TENSORS:
+    if type(t) is not Tensor or vars(t).keys() <= _OWN:
         return {}
-    return {n: x for n, x in vars(t).items() if n not in OF_TENSORS}
+    return {n: x for n, x in vars(t).items() if n not in _OWN}
 
 
 def require_bare(t: Tensor) -> None:

@@ -230,8 +230,8 @@ def message(error: BaseException) -> str:
 
 
 def _comparable(text: str) -> str:
-    """A text without what differs from run to run: addresses, and the flags of tensors of which only the run knows them."""
-    return re.sub(r"stop_gradient=\w+| at 0x[0-9a-f]+", "", text)
+    """A text without what differs from run to run: addresses, numbers of programs, flags of tensors of which only the run knows them."""
+    return re.sub(r"stop_gradient=\w+| at 0x[0-9a-f]+|(?<=<program )\d+", "", text)
 
 
 def _is_one_class(a: type, b: type) -> bool:
