@@ -43,7 +43,7 @@ def dict_of(place: Place) -> dict | None:
         return holder.holder if type(holder.holder) is dict else None
     if isinstance(holder, Inside):
         return dict_of(holder.place) if type(holder.place.now()) is tuple else None
-    if entry is LENGTH or type(entry) is str:
+    if entry is LENGTH or type(entry) in (str, int):
         return holder if type(holder) in (dict, OrderedDict) else None
     # an OrderedDict has the order of its keys elsewhere
     return holder if entry is ORDER and type(holder) is dict else None
