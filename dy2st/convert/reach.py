@@ -35,7 +35,7 @@ from .tensor_attributes import OF_TENSORS
 _MANY = 64
 # the end of every way
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList, np.generic, np.dtype, range, slice)
-# what a tensor itself is made of; other attributes are of whoever has set them
+_STORES_OF_LAYERS = {"_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks"}
 # special methods that run only where a class is called, where values are compared, where they become a text; or never
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
@@ -376,7 +376,7 @@ class Reach:
             stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}
             names = names | stores.keys()
             if hasattr(type(x), "sublayers"):
-                self.stores.update(stores.values())
+                self.stores.update(key for n, key in stores.items() if n in _STORES_OF_LAYERS)  # not a dict of the user's
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class and not asking:
             names = names & attributes.keys() if attributes is not None else set()

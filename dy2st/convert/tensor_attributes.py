@@ -8,7 +8,7 @@ from ..errors import StructureError
 from ..tensor import Tensor
 from ..tensor.location import user_location
 
-# those of every tensor
+# what a tensor itself is made of; other attributes are of whoever has set them
 OF_TENSORS = {n for n in vars(Tensor) if n.startswith("_")} | Tensor.__annotations__.keys()
 # those, and what layers set of their buffers
 _OWN = OF_TENSORS | {"persistable"}

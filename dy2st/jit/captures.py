@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+import numpy as np
 from dy2st_runtime import dims
+from dy2st_runtime.executor import identities_of
 from dy2st_runtime.ir import Variable
 
 from ..convert.places import Place
 from ..tensor import Tensor
+from ..tensor.random import STATE_NAME
 from .checks import NOT_THERE, reads
 
 
@@ -33,9 +35,9 @@ class Captured:
         """What is in its place now: a tensor, while the trace can serve a call."""
         return self.tensor if self.place is None else self.place.now()
 
-    def unfit(self) -> str | None:
-        """Why what is in its place now cannot be fed; None if it can."""
-        t, v = self.now(), self.variable
+    def unfit(self, t: Any) -> str | None:
+        """Why what is in its place now, `t`, cannot be fed; None if it can."""
+        v = self.variable
         if not isinstance(t, Tensor):
             return f"tensor {v.name!r} is a {type(t).__name__} now"
         if t.dtype != v.dtype or not dims.admits(v.shape, t._value.shape):
@@ -45,13 +47,45 @@ class Captured:
         return None
 
 
+class View:
+    """What a call reads.
+
+    Attributes:
+        tensors: the captured ones.
+        arrays: their values, which live as long as the call.
+        same: one object for all calls in which the arrays, all but the state of the random generator, are the same; None: it is not known.
+    """
+
+    __slots__ = ("arrays", "same", "tensors")
+
+    def __init__(self, tensors: Sequence[Any], arrays: list[Any], same: object):
+        self.tensors, self.arrays, self.same = tensors, arrays, same
+
+    def by_name(self, names: Sequence[str]) -> dict[str, Any]:
+        """The values by the names of their variables."""
+        return dict(zip(names, self.arrays, strict=True))
+
+
+class _Fitting:
+    """Arrays that were found to fit: who they are, as long as none of them is gone, and what stands for just these."""
+
+    def __init__(self, arrays: Sequence[np.ndarray]):
+        self._identities = identities_of(arrays)
+        self._gone: list[weakref.ref] = []
+        self._references = [weakref.ref(a, self._gone.append) for a in arrays]
+        self.same = object()
+
+    def are(self, arrays: list[Any]) -> bool:
+        """Whether they are these, which stay alive meanwhile."""
+        return self._identities.are(arrays) and not self._gone
+
+
 class Captures(Sequence[Captured]):
     """All of a trace, in order. As long as their arrays are those of the call before that is all there is to look at."""
 
     def __init__(self, captured: Iterable[Captured]):
         self._all = list(captured)
-        # the arrays that were found to fit, by weak reference
-        self._fitting: list[Callable[[], Any]] = []
+        self._fitting: _Fitting | None = None
 
     def __len__(self) -> int:
         return len(self._all)
@@ -86,13 +120,29 @@ class Captures(Sequence[Captured]):
         except NOT_THERE:
             return [c.now() for c in self._all]
 
-    def unfit(self, now: Sequence[Any]) -> str | None:
-        """Why what is in one of their places, `now`, cannot be fed; None if all can."""
-        known = [ref() for ref in self._fitting]
-        values = [getattr(t, "_value", None) for t in now]
-        if len(known) == len(values) and all(map(operator.is_, known, values)) and [t._stop for t in now] == self._stops:
-            return None
-        reason = next((reason for c in self._all if (reason := c.unfit()) is not None), None)
-        if reason is None:
-            self._fitting = [weakref.ref(a) for a in values]
-        return reason
+    @functools.cached_property
+    def _generator(self) -> int | None:
+        """Which is the state of the random generator: another array in each call that draws."""
+        return next((i for i, name in enumerate(self.names) if name == STATE_NAME), None)
+
+    def view(self, now: Sequence[Any]) -> View | str:
+        """The values of what is in their places, `now`; why one of them cannot be fed, if so."""
+        try:
+            arrays = [t._value for t in now]
+        except AttributeError:
+            arrays = []
+        generator, fitting = self._generator, self._fitting
+        compared = arrays if generator is None else arrays[:generator] + arrays[generator + 1 :]
+        if fitting is not None and fitting.are(compared) and [t._stop for t in now] == self._stops:
+            return View(now, arrays, fitting.same)
+        reason = next((reason for c, t in zip(self._all, now, strict=True) if (reason := c.unfit(t)) is not None), None)
+        if reason is not None:
+            return reason
+        fitting = self._fitting = _Fitting(compared)
+        return View(now, arrays, fitting.same)
+
+    def view_of_any(self, now: Sequence[Any] | None = None) -> View:
+        """The values now, whether or not they can be fed: what runs the program will tell."""
+        now = self.now() if now is None else now
+        view = self.view(now)
+        return View(now, [t._value for t in now], None) if isinstance(view, str) else view

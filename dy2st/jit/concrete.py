@@ -23,6 +23,7 @@ from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .captures import Captured, Captures
 from .guards import Guards
+from .outside import Outside
 from .pace import Pace
 from .recipes import Argument, Attributed, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
 from .shells import Untouched
@@ -93,6 +94,7 @@ class ConcreteProgram:
         recipe: what the function's result is made of.
         effects: what a call changes.
         guards: what must hold for this trace to serve a call.
+        outside: looks at these and at the captured tensors.
         notes: decisions, for `explain()`.
         numbers: Python numbers that are fed too.
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
@@ -119,6 +121,7 @@ class ConcreteProgram:
         self.twins, self.tied = list(twins), list(tied)
         self.compared: list[Place] = []
         self.compares = self.compares_arguments = False
+        self.outside = Outside()
         self.shapes = [v.shape for v in inputs]
         self.names: list[str] = []
         self.functions: list[Untouched] = []
@@ -200,6 +203,16 @@ class ConcreteProgram:
         e = self.effects
         return bool(self.follows or e.arguments or e.cells or self.compares_arguments)
 
+    @functools.cached_property
+    def only_computes(self) -> bool:
+        """Whether a call without gradients does nothing but compute its result from the arguments and the captured tensors as they are."""
+        return not (self.changes or self.effects.trains or self.functions or self.missing or self.numbers or self.draws or self.raised)
+
+    @functools.cached_property
+    def input_names(self) -> list[str]:
+        """The names of the inputs."""
+        return [v.name for v in self.inputs]
+
     def are_one(self, captured: Sequence[Any]) -> bool:
         """Whether two tensors of the outside that the trace has taken for two, where that matters, are one now.
 
@@ -279,10 +292,11 @@ class ConcreteProgram:
 
     def forward(self) -> Any:
         """What runs the forward program."""
-        with self._lock:
-            if self._forward is None:
-                self._forward = make_executable(self.program, self.feeds(), self.fetches)
-            return self._forward
+        if self._forward is None:
+            with self._lock:
+                if self._forward is None:
+                    self._forward = make_executable(self.program, self.feeds(), self.fetches)
+        return self._forward
 
     def training(self) -> Training:
         """The program of a training step."""

@@ -94,6 +94,15 @@ class Guard:
             return isinstance(now, Tensor) and Look.of(now) == self.value
         return same(now, self.value)
 
+    def looks_into(self) -> bool:
+        """Whether more is asked than if the same objects are there."""
+        keys = self.entry is ORDER and not isinstance(self.holder, dict)
+        return self.entry is CONTENTS or keys or isinstance(self.value, (Look, Kind, Apart)) or isinstance(self.holder, World)
+
+    def places(self) -> list[Place]:
+        """Where it looks, if it does not look into what is there."""
+        return [self.place, self.value.place] if isinstance(self.value, SameAs) else [self.place]
+
     def __str__(self) -> str:
         if isinstance(self.holder, World):
             return f"{self.place.name} has changed"
@@ -145,9 +154,7 @@ class Guards:
         self._others: list[Guard] = []
         self._identical: list[Guard] = []
         for guard in self._all:
-            keys = guard.entry is ORDER and not isinstance(guard.holder, dict)
-            looked_into = guard.entry is CONTENTS or keys or isinstance(guard.value, (Look, Kind, Apart)) or isinstance(guard.holder, World)
-            (self._others if looked_into else self._identical).append(guard)
+            (self._others if guard.looks_into() else self._identical).append(guard)
 
     @functools.cached_property
     def _checks(self) -> list[Check]:
@@ -159,8 +166,10 @@ class Guards:
 
     def failed(self) -> Guard | None:
         """A guard that does not hold any more."""
-        suspected = self._others if self._are_identical() else self._all
-        return next((g for g in suspected if not g.holds()), None)
+        for guard in self._others if self._are_identical() else self._all:
+            if not guard.holds():
+                return guard
+        return None
 
     def _are_identical(self) -> bool:
         try:

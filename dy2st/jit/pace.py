@@ -27,7 +27,7 @@ MARGIN = 1.5
 class Pace:
     """Times some calls of a trace, and says once if eager mode would take less.
 
-    A static call costs some 20 microseconds beside its kernels (what the arguments are, whether all outside is as it was, the results),
+    A static call costs some 15 microseconds beside its kernels (what the arguments are, whether all outside is as it was, the results),
     an operation of eager mode two to three.
 
     Args:

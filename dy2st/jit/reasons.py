@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..convert.structure import Tree
 from ..tensor.location import warn
-from .concrete import ConcreteProgram
 from .signature import Arguments, Constant, Key, TensorKey
+
+if TYPE_CHECKING:
+    from .concrete import ConcreteProgram
 
 LIMIT = 8
 """Values of an argument, or of something outside, with a trace each, after which a warning names it."""

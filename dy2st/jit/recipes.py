@@ -136,6 +136,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
         follow: finds a container among the arguments.
         made: the containers that the call has made, by their marks, the tensors, by -1 - their numbers, and the lists, by their recipes.
     """
+    if isinstance(recipe, Fetched):
+        return _fetched(recipe, values, made)
     if isinstance(recipe, Given):
         return follow(recipe.path)
     if isinstance(recipe, Found):
@@ -186,6 +188,10 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
         if recipe.mark:
             made[recipe.mark] = new
         return new
+    raise TypeError(f"no recipe: {recipe!r}")
+
+
+def _fetched(recipe: Fetched, values: Sequence[Any], made: dict[Any, Any]) -> Any:
     value = values[recipe.position]
     if isinstance(value, list):
         if recipe not in made:

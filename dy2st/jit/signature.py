@@ -17,6 +17,7 @@ from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..static.input_spec import InputSpec
 from ..tensor import Parameter, Tensor, dispatch
+from .captures import View
 
 
 class Constant:
@@ -145,6 +146,7 @@ class Arguments:
         bound: the arguments by parameter, as the caller gave them (with defaults that cannot change).
         leaves: the flat leaves; arrays are tensors.
         key: the key.
+        view: what the trace that serves the call has found outside of them; None for one that was just made.
 
     Args:
         numbers: parameters whose Python numbers are fed, so that they are no part of the key.
@@ -167,6 +169,8 @@ class Arguments:
         else:
             self.leaves = list(self.bound.values())
         self.key, self.tree = key, key.tree
+        self.view: View | None = None
+        self._tensors = [self.leaves[i] for i in key.fed]
 
     def _flatten(self, grad: bool) -> Key:
         leaves, tree = flatten(self.bound, twins=True)
@@ -184,7 +188,7 @@ class Arguments:
 
     def tensors(self) -> list[Tensor]:
         """The tensors that are fed: each once."""
-        return [self.leaves[i] for i in self.key.fed]
+        return self._tensors
 
     def names(self) -> list[str]:
         """What the caller calls each leaf: `x`, `state['h'][0]`."""
@@ -194,20 +198,22 @@ class Arguments:
 def _look(bound: dict[str, Any], grad: bool) -> tuple | None:
     """What tells the key of arguments that are all tensors or plain values, each tensor another one; None for any others."""
     found: list[Any] = [grad, get_default_dtype()]
-    tensors = []
+    tensors: set[int] = set()
+    count = 0
     for name, x in bound.items():
-        cls = type(x)
+        cls = x.__class__
         if cls is Tensor or cls is Parameter:
             v = x._value
-            if x._kinds is not None or not isinstance(v, np.ndarray):
+            if x._kinds is not None or v.__class__ is not np.ndarray:
                 return None
-            tensors.append(id(x))
+            tensors.add(id(x))
+            count += 1
             found += (name, v.dtype, v.ndim, x._stop, x._weak)
         elif cls in _HASHED:
             found += (name, cls, x)
         else:
             return None
-    return tuple(found) if len(tensors) == len(set(tensors)) else None
+    return tuple(found) if len(tensors) == count else None
 
 
 _HASHED = (bool, int, str, type(None))

@@ -19,6 +19,7 @@ from ..tensor import Tensor, dispatch, tape, twins
 from ..tensor.location import user_location
 from ..tensor.ownership import make_alone
 from ..tensor.random import STATE_NAME
+from .captures import View
 from .concrete import ArgumentCell, ConcreteProgram, Training
 from .recipes import Argument, Fetched, Made, Twin, cook
 from .signature import Arguments
@@ -32,14 +33,38 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
     Returns:
         what the function returns: the same structure, with tensors.
     """
+    view = arguments.view or concrete.captured.view_of_any()
+    if concrete.only_computes and not (dispatch.is_grad_enabled() and concrete.differentiable):
+        inputs = arguments.tensors()
+        state = partial(view.by_name, concrete.captured.names)
+        values = concrete.forward().run([t._value for t in inputs], state, view.same)
+        return cook(concrete.recipe, inputs, _results(concrete, values), partial(_follow, arguments), {})
+    return _run(concrete, arguments, view)
+
+
+def _results(concrete: ConcreteProgram, values: Sequence[Any]) -> list[Any]:
+    """The tensors of what was fetched."""
+    results: list[Any] = []
+    mark, wrap = concrete.mark, Tensor.wrap
+    for value in values:
+        if value.__class__ is np.ndarray:
+            t = wrap(value)
+            t._result_of = mark, len(results)
+            results.append(t)
+        else:
+            results.append(None if value is None else [*map(wrap, value)])
+    return results
+
+
+def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
+    """A call that may do more than compute its result from what it is fed and the captured tensors."""
     for function in concrete.functions:
         function.require(concrete.name)
     inputs = arguments.tensors()
     for i, name in concrete.missing:
         if has_attribute(inputs[i], name):
             raise hidden(concrete.inputs[i].name, name, concrete.name)
-    captured = concrete.captured.now()
-    effects = concrete.effects
+    captured, effects = view.tensors, concrete.effects
 
     def now(t: Tensor) -> Tensor:
         """What has taken the place of a traced tensor: what is there is what changes."""
@@ -50,12 +75,16 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         _require_apart(concrete, arguments, inputs, captured)
         for t in effects.clean:
             _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
-    for at, _ in concrete.written:
-        make_alone(captured[at])
-    feeds: dict[str, Any] = {v.name: t._value for v, t in zip(concrete.inputs, inputs, strict=True)}
+    if concrete.written:
+        arguments.view = None
+        view.arrays.clear()  # who has an array, if only for this call, keeps it from being written to
+        for at, _ in concrete.written:
+            make_alone(captured[at])
+        view = concrete.captured.view_of_any(captured)
+    feeds: dict[str, Any] = dict(zip(concrete.input_names, map(_VALUE, inputs), strict=True))
     for n in concrete.numbers:
         feeds[n.variable.name] = np.asarray(n.holder[n.entry], n.variable.dtype)
-    state: dict[str, Any] = dict(zip(concrete.captured.names, map(_VALUE, captured), strict=True))
+    state: dict[str, Any] = view.by_name(concrete.captured.names)
     if concrete.draws:
         # a run updates it, and the array of a tensor that others may have is not written to
         state[STATE_NAME] = np.array(state[STATE_NAME])
@@ -64,21 +93,19 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         known = [*inputs, *captured]
         sources = [known[i] for i in concrete.sources]
     try:
-        if all(t._stop for t in sources):
-            values, pending = _forward(concrete, feeds, state), None
+        if not sources or all(t._stop for t in sources):
+            values, pending = _forward(concrete, feeds, state, view.same), None
         else:
-            values, pending = _start(concrete, feeds, state)
+            values, pending = _start(concrete, feeds, state, view.same)
     except RaisedError as error:
         new = concrete.raised[error.number].make(error.values)
         for note in getattr(error, "__notes__", ()):
             new = with_note(new, note)
         raise new from new.__cause__
     for at, name in concrete.written:
-        captured[at]._value = state[name]
-    results: list[Any] = [_tensors(v) for v in values]
-    for i, t in enumerate(results):
-        if t.__class__ is Tensor:
-            t._result_of = concrete.mark, i
+        if captured[at]._value is not state[name]:
+            captured[at]._value = state[name]
+    results = _results(concrete, values)
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
     elif effects.trains and dispatch.is_grad_enabled():
@@ -179,14 +206,6 @@ def _containers(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
         yield from _containers(child, (*path, key))
 
 
-def _tensors(value: Any) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, list):
-        return [Tensor.wrap(v) for v in value]
-    return Tensor.wrap(value)
-
-
 def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor], results: Sequence[Any],
                 made: dict[Any, Any]) -> None:  # fmt: skip
     def tensors(x: Twin) -> list[Tensor]:
@@ -258,20 +277,17 @@ class Pending:
             self.session.close()
 
 
-def _forward(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray]) -> list[Any]:
-    session = concrete.forward().start(feeds, state)
-    try:
-        return list(session.fetch(concrete.fetches))
-    finally:
-        session.close()
+def _forward(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray], same: object) -> list[Any]:
+    executable = concrete.forward()
+    return list(executable.run([feeds[name] for name in executable.feed_names], state, same))
 
 
-def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray]) -> tuple[list[Any], Pending]:
+def _start(concrete: ConcreteProgram, feeds: dict[str, Any], state: dict[str, np.ndarray], same: object) -> tuple[list[Any], Pending]:
     training = concrete.training()
     before = dict(state)
     if concrete.draws:
         before[STATE_NAME] = np.array(state[STATE_NAME])
-    session = training.executable.start(feeds, state)
+    session = training.executable.start(feeds, state, same)
     try:
         values = session.fetch(concrete.fetches)
     except BaseException:

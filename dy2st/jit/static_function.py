@@ -89,7 +89,7 @@ class _Traces:
         self.mixed: dict[Key, types.FunctionType] = {}
         # how calls are bound, and the code and defaults that this is for
         self.parameters: Parameters | None = None
-        self.defaults: list[Any] = []
+        self.defaults: tuple[Any, ...] = ()
 
     def keep(self, concrete: ConcreteProgram, key: Key) -> None:
         """Adds a trace, for as long as the objects live that calls with this key have as arguments."""
@@ -143,6 +143,23 @@ class _ByObject:
 
 def _same(x: Any) -> Any:
     return x
+
+
+def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
+    """Why a trace of the same key does not serve these arguments; None if it does."""
+    for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
+        if not admits(shape, t):
+            return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
+    for i, is_leaf in concrete.leaves.items():
+        if (tensors[i].is_leaf and not tensors[i]._stops) != is_leaf:
+            return Reason(f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now")
+    return None
+
+
+def _changed(concrete: ConcreteProgram) -> Reason | None:
+    """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
+    view = concrete.outside.look(concrete)
+    return view if isinstance(view, Reason) else None
 
 
 def _signature(function: Callable) -> inspect.Signature:
@@ -215,8 +232,8 @@ class StaticFunction:
     def parameters(self) -> Parameters:
         """The parameters that a call gives; those of the function as it is now."""
         f, traces = self.raw, self._traces
-        defaults = [f.__code__, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
-        known = traces.defaults
+        keywords, known = f.__kwdefaults__, traces.defaults
+        defaults = (f.__code__, f.__defaults__, *keywords.values()) if keywords else (f.__code__, f.__defaults__)
         if len(known) != len(defaults) or not all(map(operator.is_, known, defaults)):
             traces.parameters, traces.defaults = Parameters(_signature(self.original)), defaults
         assert traces.parameters is not None
@@ -257,7 +274,7 @@ class StaticFunction:
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments."""
         result = static_call.run(concrete, arguments)
-        _last.append(weakref.ref(concrete))
+        _last.append(concrete.mark)
         return result
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
@@ -271,33 +288,16 @@ class StaticFunction:
 
     def _serving(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram | None:
         for concrete in self._traces.by_key.get(arguments.key, ()):
-            if self._mismatch(concrete, tensors) is None:
-                return concrete
+            if _unlike(concrete, tensors) is None:
+                view = concrete.outside.look(concrete)
+                if not isinstance(view, Reason):
+                    arguments.view = view
+                    return concrete
         return None
 
     def _mismatch(self, concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
         """Why a trace of the same key does not serve a call; None if it does."""
-        for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
-            if not admits(shape, t):
-                return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
-        for i, is_leaf in concrete.leaves.items():
-            if (tensors[i].is_leaf and not tensors[i]._stops) != is_leaf:
-                return Reason(f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now")
-        return self._changed(concrete)
-
-    def _changed(self, concrete: ConcreteProgram) -> Reason | None:
-        """What has changed outside of the arguments since a trace was made, so that it serves no call; None if nothing has."""
-        captured = concrete.captured.now()
-        unfit = concrete.captured.unfit(captured)
-        if unfit is not None:
-            return Reason(unfit)
-        if concrete.are_one(captured):
-            return Reason("two tensors outside are one now")
-        for number in concrete.numbers:
-            if not number.fits():
-                return Reason(f"attribute {number.entry!r} is no {number.variable.dtype} any more")
-        failed = concrete.guards.failed()
-        return None if failed is None else Reason(str(failed), failed.place.name, failed.value)
+        return _unlike(concrete, tensors) or _changed(concrete)
 
     def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
         group = self._traces.by_key.get(arguments.key, [])
@@ -435,7 +435,7 @@ class StaticFunction:
         input."""
         with self._traces.lock:
             last = self.concrete_program
-            reason = Reason("with its numbers as they are") if last.numbers else self._changed(last)
+            reason = Reason("with its numbers as they are") if last.numbers else _changed(last)
             if reason is None:
                 return last
             assert last.key is not None
@@ -455,7 +455,7 @@ class StaticFunction:
         key, traces = arguments.key, self._traces
         for concrete in (*traces.by_key.get(key, ()), *([traces.saved[key]] if key in traces.saved else [])):
             fits = [tuple(s) for s in concrete.shapes] == [tuple(s) for s in sizes.shapes] and concrete.names == list(names)
-            if fits and not concrete.numbers and self._changed(concrete) is None:
+            if fits and not concrete.numbers and _changed(concrete) is None:
                 return concrete
         concrete = self._run_trace(arguments, sizes, names)
         if not traces.order:

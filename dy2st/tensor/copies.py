@@ -30,6 +30,7 @@ def shallow(self: Tensor) -> Tensor:
     if recorder is not None and self.is_symbolic and not self._stop and recorder.is_leaf(self):
         return _of_its_own(self)
     new = type(self).__new__(type(self))
+    new._value, new._stop = self._value, self._stop
     new.__dict__.update(self.__dict__)
     if self.is_leaf:
         # the node of a leaf is where the gradient of that very tensor goes
@@ -96,4 +97,12 @@ def state(self: Tensor) -> dict[str, Any]:
             "only leaf tensors can be pickled: the graph behind this one would be lost", location=user_location(2),
             hint="pickle tensor.detach()",
         )  # fmt: skip
-    return {k: v for k, v in self.__dict__.items() if k not in ("_node", "_index", "_grad", "_result_of")}
+    kept = {k: v for k, v in self.__dict__.items() if k not in ("_node", "_index", "_grad", "_result_of")}
+    return {"_value": self._value, "_stop": self._stop, **kept}
+
+
+def restore(self: Tensor, state: dict[str, Any]) -> None:
+    """Makes an empty tensor what a pickle holds."""
+    attributes = dict(state)
+    self._value, self._stop = attributes.pop("_value"), attributes.pop("_stop")
+    self.__dict__.update(attributes)

@@ -377,7 +377,7 @@ def install(functions: dict[str, Any]) -> None:
         "__invert__": _sign(logic.bitwise_not),
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,
-        "__deepcopy__": copies.deep, "__copy__": copies.shallow, "__getstate__": copies.state,
+        "__deepcopy__": copies.deep, "__copy__": copies.shallow, "__getstate__": copies.state, "__setstate__": copies.restore,
         "__getitem__": indexing.getitem, "__setitem__": indexing.setitem,
         "__repr__": _str, "__str__": _str,
         "to": to, "fill_": fill_, "zero_": zero_, "uniform_": uniform_, "normal_": normal_,

@@ -47,6 +47,9 @@ class Tensor(TensorMethods):
            [1.50000000, 2.        ])
     """
 
+    # static calls read these of all parameters, with cold caches: they are in the object itself, not in a dict behind it
+    __slots__ = ("__dict__", "__weakref__", "_stop", "_value")
+
     # class-level defaults keep the creation of a tensor cheap
     _node: Node | None = None
     _index = 0

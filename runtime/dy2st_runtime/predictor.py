@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import config
-from .executor import make_executable
+from .executor import Given, make_executable
 from .feeds import check_feeds
 from .formats import InferenceModel, load_inference_model
 from .ir.program import Program, Variable
@@ -54,6 +54,7 @@ class Predictor:
         self.inputs = [_info(v) for v in self._feeds]
         self.outputs = [_info(block.var(name)) for name in self.model.fetch_names]
         self._state: dict[str, Any] = {name: np.array(value) for name, value in self.model.params.items()}
+        self._same = object()  # stands for these arrays, as long as no run updates them
         self._lock = threading.Lock()
         self._updates = _updates_state(self.model.program)
         self._executables: dict[bool, Any] = {}
@@ -71,17 +72,19 @@ class Predictor:
             FeedError: a feed is missing, unknown, or has another dtype or shape.
         """
         arrays = check_feeds(self._feeds, feeds)
-        with self._lock if self._updates else contextlib.nullcontext():
-            # a run that updates nothing gets its own dict: what it adds to it is nobody else's business
-            return self._run(arrays, self._state if self._updates else dict(self._state))
+        if not self._updates:
+            # a run that updates nothing gets its own dict, if any: what it adds to it is nobody else's business
+            return self._run(arrays, functools.partial(dict, self._state), self._same)
+        with self._lock:
+            return self._run(arrays, self._state, None)
 
-    def _run(self, arrays: list[np.ndarray], state: dict[str, Any]) -> list[Any]:
+    def _run(self, arrays: list[np.ndarray], state: Given, same: object) -> list[Any]:
         interpreted = config.NO_JIT.get()
         executable = self._executables.get(interpreted)
         if executable is None:
             executable = make_executable(self.model.program, self.model.feed_names, self.model.fetch_names, place=self.place)
             self._executables[interpreted] = executable  # two threads may compile at once; either result will do
-        return executable.run(arrays, state)
+        return executable.run(arrays, state, same)
 
 
 def _info(v: Variable) -> TensorInfo:

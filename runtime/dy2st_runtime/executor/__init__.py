@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from .. import config
 from ..ir.program import Program
+
+State = dict[str, np.ndarray]
+Given = State | Callable[[], State] | None
+"""A state, or what gives it, which is called if a run looks at it; None: it is empty."""
+
+
+def state_of(given: Given) -> State:
+    """The state itself."""
+    return {} if given is None else given() if callable(given) else given
 
 
 def runs_native() -> bool:
     """Whether the process has asked for a native executable on the CPU: then LLVM is loaded anyway."""
     return f"{__name__}.executable" in sys.modules
+
+
+def versions_of(dicts: Sequence[dict]) -> Any:
+    """The versions of dicts now (see `versions.Versions`); None where Python has none, or nothing runs natively that could look at them."""
+    if not runs_native():
+        return None
+    from .versions import Versions, are_kept
+
+    return Versions(dicts) if are_kept() else None
+
+
+def identities_of(objects: Sequence[Any]) -> Any:
+    """Who these objects are: see `identities.Identities`."""
+    from .identities import Identities, PlainIdentities, are_told
+
+    return Identities(objects) if runs_native() and are_told() else PlainIdentities(objects)
 
 
 def make_executable(

@@ -42,6 +42,7 @@ from ..lowering.schedule import (
 from ..ops.array_select import ArrayCommon
 from ..ops.control import ABSENT, scalar_bool
 from ..passes.pipeline import optimize
+from . import Given, state_of
 
 THREADS = 128
 MAX_BLOCKS = 4096
@@ -169,9 +170,9 @@ class CudaExecutable:
         self.state_names = [v.name for v in self.block.vars.values() if v.persistable and v.name in named]
         self._lock = threading.Lock()
 
-    def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
+    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None) -> list[Any]:
         """See `Executable.run`."""
-        state = {} if state is None else state
+        state = state_of(state)
         env: dict[str, Any] = {}
         for name, value in zip(self.feed_names, feeds, strict=True):
             v = self.block.var(name)

@@ -23,12 +23,13 @@ from ..lowering.lower import lower
 from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import profile
+from . import Given, State, profile, state_of
 from .compile import ENTRY, KernelCompiler, UncompiledKernel
 from .frame import Frame
 from .plan import Plan, make_plan
 
 RNG = "@RNG@"
+
 
 
 _making = threading.Lock()
@@ -109,6 +110,9 @@ class Executable:
                 raise CompileError(f"{name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported")
         index, in_place = self.plan.index, self.plan.inplace_state
         self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
+        self._feeds = [self._places[name] for name in self.feed_names]
+        # what is fetched, but for persistables, which have their new values elsewhere
+        self._outputs = [None if name in self.updates else self.plan.descriptor(name) for name in self.fetch_names]
         self.arrays = [name for name in self.state_names if name != RNG]
         self.draws = RNG in self.state_names
         # of the descriptors of new values in the memory of old ones both, of the generator's state apart: that is another array in each run
@@ -116,37 +120,44 @@ class Executable:
         self._written_rng = [(d, index[name]) for d, name in in_place.items() if name == RNG]
         finals = {name: self.plan.descriptor(final) for name, final in self.updates.items()}
         self._replaced = {name: d for name, d in finals.items() if d not in in_place}
+        # threads take from its end and give to it without a lock: each of these is one step to Python
         self._frames: list[Frame] = []
-        self._lock = threading.Lock()
 
     @functools.cached_property
     def written(self) -> frozenset[str]:
         """The persistable variables whose arrays a run writes to; others get new arrays."""
         return frozenset(self.plan.inplace_state.values())
 
+    @functools.cached_property
+    def changes_state(self) -> bool:
+        """Whether a run may change its state, or has a copy of a part of it."""
+        return bool(self.written or self._replaced or self.draws)
+
     # ---- running ----
-    def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
+    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None) -> list[Any]:
         """Runs to the end.
 
         Args:
             feeds: arrays in the order of `feed_names`, of the declared dtype and shape.
-            state: persistable arrays by name; updated if the run succeeds, untouched if it raises.
+            state: persistable arrays by name; updated if the run succeeds, untouched if it raises. Or what gives them, which is asked if a
+                run looks at them; they stay alive meanwhile.
+            same: one object for all runs with the same arrays as state, but for that of the random generator; None: nothing is known.
 
         Returns:
             a fresh array for each fetch, a list of arrays for a TensorArray, None for an absent value.
         """
-        session = Session(self, feeds, {} if state is None else state)
+        session = Session(self, feeds, state, same)
         try:
             session.advance()
             while not session.finished:
                 session.advance()
-            return session.fetch(self.fetch_names)
+            return session.outputs()
         finally:
             session.close()
 
-    def start(self, feeds: Mapping[str, Any], state: dict[str, np.ndarray]) -> Session:
+    def start(self, feeds: Mapping[str, Any], state: State, same: object = None) -> Session:
         """Runs up to the `suspend` op; `Session.resume` goes on. Feeds that are needed later may be left out."""
-        session = Session(self, [feeds.get(name, _LATER) for name in self.feed_names], state)
+        session = Session(self, [feeds.get(name, _LATER) for name in self.feed_names], state, same)
         try:
             session.advance()
         except BaseException:
@@ -155,17 +166,16 @@ class Executable:
         return session
 
     def take_frame(self) -> Frame:
-        with self._lock:
-            if self._frames:
-                return self._frames.pop()
-        return Frame(self.plan, self._entries, self._types)
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return Frame(self.plan, self._entries, self._types)
 
     def give_frame(self, frame: Frame) -> None:
         frame.release_inputs()
         if not frame.alive:
             return  # it was part of a cycle of garbage
-        with self._lock:
-            self._frames.append(frame)
+        self._frames.append(frame)
 
     def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:
         """Runs natively from an instruction until something needs Python: (instruction, status)."""
@@ -246,40 +256,48 @@ def profiling_driver() -> Any:
 class Session:
     """One run in progress, with its frame."""
 
-    def __init__(self, executable: Executable, feeds: Sequence[Any], state: dict[str, np.ndarray]):
-        self.executable, self.state = executable, state
+    def __init__(self, executable: Executable, feeds: Sequence[Any], state: Given, same: object = None):
+        self.executable, self.same = executable, same
         self.frame = executable.take_frame()
-        self.frame.restart()
+        self._shown = self.frame.has_same(same)
+        if not self._shown or executable.changes_state:
+            self.state = state_of(state)
+        self._given = state  # what it has stays alive
+        if executable.plan.calls:
+            self.frame.restart()
         self.finished = False
         self._pc = 0
         self._closed = False
         self._rng: np.ndarray | None = None
         try:
-            for name, value in zip(executable.feed_names, feeds, strict=True):
-                self._bind(name, value)
+            for place, value in zip(executable._feeds, feeds, strict=True):
+                self._bind(place, value)
             self._bind_state()
         except BaseException:
             self.close()
             raise
 
-    def _bind(self, name: str, value: Any) -> None:
-        d, v, dtype = self.executable._places[name]
-        if value is _LATER:
-            return
-        if value is ABSENT:
+    def _bind(self, place: tuple[int, Any, np.dtype], value: Any) -> None:
+        d, v, dtype = place
+        if type(value) is np.ndarray and value.dtype == dtype and v.kind != "array" and dims.admits(v.shape, value.shape):
+            flags = value.flags
+            if not flags.c_contiguous or not flags.aligned:
+                value = np.require(value, dtype, ("C", "A"))  # kernels read plain memory
+            self.frame.bind(d, value)
+        elif value is ABSENT:
             self.frame.bind_absent(d)
-        elif v.kind == "array":
+        elif v.kind == "array" and value is not _LATER:
             self.frame.bind_list(d, value)
-        else:
-            fits = type(value) is np.ndarray and value.dtype == dtype and dims.admits(v.shape, value.shape)
-            array = value if fits else check_feed(v, value)
-            if not array.flags.c_contiguous or not array.flags.aligned or array.dtype != dtype:
-                array = np.require(array, dtype, ("C", "A"))  # kernels read plain memory
-            self.frame.bind(d, array)
+        elif value is not _LATER:
+            self.frame.bind(d, np.require(check_feed(v, value), dtype, ("C", "A")))
 
     def _bind_state(self) -> None:
-        executable, frame, state = self.executable, self.frame, self.state
-        if not (frame.has_state([*map(state.get, executable.arrays)]) and all(state[name].flags.carray for name in executable.written)):
+        executable, frame = self.executable, self.frame
+        if self._shown and not executable.changes_state:
+            return  # who runs it has the arrays, for as long as this run
+        state = self.state
+        known = self._shown or frame.has_state([*map(state.get, executable.arrays)])
+        if not (known and all(state[name].flags.carray for name in executable.written)):
             self._bind_arrays()
             for final, d in executable._written:
                 frame.write_to(final, d)
@@ -292,6 +310,7 @@ class Session:
     def _bind_arrays(self) -> None:
         executable, frame, state = self.executable, self.frame, self.state
         frame.note_state([])
+        as_given = True
         for name in executable.arrays:
             d, v, dtype = executable._places[name]
             if state.get(name) is None and name in executable._only_written:
@@ -301,13 +320,14 @@ class Session:
             if not array.flags.carray or array.dtype != dtype:
                 # kernels read plain memory, and an optimizer step writes it
                 array = state[name] = np.require(array, dtype, ("C", "A", "W"))
+                as_given = False
             if not dims.admits(v.shape, array.shape):
                 raise ScopeError(f"variable {name!r} has shape {dims.show(array.shape)} in the scope, the program expects "
                                  f"{dims.show(v.shape)}")  # fmt: skip
             frame.bind(d, array)
         arrays = [a for name in executable.arrays if (a := state.get(name)) is not None]
         if len(arrays) == len(executable.arrays):
-            frame.note_state(arrays)
+            frame.note_state(arrays, self.same if as_given else None)
 
     def _array(self, name: str) -> np.ndarray:
         array = self.state.get(name)
@@ -346,12 +366,20 @@ class Session:
     def resume(self, feeds: Mapping[str, Any]) -> None:
         """Binds further feeds and runs on."""
         for name, value in feeds.items():
-            self._bind(name, value)
+            self._bind(self.executable._places[name], value)
         self.advance()
 
     def fetch(self, names: Sequence[str]) -> list[Any]:
         """The present values of variables; None where absent. A persistable has its new value once the run is finished."""
         return [self._fetched(name) for name in names]
+
+    def outputs(self) -> list[Any]:
+        """What is to be fetched of a run that is finished."""
+        values = []
+        for name, d in zip(self.executable.fetch_names, self.executable._outputs, strict=True):
+            value = self._fetched(name) if d is None else self.frame.value(d)
+            values.append(None if value is ABSENT else value)
+        return values
 
     def _fetched(self, name: str) -> Any:
         value = self._final(name) if self.finished else ABSENT

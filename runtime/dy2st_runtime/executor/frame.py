@@ -6,6 +6,7 @@ Frames of one Executable are kept and reused, so a steady run allocates nothing;
 from __future__ import annotations
 
 import ctypes
+import math
 import operator
 import struct
 import weakref
@@ -23,6 +24,10 @@ _libc = ctypes.CDLL(None)
 _libc.free.argtypes = [ctypes.c_void_p]
 _libc.free.restype = None
 WORD = 8
+
+_READ = 0x100
+_memory = ctypes.pythonapi["PyMemoryView_FromMemory"]  # a function of its own: others may declare this one in other ways
+_memory.argtypes, _memory.restype = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int], ctypes.py_object
 
 
 class Frame:
@@ -89,7 +94,10 @@ class Frame:
         # the arrays of a run's state, which most runs have in common with the one before, and their shapes
         self._state: list[weakref.ref[np.ndarray]] = []
         self._state_shapes: list[tuple[int, ...]] = []
+        self._same: object = None
         self.state: list[np.ndarray] = []
+        # of descriptors whose values were asked for: where they are, their shapes, and arrays that show the memory
+        self._views: dict[int, tuple[int, list[int], np.ndarray]] = {}
         self._words, self._bound_words = _words(self.descriptors), _words(self.bound)
         self._memory = weakref.finalize(self, _release, self.buffers, self.arguments)
         self._memory.atexit = False  # a daemon thread may still run in it when the process ends
@@ -124,9 +132,13 @@ class Frame:
         self.state = arrays
         return True
 
-    def note_state(self, arrays: list[np.ndarray]) -> None:
-        """Notes what has been bound as the state of a run; [] before other arrays are."""
-        self._state, self._state_shapes = [weakref.ref(a) for a in arrays], [a.shape for a in arrays]
+    def has_same(self, same: object) -> bool:
+        """Whether the arrays for which this object stands were bound as the state of a run before; who has the run has them."""
+        return same is not None and self._same is same
+
+    def note_state(self, arrays: list[np.ndarray], same: object = None) -> None:
+        """Notes what has been bound as the state of a run, and what stands for just these arrays; [] before other arrays are."""
+        self._state, self._state_shapes, self._same = [weakref.ref(a) for a in arrays], [a.shape for a in arrays], same
 
     def write_to(self, d: int, source: int) -> None:
         """Lets what computes a descriptor write to the memory of the array that is bound to another one."""
@@ -165,7 +177,11 @@ class Frame:
         if is_array:
             return self._entries(self.descriptors[d], dtype, rank)
         sizes = at + layout.DIMS
-        return _copy(words[at + layout.DATA], tuple(words[sizes : sizes + rank]), dtype)
+        source, shape = words[at + layout.DATA], words[sizes : sizes + rank].tolist()
+        known = self._views.get(d)
+        if known is None or known[0] != source or known[1] != shape:
+            known = self._views[d] = source, shape, _view(source, shape, dtype)
+        return known[2].copy()
 
     def _entries(self, row: np.ndarray, dtype: np.dtype, rank: int) -> list[Any]:
         count = int(row[layout.LENGTH])
@@ -207,6 +223,12 @@ def address(array: np.ndarray) -> int:
 def _words(array: np.ndarray) -> memoryview:
     """The int64s of an array one by one, quicker to read and write than by NumPy."""
     return array.data.cast("B").cast("q") if array.size else memoryview(b"").cast("q")
+
+
+def _view(source: int, shape: list[int], dtype: np.dtype) -> np.ndarray:
+    """An array that shows memory as long as that is there."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    return np.ndarray(shape, dtype, _memory(source, nbytes, _READ)) if nbytes else np.empty(shape, dtype)
 
 
 def _copy(source: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -14,6 +14,7 @@ from ..feeds import check_feed
 from ..ir.program import Program
 from ..ir.visit import all_ops, reads
 from ..ops.control import ABSENT
+from . import Given, state_of
 
 
 class InterpretedExecutable:
@@ -47,16 +48,14 @@ class InterpretedExecutable:
             read.update(reads(op))
         self.needed &= read  # what is only written needs no value before
 
-    def run(self, feeds: Sequence[Any], state: dict[str, np.ndarray] | None = None) -> list[Any]:
+    def run(self, feeds: Sequence[Any], state: Given = None, same: object = None) -> list[Any]:
         """See `Executable.run`."""
-        session = InterpretedSession(
-            self, dict(zip(self.feed_names, feeds, strict=True)), {} if state is None else state
-        )
+        session = InterpretedSession(self, dict(zip(self.feed_names, feeds, strict=True)), state_of(state))
         while not session.finished:
             session.advance()
         return session.fetch(self.fetch_names)
 
-    def start(self, feeds: Mapping[str, Any], state: dict[str, np.ndarray]) -> InterpretedSession:
+    def start(self, feeds: Mapping[str, Any], state: dict[str, np.ndarray], same: object = None) -> InterpretedSession:
         """See `Executable.start`."""
         session = InterpretedSession(self, feeds, state)
         session.advance()
