@@ -58,7 +58,7 @@ class Group:
     def __init__(self, lanes: Lanes, outer: Any, start: Any, stop: Any):
         self.lanes, self.k = lanes, lanes.k
         self.outer, self.start, self.stop = outer, start, stop
-        self.first = lanes.k.let(outer * lanes.size * lanes.inner)
+        self.first = lanes.k.let(n.as_expr(outer) * lanes.size * lanes.inner)
         self._free = list(lanes.temps)
 
     @contextlib.contextmanager
