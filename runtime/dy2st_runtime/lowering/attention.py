@@ -30,11 +30,12 @@ from .rows import Chain
 
 ELEMENTS = 1 << 17
 """Of a block of scores: some of them stay in the cache of the second level, and products of fewer rows are slower."""
-MOST_ROWS, FEWEST_ROWS, SHARED_ROWS = 256, 16, 32
-"""Of a block; blocks of more than the last are divided further where there would be fewer than PARTS of them."""
+MOST_ROWS, FEWEST_ROWS = 256, 16
+TASKS, SHARED_ROWS = 16, 32
+"""Where there would be fewer tasks, blocks have fewer rows, but not fewer than that for this reason."""
 STRANDS = 32
 PARTS = 8
-"""So many sums over rows are for several threads to share."""
+"""So many sums over rows are enough for threads to share."""
 PAD = 16
 """Elements between the rows of a block, as what lies a power of two apart meets in the caches."""
 
@@ -169,7 +170,7 @@ class _Attention:
         matrices = k.let(n.as_expr(product(self.batch), n.INDEX), "matrices")
         self.ld = k.let((self.n + (PAD - 1)) // PAD * PAD + PAD, "ld")
         most = n.minimum(n.maximum(ELEMENTS // n.maximum(self.n, 1) // 8 * 8, FEWEST_ROWS), MOST_ROWS)
-        shared = n.maximum(matrices * self.m // PARTS // 8 * 8, SHARED_ROWS)
+        shared = n.maximum(matrices * self.m // TASKS // 8 * 8, SHARED_ROWS)
         self.most = k.let(n.minimum(n.minimum(most, shared), n.maximum(self.m, 1)), "most")
         blocks = k.let((self.m + self.most - 1) // self.most, "blocks")
         if sums:

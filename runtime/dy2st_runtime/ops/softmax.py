@@ -34,9 +34,7 @@ def lane_softmax(group: Group, x: Any, out: Any, compute: str) -> tuple[OfLane, 
     if out is None:
         return top, group.total(compute, exponential)
     kept = out.dtype == compute  # the exponentials wait in the output for their sum
-    if kept:
-        group.store(out, exponential)
-    total = group.total(compute, (lambda i, lane: out[i]) if kept else exponential)
+    total = group.stored_total(compute, out, exponential) if kept else group.total(compute, exponential)
     inverse = group.of_lane(compute, lambda lane: 1.0 / total(lane))
     group.store(out, lambda i, lane: (out[i] if kept else exponential(i, lane)) * inverse(lane))
     return top, total

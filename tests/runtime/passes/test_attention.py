@@ -40,7 +40,7 @@ def large() -> Iterator[None]:
 @pytest.fixture
 def small_blocks() -> Iterator[None]:
     """A matrix has many blocks of rows, and a strand many tasks."""
-    with mock.patch.multiple(kernels, ELEMENTS=1, FEWEST_ROWS=3, SHARED_ROWS=2, STRANDS=3, PARTS=4):
+    with mock.patch.multiple(kernels, ELEMENTS=1, FEWEST_ROWS=3, SHARED_ROWS=2, TASKS=8, STRANDS=3, PARTS=4):
         yield
 
 
