@@ -1,9 +1,11 @@
 import pickle
+from unittest import mock
 
 import numpy as np
 import pytest
 from agreement import agree, normal
 from dy2st_runtime import Predictor
+from dy2st_runtime.passes import attention as attention_pass
 
 import dy2st as paddle
 import dy2st.nn.functional as F
@@ -220,3 +222,59 @@ def test_saved(tmp_path):
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+class Attends(nn.Layer):
+    """`scaled_dot_product_attention` with the mask as the last input, if there is one."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.options = options
+
+    def forward(self, query, key, value, mask=None):
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, **self.options)
+
+
+def heads(*lengths, batch=2, dtype=np.float32):
+    return [normal(batch, n, 3, 4).astype(dtype) for n in lengths]
+
+
+LENGTHS = [(5, 7), (1, 1), (1, 6), (33, 65)]
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_by_blocks_are_eagers(large, dtype):
+    """Without open dims, the gradient has its scores by blocks where they are many."""
+    with mock.patch.object(attention_pass, "LARGE", 0 if large else attention_pass.LARGE):
+        for rows, columns in LENGTHS:
+            inputs = heads(rows, columns, columns, dtype=dtype)
+            shapes = [list(x.shape) for x in inputs]
+            agree(Attends(), [inputs], spec=shapes)
+            agree(Attends(is_causal=True), [inputs], spec=shapes)
+            for mask in (normal(rows, columns) > 0, normal(2, 1, 1, columns).astype(dtype)):
+                agree(Attends(), [[*inputs, mask]], spec=[*shapes, list(mask.shape)])
+
+
+def test_scores_of_open_sizes():
+    shapes = [[None, None, None, 4]] * 3
+    agree(Attends(), [heads(m, n, n, batch=b) for b, (m, n) in enumerate(LENGTHS, 1)], spec=shapes)
+    agree(Attends(), [[*heads(m, n, n), normal(m, n) > 0] for m, n in LENGTHS], spec=[*shapes, [None, None]])
+
+
+def test_a_query_that_sees_nothing():
+    query, key, value = (Tensor(x) for x in heads(4, 6, 6))
+    mask = np.zeros((4, 6), np.float32)
+    mask[1], mask[2, :5] = -np.inf, -np.inf
+    model = Attends()
+    want, got = model(query, key, value, Tensor(mask)).numpy(), jit.to_static(model.forward)(query, key, value, Tensor(mask)).numpy()
+    assert np.isnan(want[:, 1]).all()
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_a_file_has_the_ops_of_paddle(tmp_path):
+    model = Attends()
+    inputs = heads(5, 7, 7)
+    jit.save(model, str(tmp_path / "m"), [jit.InputSpec([None, n, 3, 4], name=name) for n, name in zip((5, 7, 7), "qkv", strict=True)])
+    assert b"fused_attention" not in (tmp_path / "m.pdmodel").read_bytes()
+    np.testing.assert_allclose(jit.load(str(tmp_path / "m"))(*map(Tensor, inputs)).numpy(), model(*map(Tensor, inputs)).numpy(), rtol=1e-5)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -128,3 +129,15 @@ def test_a_small_script_loads_no_compiler_a_large_draw_does():
     shown = [subprocess.run([sys.executable, "-c", code.format(n)], check=True, capture_output=True, text=True).stdout.strip()
              for n in (100000, 1000000)]  # fmt: skip
     assert shown == ["False", "True"]
+
+
+def test_large_buffers_are_not_kept():
+    x, erf = numbers(64, 64), registry.get("erf")
+    attrs = erf.complete_attrs({})
+    (first,) = run_op(erf, (x,), attrs)
+    executable, _ = single._compiled("erf", (("float32", (-1, -1)),), single._Attributes(attrs))
+    assert len(executable._frames) == 1
+    with mock.patch.object(executable, "most_kept", x.nbytes - 1):
+        (second,) = run_op(erf, (x,), attrs)
+    assert not executable._frames
+    np.testing.assert_array_equal(first, second)

@@ -157,7 +157,8 @@ class CpuLanguage(Language):
         expr = renderer.expr
         loops, between = nest(s)
         outer, body = ([s], s.body) if len(loops) == 1 else (loops[:-1], [*between, loops[-1]])
-        lines = self._ask(" * ".join(expr(loop.stop) for loop in outer), expr(cost(body)), along_memory(body), CHUNKS_OF_LOOP)
+        work = expr(cost(body, [loop.name for loop in outer]))
+        lines = self._ask(" * ".join(expr(loop.stop) for loop in outer), work, along_memory(body), CHUNKS_OF_LOOP)
         if len(outer) == 1:
             return [*lines, f"for {s.name} in range(start, stop):", *renderer.body(body, 1)]
         lines += ["for flat in range(start, stop):", "    rest = flat"]
@@ -170,7 +171,7 @@ class CpuLanguage(Language):
         g = s if isinstance(s, n.Gemm) else s.body[-1]
         expr, dtype = renderer.expr, renderer.tensors[g.c].dtype
         m, columns = expr(g.m), expr(g.n)
-        inner = expr(g.k) if not g.body else f"({expr(g.k)} + {round(1 / PRODUCT)} * {expr(cost(g.body))})"
+        inner = expr(g.k) if not g.body else f"({expr(g.k)} + {round(1 / PRODUCT)} * {expr(cost(g.body, (g.row, g.column)))})"
         lines = [f"size = {m} * {columns} * {inner}",
                  f"parts = 1 if size < {WHOLE} else (max({m}, {columns}) - 1) // {layout.PRODUCT_PART} + 1"]  # fmt: skip
         count = "parts" if s is g else f"({expr(s.stop)}) * parts"

@@ -56,6 +56,7 @@ class Executable:
         feed_names: data variables, in the order of `run`'s list.
         fetch_names: variables to return.
         absent_feeds: feeds that may be `ABSENT`.
+        most_kept: buffers of more bytes are freed after a run; None: all are kept for the next one.
 
     Attributes:
         state_names: the persistable variables that a run reads or updates.
@@ -63,7 +64,8 @@ class Executable:
 
     @no_search_for_garbage()
     def __init__(self, program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], *,
-                 absent_feeds: Sequence[str] = ()) -> None:  # fmt: skip
+                 absent_feeds: Sequence[str] = (), most_kept: int | None = None) -> None:  # fmt: skip
+        self.most_kept = most_kept
         self.feed_names, self.fetch_names = list(feed_names), list(fetch_names)
         block = program.global_block()
         for name in self.fetch_names:
@@ -175,6 +177,8 @@ class Executable:
         frame.release_inputs()
         if not frame.alive:
             return  # it was part of a cycle of garbage
+        if self.most_kept is not None and frame.allocated > self.most_kept:
+            return
         self._frames.append(frame)
 
     def call_driver(self, frame: Frame, start: int) -> tuple[int, int]:

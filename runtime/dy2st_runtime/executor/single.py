@@ -12,6 +12,8 @@ from ..ops import registry
 from ..ops.registry import OpDef
 from .executable import Executable
 
+MOST_KEPT = 1 << 25
+"""Bytes of buffers that an op keeps for its next run: what is larger, such as the first values of an embedding, may be drawn once."""
 Kind = tuple[str, tuple[int, ...]]
 """Dtype and shape of an input, -1 for what may be of any size."""
 
@@ -63,4 +65,4 @@ def _compiled(type: str, kinds: tuple[Any, ...], attrs: _Attributes) -> tuple[Ex
     outs = IRBuilder(block).apply(registry.get(type), ins, dict(attrs.values))
     fetched = [v.name for x in outs if x is not None for v in (x if isinstance(x, list) else [x])]
     outputs = [None if x is None else len(x) if isinstance(x, list) else -1 for x in outs]
-    return Executable(block.program, feeds, fetched), outputs
+    return Executable(block.program, feeds, fetched, most_kept=MOST_KEPT), outputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from . import nodes as n
@@ -145,15 +146,27 @@ UNKNOWN_TRIPS = 16
 """Iterations of an inner loop whose number depends on what the outer one computes."""
 
 
-def cost(body: list[Any]) -> n.Expr:
-    """The work of a body, as an expression on what is known before the loop that it belongs to."""
-    inside = {name for s in body for name in _named(s)}
+def cost(body: list[Any], indices: Sequence[str] = ()) -> n.Expr:
+    """The work of a body, as an expression on what is known before the loops that it belongs to, which have these indices."""
+    inside: dict[str, n.Expr | None] = dict.fromkeys([*indices, *(name for s in body for name in _named(s))])
+    inside.update((t.name, t.value) for s in body for t in _statements(s) if isinstance(t, n.Let))
     fixed, total = _cost(body, inside)
     return n.as_expr(max(1, round(fixed))) + total
 
 
-def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
-    """The part that is a number, and the rest."""
+def _known(e: n.Expr, inside: dict[str, n.Expr | None]) -> n.Expr | None:
+    """An expression that a number is, or is not larger than,, on what is known before the loop; None if there is none."""
+    if isinstance(e, n.Name) and e.name in inside:
+        value = inside[e.name]
+        return None if value is None else _known(value, inside)
+    if not any(name in inside for name in _names(e)):
+        return e
+    bounds = [_known(part, inside) for part in (e.a, e.b)] if isinstance(e, n.Binary) and e.op == "min" else []
+    return next((bound for bound in bounds if bound is not None), None)
+
+
+def _cost(body: list[Any], inside: dict[str, n.Expr | None]) -> tuple[float, Any]:
+    """The part that is a number, and the rest. `inside`: the names given in the body, with their values where they have one."""
     fixed, total = 0.0, n.as_expr(0, n.INDEX)
     for s in body:
         fixed += sum(map(_expression_cost, _expressions(s))) + (MEMORY if isinstance(s, n.Store) else 0.0)
@@ -161,17 +174,19 @@ def _cost(body: list[Any], inside: set[str]) -> tuple[float, Any]:
             total = total + s.work
         if isinstance(s, n.Gemm):
             # two operations for each of m * n * k at 100 GFLOP/s
-            sizes: list[Any] = [UNKNOWN_TRIPS if any(name in inside for name in _names(e)) else e for e in (s.m, s.n, s.k)]
+            bounds = [_known(e, inside) for e in (s.m, s.n, s.k)]
+            sizes: list[Any] = [UNKNOWN_TRIPS if bound is None else bound for bound in bounds]
             total = total + n.as_expr(sizes[0] * sizes[1] * sizes[2], n.INDEX) // round(1 / ARITHMETIC)
             if s.body:
-                total = total + sizes[0] * sizes[1] * cost(s.body)
+                total = total + sizes[0] * sizes[1] * cost(s.body, (s.row, s.column))
             continue
         for inner in bodies(s):
             part, rest = _cost(inner, inside)
             if isinstance(s, (n.For, n.While)):
                 trips: Any = n.as_expr(UNKNOWN_TRIPS, n.INDEX)
-                if isinstance(s, n.For) and not any(name in inside for e in (s.start, s.stop, s.step) for name in _names(e)):
-                    trips = (s.stop - s.start) // s.step
+                if isinstance(s, n.For) and not any(name in inside for e in (s.start, s.step) for name in _names(e)):
+                    stop = _known(s.stop, inside)
+                    trips = trips if stop is None else (stop - s.start) // s.step
                 total = total + trips * (n.as_expr(max(1, round(part)), n.INDEX) + rest)
             else:
                 fixed, total = fixed + part, total + rest

@@ -12,7 +12,7 @@ from ..ir.visit import free_names
 from ..loopir import nodes as n
 from ..loopir.builder import KernelBuilder, TensorRef
 from ..ops.registry import TensorType
-from . import arrays, control, elementwise, finish, reduction, rows
+from . import arrays, attention, control, elementwise, finish, reduction, rows
 from .schedule import Absent, Call, FailIfAbsent, Guard, Host, Launch, Share, Step, Suspend
 
 Kernel = tuple[KernelBuilder, tuple[TensorRef, ...], tuple[TensorRef, ...]]
@@ -214,6 +214,9 @@ class Context:
 
     def fused_product(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
         finish.lower_product(self, ins, outs, body)
+
+    def fused_attention(self, ins: Sequence[Variable], outs: Sequence[Variable], body: Block) -> None:
+        attention.lower_fused(self, ins, outs, body)
 
     def broadcast(self, x: Variable, like: Variable, out: Variable) -> None:
         """`out` is x broadcast to the shape of `like`."""

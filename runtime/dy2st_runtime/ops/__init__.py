@@ -7,6 +7,7 @@ from . import array as array
 from . import array_grad as array_grad
 from . import array_select as array_select
 from . import array_tensor as array_tensor
+from . import attention as attention
 from . import batch_norm as batch_norm
 from . import check as check
 from . import clipping as clipping

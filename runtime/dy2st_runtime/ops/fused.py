@@ -7,8 +7,8 @@ from typing import Any
 from ..errors import GradientError
 from .registry import OpDef, SubBlock, TensorType, register
 
-GROUPS = ("fused_elementwise", "fused_reduction", "fused_rows", "fused_conv2d", "fused_matmul")
-"""The types of the ops of this module."""
+GROUPS = ("fused_elementwise", "fused_reduction", "fused_rows", "fused_conv2d", "fused_matmul", "fused_attention")
+"""The types of the ops of this module and of `attention`."""
 
 
 class Group(OpDef):

@@ -58,7 +58,7 @@ class Group:
     def __init__(self, lanes: Lanes, outer: Any, start: Any, stop: Any):
         self.lanes, self.k = lanes, lanes.k
         self.outer, self.start, self.stop = outer, start, stop
-        self.first = lanes.k.let(outer * lanes.size * lanes.inner)
+        self.first = lanes.k.let(n.as_expr(outer) * lanes.size * lanes.inner)
         self._free = list(lanes.temps)
 
     @contextlib.contextmanager
@@ -102,6 +102,20 @@ class Group:
         with self.elements() as (i, lane):
             t[lane] = t[lane] + element(i, lane)
         return lambda lane: t[lane]
+
+    def stored_total(self, dtype: str, out: Any, value: Callable[[Any, Any], n.Expr]) -> OfLane:
+        """`store`, and the sum of what is stored over each lane."""
+        if self.lanes.temps:
+            self.store(out, value)
+            return self.total(dtype, lambda i, lane: out[i])
+        acc = self.k.var(0.0, dtype)
+        with self.elements() as (i, lane):
+            at = self.k.let(i)
+            element = self.k.let(value(at, lane))
+            out[at] = element
+            acc.add(element)
+        named = self.k.let(acc.get())
+        return lambda lane: named
 
     def maximum(self, dtype: str, load: Callable[[Any], n.Expr]) -> OfLane:
         """The largest element of each lane; NaN if one is NaN."""

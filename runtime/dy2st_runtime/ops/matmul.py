@@ -185,7 +185,7 @@ def product(k: Any, x: Any, y: Any, out: Any, x_batch: Sequence[Any], y_batch: S
             k.gemm(x, y, out, rows, columns, inner, trans_a=trans_x, trans_b=trans_y, finish=finish)
             return
         with k.loop(count) as i:
-            at_x, at_y = (k.let(_matrix(i, batch, own) * step) for own, step in ((x_batch, x_step), (y_batch, y_step)))
+            at_x, at_y = (k.let(matrix_of(i, batch, own) * step) for own, step in ((x_batch, x_step), (y_batch, y_step)))
             k.gemm(x, y, out, rows, columns, inner, trans_a=trans_x, trans_b=trans_y, a_offset=at_x, b_offset=at_y,
                    c_offset=i * out_step, finish=finish)  # fmt: skip
         return
@@ -193,7 +193,7 @@ def product(k: Any, x: Any, y: Any, out: Any, x_batch: Sequence[Any], y_batch: S
     with k.parallel(count * rows * columns) as o:
         i = k.let(o // n.maximum(out_step, 1), "i")
         row, column = k.let(o // columns % rows, "row"), k.let(o % columns, "column")
-        at_x, at_y = k.let(_matrix(i, batch, x_batch) * x_step), k.let(_matrix(i, batch, y_batch) * y_step)
+        at_x, at_y = k.let(matrix_of(i, batch, x_batch) * x_step), k.let(matrix_of(i, batch, y_batch) * y_step)
         acc = k.var(n.cast(0, wide), wide)
         with k.loop(inner) as j:
             left = x[at_x + (j * rows + row if trans_x else row * inner + j)]
@@ -209,7 +209,7 @@ def dims_of_batch(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
     return [q if folding.is_one(p) else p if folding.is_one(q) else n.select(n.as_expr(p) == 1, q, p) for p, q in pairs]
 
 
-def _matrix(i: n.Expr, batch: Sequence[Any], own: Sequence[Any]) -> Any:
+def matrix_of(i: n.Expr, batch: Sequence[Any], own: Sequence[Any]) -> Any:
     """Which of an operand's matrices belongs to matrix i of the batch."""
     if not own:
         return n.as_expr(0, n.INDEX)

@@ -34,9 +34,7 @@ def lane_softmax(group: Group, x: Any, out: Any, compute: str) -> tuple[OfLane, 
     if out is None:
         return top, group.total(compute, exponential)
     kept = out.dtype == compute  # the exponentials wait in the output for their sum
-    if kept:
-        group.store(out, exponential)
-    total = group.total(compute, (lambda i, lane: out[i]) if kept else exponential)
+    total = group.stored_total(compute, out, exponential) if kept else group.total(compute, exponential)
     inverse = group.of_lane(compute, lambda lane: 1.0 / total(lane))
     group.store(out, lambda i, lane: (out[i] if kept else exponential(i, lane)) * inverse(lane))
     return top, total
@@ -171,11 +169,18 @@ class SoftmaxGrad(LaneGrad):
     @staticmethod
     def lower(cx: Any, y: Any, dy: Any, dx: Any, *, axis: int) -> None:
         compute = widened(y.dtype)
-        with cx.kernel([y, dy], [dx, *scratch(cx, y, axis, 1, compute)]) as (k, (out, grad), (dst, *temps)):
-            load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
-            with Lanes(k, out.shape, axis, temps).groups() as group:
-                dot = group.total(compute, lambda i, lane: load(grad, i) * load(out, i))
-                group.store(dst, lambda i, lane: (load(grad, i) - dot(lane)) * load(out, i))
+        with (
+            cx.kernel([y, dy], [dx, *scratch(cx, y, axis, 1, compute)]) as (k, (out, grad), (dst, *temps)),
+            Lanes(k, out.shape, axis, temps).groups() as group,
+        ):
+            SoftmaxGrad.lane_results(group, out, grad, dst, compute)
+
+    @staticmethod
+    def lane_results(group: Group, out: Any, grad: Any, dst: Any, compute: str) -> None:
+        """Writes the gradient of a group of lanes, which may take the place of either operand."""
+        load = lambda ref, i: n.cast(ref[i], compute)  # noqa: E731
+        dot = group.total(compute, lambda i, lane: load(grad, i) * load(out, i))
+        group.store(dst, lambda i, lane: (load(grad, i) - dot(lane)) * load(out, i))
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:

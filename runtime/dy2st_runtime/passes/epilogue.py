@@ -9,6 +9,7 @@ from ..ir.program import Block, Operator, Program
 from ..ir.visit import may_raise, reads
 from ..ops import windows
 from ..ops.elementwise import full_rank, trailing
+from ..ops.fused import GROUPS
 from .fuse import as_one, is_elementwise, opened
 from .rewrite import is_effect, roots_of
 from .shapes import Shapes, equal, symbolic_shapes
@@ -49,7 +50,7 @@ def epilogue(program: Program, keep: frozenset[str] = frozenset()) -> bool:
     if not blocks:
         return False
     absent, shapes = maybe_absent(program), symbolic_shapes(program)
-    inside = {id(sub) for block in program.blocks for op in block.ops if op.type in FUSED.values() for sub in op.blocks}
+    inside = {id(sub) for block in program.blocks for op in block.ops if op.type in GROUPS for sub in op.blocks}
     changed = False
     for block in blocks:
         if id(block) in inside:

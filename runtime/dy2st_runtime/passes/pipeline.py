@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..garbage import no_search_for_garbage
 from ..ir.program import Program
+from .attention import attention
 from .cse import cse
 from .dce import dce
 from .epilogue import epilogue
@@ -36,6 +37,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("dce", dce),
     ("fission", fission),  # after cse and dce: equal counts have one name, and who else reads a row is known
     ("split_norm", split_norm),
+    ("attention", attention),  # before fuse, as its own elementwise ops are part of it
     ("fuse", fuse),  # behind these the others are of no use: they know nothing of groups
     ("epilogue", epilogue),
     ("rows", rows),
