@@ -320,7 +320,9 @@ def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
     if isinstance(x, OneOf):
         table = np.array([_place(tracer, v) for v in values_of(x)], np.int64)
         return Tensor.wrap(getitem(dispatch.constant(table), x._dy_index)._value, True)
-    return x if is_dense(x) else dispatch.constant(np.asarray(_place(tracer, x), np.int64))
+    if is_dense(x) or isinstance(x, MaybeNone):  # which no column takes, and says so
+        return x
+    return dispatch.constant(np.asarray(_place(tracer, x), np.int64))
 
 
 def stacked(tracer: Tracer, items: Any, dtype: str, shape: Sequence[int]) -> Tensor:

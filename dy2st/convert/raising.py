@@ -178,7 +178,7 @@ def raised_at(error: Exception) -> Location | None:
     stands = False
     frames = list(_frames(error.__traceback__))
     last = frames[-1] if frames else None
-    if last is not None and _fails(last):
+    if last is not None and (_fails(last) or (type(error) is AssertionError and _is_own_assertion(last))):
         return None
     of_function = (
         type(error) in _OF_FUNCTIONS
@@ -200,6 +200,7 @@ def _frames(tb: TracebackType | None) -> Iterator[TracebackType]:
         tb = tb.tb_next
 
 
+_PACKAGES = ("dy2st", "dy2st_runtime")
 # what keeps the books of a trace: it does nothing in the user's stead, so what fails in it, and is not raised there, is a mistake of ours
 _BOOKKEEPING = {
     f"dy2st.convert.{name}"
@@ -208,6 +209,12 @@ _BOOKKEEPING = {
         "recursive_state", "settled", "sharing", "snapshot", "structure", "things", "tracer", "watching",
     )
 }  # fmt: skip
+
+
+def _is_own_assertion(tb: TracebackType) -> bool:
+    """Whether it is code of this package that asserts something, other than what runs the user's `assert`."""
+    frame = tb.tb_frame
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in _PACKAGES and frame.f_code.co_name != "assert_stmt"
 
 
 def _fails(tb: TracebackType) -> bool:

@@ -58,6 +58,7 @@ _ALLOWED = {"format", "join", "format_map"}
 _OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul", "repr")
 for _name in (*(n for n in vars(str) if not n.startswith("_") and n not in _ALLOWED), *(f"__{n}__" for n in _OPERATORS)):
     setattr(StagedText, _name, _refused(_name))
+StagedText.__name__ = "str"  # what Python calls it, in errors of the user's code
 
 
 def text(x: Any) -> Any:

@@ -441,3 +441,29 @@ def attribute_that_a_local_class_gets(x):
     if x.sum() > 0:  # error: class 'Config' gets or loses the attribute 'mark' under a condition on tensors
         mark()
     return x * 2 if getattr(Config, "mark", False) else x
+
+
+def text_of_what_holds_a_tensor_on_one_path(x):
+    said = "nothing"
+    if x.sum() > 0:  # error: a text with the values of tensors in it is only known when the program runs
+        said = str(x.sum)
+    return said
+
+
+def text_of_what_holds_a_tensor_in_a_list(x):
+    said = ["nothing"]
+    if x.sum() > 0:  # error: a text with the values of tensors in it is only known when the program runs
+        said.append(repr({"x": x.sum}))
+    return said
+
+
+def list_of_what_may_be_none_or_a_list_that_grows(x):
+    row = x if x.sum() > 1 else None
+    if x.max() > 0:  # error: a list that changes in a staged loop can hold tensors and numbers, not what is None in some runs
+        rows = []
+        if x.sum() > 0:
+            return x
+        rows.append(x)
+    else:
+        rows = [row]
+    return rows
