@@ -49,17 +49,26 @@ class Generator(Lazy):
     def __init__(self, xs: Any, element: Callable[[Any], Any], test: Callable[[Any], Any] | None, flat: bool):
         from .iterators import fresh
 
-        xs = fresh(current(current_tracer(), xs))
-        over = staged(xs)
+        self.element, self.test, self.flat = element, test, flat
+        self.over: Staged | None = None
+        self._python: Iterator[Any] | None = None
+        self.source: Any = fresh(current(current_tracer(), xs))
+        self._begun = False
+        if not isinstance(self.source, Lazy):
+            self._begin()
+
+    def _begin(self) -> None:
+        """Of another iterator nothing is taken before an item is wanted: others may take it."""
+        if self._begun:
+            return
+        self._begun = True
+        xs, over = self.source, staged(self.source)
         if over is not None and not isinstance(over.length, Tensor):
             xs, over = map(over.item, range(over.length)), None
-        self.over: Staged | None = over
-        self.source: Any = over
-        self.element, self.test, self.flat = element, test, flat
-        self._python: Iterator[Any] | None = None
+        self.over, self.source = over, over
         if over is None:
             self.source = iter(xs)
-            self._python = _of_iterator(self.source, element, self._known, flat)
+            self._python = _of_iterator(self.source, self.element, self._known, self.flat)
 
     def _known(self, x: Any) -> bool:
         kept = True if self.test is None else truth(self.test(x))
@@ -74,10 +83,12 @@ class Generator(Lazy):
         from .iterators import fresh
 
         fresh(self.source)
+        self._begin()
         return next(iter(self.source) if self._python is None else self._python)
 
     def staged(self) -> Staged | None:
         """How to loop over it in the Program; None if Python has to iterate over it."""
+        self._begin()
         if self.over is None:
             return None
         over, element = self._taken(), self.element
@@ -103,6 +114,7 @@ class Generator(Lazy):
         from .iterators import fresh
 
         fresh(self.source)
+        self._begin()
         if self.over is None and not self.flat:
             for x in self.source:
                 kept = True if self.test is None else truth(self.test(x))
@@ -122,6 +134,7 @@ class Generator(Lazy):
         """What a `for` loop over it iterates over instead, and its body then."""
         from .for_stmt import for_stmt
 
+        self._begin()
         element, test, flat = self.element, self.test, self.flat
 
         def item(x: Any) -> None:

@@ -12,6 +12,7 @@ from dy2st_runtime import Predictor, config
 import dy2st
 from dy2st import jit
 from dy2st.convert import patterns
+from dy2st.convert.options import Options
 from dy2st.errors import Dy2stError, FeedError, OutOfRangeError, RecursionLimitError, ShapeError, StagedValueError
 from dy2st.tensor import Tensor
 
@@ -268,3 +269,17 @@ def test_a_mistake_of_the_compiler_is_not_taken_for_what_the_program_raises(monk
     monkeypatch.setattr(patterns, "split", ().index)
     with pytest.raises(ValueError, match="not in tuple"):
         static(Tensor([-1.0]))  # though this call does not get to the inner branch
+
+
+def texts_that_grow(x):
+    said = []
+    while x.sum() > len(said):
+        said.append("more")
+    return len(said)
+
+
+def test_an_assertion_of_the_compiler_is_not_taken_for_what_the_program_raises(monkeypatch):
+    static = jit.to_static(lambda x: texts_that_grow(x) if x.max() > 0 else 0)
+    monkeypatch.setattr(Options, "place", lambda self, value: None)
+    with pytest.raises(AssertionError):
+        static(Tensor([-1.0]))  # though this call does not get to the loop

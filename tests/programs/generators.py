@@ -318,6 +318,20 @@ def of_a_generator(x):
     return sum(h)
 
 
+def two_that_take_from_one(x):
+    g = (v * 2 for v in x)
+    h = (v + 1 for v in g if v > 2)
+    first = next(g)
+    return first, sum(h)
+
+
+def one_that_nobody_asks(x):
+    g = (v * 2 for v in x)
+    h = (v + 1 for v in g if v > 2)
+    h = g
+    return sum(h)
+
+
 def counted(x):
     return sum(1 for v in x if v > 1)
 
@@ -519,6 +533,8 @@ CASES = [
     (joined_texts, [(P,), (N,)], 1),
     (contained, [(P,), (N,)], 1),
     (of_a_generator, [(P,), (N,)], 1),
+    (two_that_take_from_one, [(P,), (N,)], 1),
+    (one_that_nobody_asks, [(P,), (N,)], 1),
     (counted, [(P,), (N,)], 1),
     (count_bool, [(P,), (N,)], 1),
     (zipped_strictly, RUNS, 1),
