@@ -249,6 +249,15 @@ class StagedList(DynamicList):
                 location=user_location(2), hint="loop over the list with for, and compare what is meant",
             )  # fmt: skip
 
+    def compared(self, what: str) -> Sequence[StagedList]:
+        """The columns of what the entries are compared by, one after the other.
+
+        Raises:
+            StagedValueError: entries have more than one element, or are not compared by what is in them.
+        """
+        self.require_scalars(what)
+        return [self]
+
     # ---- what tensors are made of it ----
     def flat(self) -> Tensor:
         """A vector of the entries, which have one element each."""

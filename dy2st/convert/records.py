@@ -10,7 +10,7 @@ from ..tensor import Tensor
 from ..tensor.kinds import Kind
 from ..tensor.location import user_location
 from .dynamic import DynamicList, list_tracer
-from .layouts import Dense, Layout, admitting, column_types, joined, layout_of, put_together, stored, taken_apart
+from .layouts import Dense, Layout, Parts, admitting, column_types, joined, layout_of, put_together, stored, taken_apart
 from .lists import StagedList
 
 if TYPE_CHECKING:
@@ -173,8 +173,13 @@ class RecordList(DynamicList):
     def remove(self, x: Any) -> None:
         raise self._refuse("remove()")
 
+    def compared(self, what: str) -> Sequence[StagedList]:
+        if not _is_compared(self.layout):
+            raise self._refuse(what)
+        return [part for column in self.columns for part in column.compared(what)]
+
     def require_scalars(self, what: str) -> None:
-        """StagedValueError: its entries cannot be compared."""
+        """StagedValueError: its entries are no tensors."""
         raise self._refuse(what)
 
     def stack(self, axis: int = 0) -> Tensor:
@@ -185,6 +190,13 @@ class RecordList(DynamicList):
 
     def __repr__(self) -> str:
         return f"RecordList({', '.join(map(repr, self.columns))})"
+
+
+def _is_compared(layout: Layout) -> bool:
+    """Whether Python compares such entries by what is in them, one after the other: they are tensors, numbers, or tuples of these."""
+    if isinstance(layout, Parts):
+        return issubclass(layout.kind, (tuple, list)) and all(map(_is_compared, layout.children))
+    return isinstance(layout, Dense)
 
 
 def unlike() -> StructureError:

@@ -29,6 +29,7 @@ from .iterables import Lazy, Staged, staged
 from .iterators import fresh
 from .lists import StagedList, unlike
 from .logical import and_, compare, not_, or_, python_bool
+from .records import RecordList
 from .rounding import number_where
 from .structure import flatten
 from .tracer import current_tracer, is_staged, need_tracer
@@ -55,6 +56,8 @@ def extreme(which: str) -> Callable:
 
             values = list_(values)
         if isinstance(values, DynamicList) and key is None and not kwargs:
+            if isinstance(values, RecordList):
+                return values[_place_of_record(which, values)]
             values.require_scalars(f"{which}()")
             return values[_place(which, values.flat())]
         if len(args) == 1 and is_staged(values) and key is None and not kwargs and values.ndim == 1:
@@ -121,6 +124,15 @@ def _place(which: str, x: Tensor) -> Tensor:
     missing = ops.op("isnan_v2", X=x)
     numbers = ops.op("where", Condition=missing, X=worst, Y=x)
     return ops.op("where", Condition=missing[0], X=dispatch.constant(0, "int64"), Y=find(X=numbers))
+
+
+def _place_of_record(which: str, items: RecordList) -> Tensor:
+    """The same for tuples."""
+    from .sorting import order
+
+    found = order(items, which == "max", f"{which}()")
+    raise_if(items.length() == 0, ValueError, message_of(ValueError, getattr(builtins, which), ()))
+    return found[0]
 
 
 def _require_some(which: str, x: Tensor) -> None:

@@ -21,7 +21,7 @@ from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
 from .logical import entries_equal, not_, python_bool
-from .records import dynamic_list
+from .records import RecordList, dynamic_list
 from .structure import flatten, unflatten
 from .things import objects_in
 from .tracer import current_tracer, is_staged, need_tracer
@@ -55,12 +55,12 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
 
     keys: Any = items if key is None else list_comp(items, call(key))
     if isinstance(items, DynamicList):
-        return items.taken(_order(keys, reverse))
+        return items.taken(order(keys, reverse))
     if (known := _known(keys)) is not None:
         return [items[i] for i in sorted(range(len(items)), key=known.__getitem__, reverse=bool(reverse))]
-    order = _order(_listed(keys, "the keys of a list that is sorted"), reverse)
+    in_order = order(_listed(keys, "the keys of a list that is sorted"), reverse)
     leaves, trees = zip(*map(flatten, items), strict=True)
-    places = [ops.op("slice", Input=order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
+    places = [ops.op("slice", Input=in_order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
     if any(tree != trees[0] for tree in trees):  # lists of several lengths in them, say
         table = dynamic_list(items, [], "a list that is sorted by tensors")
         return [table[at] for at in places]
@@ -105,23 +105,38 @@ def _listed(values: Any, what: str) -> StagedList:
     return StagedList.of(values, entry.dtype, entry.shape)
 
 
-def _order(keys: StagedList, reverse: Any) -> Tensor:
-    """The indices of the entries in their order; of equal ones the first comes first, as in Python."""
+def order(keys: StagedList | RecordList, reverse: Any = False, what: str = "a sort") -> Tensor:
+    """The indices of the entries in their order; of equal ones the first comes first, as in Python. Of tuples what is behind decides
+    only where all before is equal."""
     if is_staged(reverse):
         raise StagedValueError("reverse= depends on a tensor", location=user_location(), hint="sort in a branch for each order")
-    keys.require_scalars("a sort")
+    columns = keys.compared(what)
 
-    def order() -> Tensor:
-        values = keys.flat()
-        if values.dtype.startswith("float"):
-            missing = ops.op("reduce_any", X=ops.op("isnan_v2", X=values), reduce_all=True)
-            raise_if(missing, ValueError, "a list with NaN in it has no order")
-        elif values.dtype == "bool":
-            values = cast(values, "int64")
-        _, indices = ops.op("argsort", X=values, axis=0, descending=bool(reverse), stable=True)
+    def sorted_by_all() -> Tensor:
+        indices: Tensor | None = None
+        for column in reversed(columns):
+            values = _comparable(column.flat())
+            if indices is None:
+                indices = _sorted_by(values, reverse)
+            else:
+                values = ops.op("gather", X=values, Index=indices, axis=0)
+                indices = ops.op("gather", X=indices, Index=_sorted_by(values, reverse), axis=0)
+        assert indices is not None
         return indices
 
-    return if_expr(keys.length() > 0, order, lambda: dispatch.constant(np.zeros(0, np.int64)))
+    return if_expr(keys.length() > 0, sorted_by_all, lambda: dispatch.constant(np.zeros(0, np.int64)))
+
+
+def _comparable(values: Tensor) -> Tensor:
+    if values.dtype.startswith("float"):
+        missing = ops.op("reduce_any", X=ops.op("isnan_v2", X=values), reduce_all=True)
+        raise_if(missing, ValueError, "a list with NaN in it has no order")
+    return cast(values, "int64") if values.dtype == "bool" else values
+
+
+def _sorted_by(values: Tensor, reverse: Any) -> Tensor:
+    _, indices = ops.op("argsort", X=values, axis=0, descending=bool(reverse), stable=True)
+    return indices
 
 
 def _equal(items: StagedList, value: Any, what: str) -> Tensor:

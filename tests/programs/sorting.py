@@ -126,6 +126,25 @@ def found_in_a_tuple(x, n):
     return (1, 2, 3).index(n), (n, 2, n, 4).count(n), (x[0], x[1]).index(x[1]), names.index("b")
 
 
+def sort_of_pairs(x, n):
+    pairs, threes = [], []
+    for i, v in enumerate(x):
+        if v > -3:
+            pairs.append((v, i))
+            threes.append((i < n, (v * 0, v), i))
+    pairs.sort()
+    low = sorted(threes, reverse=True)
+    return [v for v, _ in pairs], [i for _, i in pairs], [t[1][1] for t in low], [i for *_, i in low]
+
+
+def extremes_of_pairs(x):
+    pairs = []
+    for i, v in enumerate(x):
+        if v > 0:
+            pairs += [(v, -i), (v, i)]
+    return max(pairs), min(pairs)
+
+
 def bisected(x):
     edges, kept = [-1.0, 0.5, 0.5, 2.0], []
     for v in x:
@@ -159,5 +178,7 @@ CASES = [
     (sorted_by_names, [(P,), (N,)], 1),
     (largest_pair, [([1.0, 3.0, 2.0],), ([2.0, 2.0, 1.0],), ([-1.0, -1.0],)], 1),
     (found_in_a_tuple, [([1.0, 3.0], 2), ([2.0, 2.0], 3), ([1.0, 3.0], 5)], 1),
+    (sort_of_pairs, RUNS, 1),
+    (extremes_of_pairs, [(P,), ([2.0, 2.0, 1.0],), (N,)], 1),
     (bisected, [(P,), (N,), ([0.5, 0.5, 1.0],), ([2.0, 1.5, 0.25],)], 1),
 ]
