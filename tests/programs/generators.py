@@ -318,6 +318,14 @@ def of_a_generator(x):
     return sum(h)
 
 
+def starred_targets(x):
+    rows = [(v, i, v * 2) for i, v in enumerate(x) if v > 0]
+    rests = [rest for _, *rest in rows]
+    count = sum(len(rest) for *rest, _ in rows)
+    inner = [v for (v, *_), _ in [((v, 1, 2), 3) for v in x]]
+    return [rest[1] for rest in rests], [p + q for p, *_, q in rows], count, inner
+
+
 def two_that_take_from_one(x):
     g = (v * 2 for v in x)
     h = (v + 1 for v in g if v > 2)
@@ -533,6 +541,7 @@ CASES = [
     (joined_texts, [(P,), (N,)], 1),
     (contained, [(P,), (N,)], 1),
     (of_a_generator, [(P,), (N,)], 1),
+    (starred_targets, [(P,), (N,)], 1),
     (two_that_take_from_one, [(P,), (N,)], 1),
     (one_that_nobody_asks, [(P,), (N,)], 1),
     (counted, [(P,), (N,)], 1),

@@ -18,12 +18,14 @@ class Comprehensions(Pass):
     ... def f(xs, n):
     ...     a = [x * n for x in xs if x > 0]
     ...     b = [k - v for k, v in a]
+    ...     c = [rest for _, *rest in xs]
     ...     return [n, *b, sum(x + y for x in b for y in a)]
     ... '''))
     >>> print(show(manager.apply(Comprehensions)))
     def f(xs, n):
         a = _dy.list_comp(xs, lambda x: x * n, lambda x: x > 0)
         b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
+        c = _dy.list_comp(xs, lambda item_1: (lambda _, rest: rest)(*_dy.unpacked_rest(item_1, 1, 0)))
         return _dy.list_join([n], _dy.list_join(b), [sum(_dy.generator(b, lambda x: _dy.generator(a, lambda y: x + y), None, True))])
 
     A `*` takes its items before the elements behind it are computed, which may change them.
@@ -102,7 +104,9 @@ class Comprehensions(Pass):
         else:
             names: list[str] = []
             inner = body
-            for part in reversed(target.elts):  # type: ignore[attr-defined]
+            elements = target.elts  # type: ignore[attr-defined]
+            before = next((i for i, e in enumerate(elements) if isinstance(e, gast.Starred)), None)
+            for part in reversed([e.value if isinstance(e, gast.Starred) else e for e in elements]):
                 if not isinstance(part, gast.Name):
                     name = self.context.namer.fresh("part_")
                     call = nodes.call(self._function(part, inner), nodes.name(name))
@@ -110,7 +114,11 @@ class Comprehensions(Pass):
                     part, inner = nodes.name(name), call
                 names.insert(0, part.id)
             item = self.context.namer.fresh("item_")
-            parts = nodes.dy("unpack", nodes.name(item), nodes.constant(len(names)))
+            if before is None:
+                parts = nodes.dy("unpack", nodes.name(item), nodes.constant(len(names)))
+            else:
+                after = len(names) - before - 1
+                parts = nodes.dy("unpacked_rest", nodes.name(item), nodes.constant(before), nodes.constant(after))
             apart = gast.Lambda(nodes.arguments(names), inner)
             call = nodes.call(apart, gast.Starred(parts, gast.Load()))
             apart.generated = call.generated = True
@@ -135,4 +143,4 @@ def _runs_code(element: gast.AST) -> bool:
 def _simple(target: gast.AST) -> bool:
     if isinstance(target, (gast.Tuple, gast.List)):
         return all(map(_simple, target.elts))
-    return isinstance(target, gast.Name)
+    return isinstance(target.value if isinstance(target, gast.Starred) else target, gast.Name)
