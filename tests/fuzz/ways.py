@@ -313,8 +313,8 @@ class OptimizedExecutable(InterpretedExecutable):
         made, self.updates, _ = optimize(clone_program(program), feed_names, fetch_names, absent_feeds)
         super().__init__(made, feed_names, [*fetch_names, *self.updates.values()])
 
-    def start(self, feeds: Any, state: dict[str, np.ndarray]) -> Any:
-        session = super().start(feeds, state)
+    def start(self, feeds: Any, state: dict[str, np.ndarray], same: object = None) -> Any:
+        session = super().start(feeds, state, same)
         session.state_names = []
         if session.finished:
             state.update((name, session.env[new]) for name, new in self.updates.items())

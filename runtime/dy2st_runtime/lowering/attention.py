@@ -173,8 +173,8 @@ class _Attention:
         shared = n.maximum(matrices * self.m // TASKS // 8 * 8, SHARED_ROWS)
         most = k.let(n.minimum(n.minimum(most, shared), n.maximum(self.m, 1)), "most")
         wanted = k.let(n.maximum((self.m + most - 1) // most, 1), "wanted")
-        self.most = k.let(((self.m + wanted - 1) // wanted + 7) // 8 * 8, "most")  # blocks of one size, by whole tiles
-        blocks = k.let((self.m + self.most - 1) // n.maximum(self.most, 1), "blocks")
+        self.most = k.let(n.maximum(((self.m + wanted - 1) // wanted + 7) // 8 * 8, 1), "most")  # blocks of one size, by whole tiles
+        blocks = k.let((self.m + self.most - 1) // self.most, "blocks")
         if sums:
             wanted = PARTS // n.maximum(matrices, 1) if partial else n.as_expr(1, n.INDEX)
             self.parts = k.let(n.maximum(n.minimum(wanted, blocks), 1), "parts")

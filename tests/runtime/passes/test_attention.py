@@ -123,6 +123,15 @@ def test_blocks_and_parts(batch: tuple[int, ...]) -> None:
         alike_for_threads(lambda i=i: exe.run([feeds[name] for name in m.feeds])[i])  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (0, 0)])
+def test_nothing_is_shared_by_threads(rows: int, columns: int) -> None:
+    m = Heads(rows, columns)
+    out = m.attended(m.scores())
+    exe, feeds = Executable(clone_program(m.program), m.feeds, [out.name]), fed(m)
+    m.compare([out], feeds, exe)
+    alike_for_threads(lambda: exe.run([feeds[name] for name in m.feeds])[0])
+
+
 @pytest.mark.usefixtures("large")
 def test_the_gradient_is_that_of_finite_differences() -> None:
     m = Heads(5, 6, "float64")
