@@ -158,6 +158,8 @@ def as_before():
 
 @pytest.fixture(params=["versions", "none"])
 def kept(request, monkeypatch):
+    if request.param == "versions" and sys.version_info >= (3, 13):
+        pytest.skip("dicts have no versions there")
     if request.param == "none":
         monkeypatch.setattr(versions, "are_kept", lambda: False)
     return request.param == "versions"
@@ -226,6 +228,7 @@ def test_modes_of_gradients_count():
     np.testing.assert_allclose(gradient, net.parts[0].weight.grad.numpy(), rtol=1e-5)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
 def test_what_is_not_read_makes_no_trace_and_no_dict_is_asked_for_ever():
     """The globals of a script change at each step, as its results are among them."""
     net = Net()
@@ -243,6 +246,7 @@ def test_what_is_not_read_makes_no_trace_and_no_dict_is_asked_for_ever():
     assert len(static.concrete_programs) == 2
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
 def test_a_dict_that_changes_now_and_then_is_asked_on():
     net = Net()
     static, eager = settled(net)
@@ -253,6 +257,7 @@ def test_a_dict_that_changes_now_and_then_is_asked_on():
     assert any(d.holder is NAMES for d in static.concrete_program.outside._known.dicts)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
 def test_tensors_in_a_dict_that_changes_at_each_call():
     class Held(nn.Layer):
         def __init__(self):

@@ -2,7 +2,7 @@
 
 CPython gives a dict another number whenever that is done, whoever does it and in whatever way (PEP 509); no number is given twice. It is
 a word of the dict itself, behind the count of its entries. To look at thousands of them takes some microseconds, at what is in the dicts
-some hundreds. Versions of Python to come may have no such number (PEP 699), so the dicts of this process are asked whether they have.
+some hundreds. From Python 3.13 on there is no such number to rely on (PEP 699); before, the dicts of this process are asked for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import ctypes
 import functools
 import gc
 import sys
-import sysconfig
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -87,12 +86,13 @@ def _routines() -> tuple[Callable[[int], int], Callable[[int], int]]:
 @functools.cache
 def are_kept() -> bool:
     """Whether the dicts of this process have versions: each kind of change is tried on each kind of dict."""
-    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != WORD or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    # Python 3.13 sets attributes without a new number where their values are in the object
+    if sys.implementation.name != "cpython" or sys.version_info >= (3, 13) or ctypes.sizeof(ctypes.c_void_p) != WORD:
         return False
-    alone = _Plain()
-    shared = [_Plain() for _ in range(4)]  # their dicts have their keys in common
-    dicts: list[dict] = [{"a": 0}, dict.fromkeys(range(9)), OrderedDict(a=0), vars(alone), *map(vars, shared)]
-    return all(map(_changes_with_each, dicts)) and all(map(_changes_with_attributes, [alone, *shared, type("Own", (), {"a": 0})]))
+    # their dicts have their keys in common; as long as nothing but attributes is set, the values may be in the object (Python 3.13)
+    objects, fresh = [_Plain() for _ in range(5)], [_Plain() for _ in range(5)]
+    dicts: list[dict] = [{"a": 0}, dict.fromkeys(range(9)), OrderedDict(a=0), *map(vars, objects)]
+    return all(map(_changes_with_attributes, [*fresh, type("Own", (), {"a": 0})])) and all(map(_changes_with_each, dicts))
 
 
 class _Plain:
