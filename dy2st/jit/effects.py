@@ -117,14 +117,19 @@ class Changes:
 
     def _changed(self) -> list[Cell]:
         """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
-        cells = [c for c in self._tracer.root.changed() if self._results.was_there(c.target)]
+        numbers = {place_of(n.holder, n.entry): n for n in self._numbers}
+
+        def is_as_given(cell: Cell) -> bool:
+            """Whether it is a number that is fed: to write it back would undo what another thread has set meanwhile."""
+            number = numbers.get(place_of(cell.target, cell.entry)) if isinstance(cell, EntryCell) else None
+            now = None if number is None else cell.read()
+            return isinstance(now, Tensor) and now._value is number.variable  # type: ignore[union-attr]
+
+        cells = [c for c in self._tracer.root.changed() if self._results.was_there(c.target) and not is_as_given(c)]
         cells += [EntryCell(vars(p), name) for p in self._placeholders for name in attributes_of_tensor(p)]
         known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
-        for number in self._numbers:
-            now = number.holder.get(number.entry)
-            if place_of(number.holder, number.entry) not in known and not (isinstance(now, Tensor) and now._value is number.variable):
-                cells.append(EntryCell(number.holder, number.entry))
-        return cells
+        numbered = (EntryCell(n.holder, n.entry) for place, n in numbers.items() if place not in known)
+        return cells + [c for c in numbered if not is_as_given(c)]
 
     def _outside(self, t: Tensor) -> Tensor | int:
         """A tensor of the outside, or the position of an argument."""

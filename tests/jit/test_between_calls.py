@@ -109,3 +109,24 @@ def test_what_one_mode_keeps_is_no_matter_of_the_other():
         static(to_tensor([[float(i), 1.0]]))
         assert model.steps == i + 1
     assert len(model.forward.concrete_programs) == 3, model.forward.explain()
+
+
+def test_a_number_that_is_read_only_is_not_written_back():
+    """What another thread sets while a call runs stays."""
+    class Scaled(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.k, self.count = 2.0, 0
+
+        def forward(self, x):
+            self.count += 1
+            return x * self.k
+
+    net = Scaled()
+    static = jit.to_static(net.forward)
+    for net.k in (2.0, 9.0, 3.0):
+        static(to_tensor([1.0]))
+    trace = static.concrete_program
+    assert {number.entry for number in trace.numbers} == {"k", "count"}
+    assert [cell.entry for cell, _ in trace.effects.cells] == ["count"]
+    assert net.count == 3
