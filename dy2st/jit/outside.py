@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-from dy2st_runtime.executor import versions, versions_of
+from dy2st_runtime.executor import has_versions, versions, versions_of
 
 from ..convert.cells import OuterVariable
 from ..convert.places import LENGTH, ORDER, AttributeVariable, Inside, Place
@@ -111,7 +111,7 @@ class Outside:
     def _first_look(self, trace: ConcreteProgram) -> View | Reason:
         self._looks += 1
         found = None
-        if self._looks >= SETTLED:
+        if self._looks >= SETTLED and has_versions():
             dicts, others, all_in_dicts = _by_dict(trace)
             # before anything is looked at: what changes meanwhile has changed at the next look
             found = versions_of([d.holder for d in dicts])

@@ -26,13 +26,22 @@ def runs_native() -> bool:
     return f"{__name__}.executable" in sys.modules
 
 
-def versions_of(dicts: Sequence[dict]) -> Any:
-    """The versions of dicts now (see `versions.Versions`); None where Python has none, or nothing runs natively that could look at them."""
+def has_versions() -> bool:
+    """Whether Python gives dicts versions, and something runs natively that can look at them."""
     if not runs_native():
-        return None
-    from .versions import Versions, are_kept
+        return False
+    from .versions import are_kept
 
-    return Versions(dicts) if are_kept() else None
+    return are_kept()
+
+
+def versions_of(dicts: Sequence[dict]) -> Any:
+    """The versions of dicts now (see `versions.Versions`); None if there are none."""
+    if not has_versions():
+        return None
+    from .versions import Versions
+
+    return Versions(dicts)
 
 
 def identities_of(objects: Sequence[Any]) -> Any:
