@@ -7,7 +7,7 @@ import types
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from dy2st_runtime.ir import Variable
@@ -22,7 +22,6 @@ from .conversions import conversion_of
 from .dicts import StagedDict
 from .frames import Frame
 from .holders import is_holder, is_of_a_call, parts_of
-from .names import is_in_class, names_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import is_generated_name, variable_values
@@ -41,6 +40,11 @@ def _ours() -> frozenset[str]:
 
 def _held_by_all(containers: Iterable[Any]) -> Iterable[Any]:
     return (v for c in containers for v in held_by(c.copy() if isinstance(c, OuterVariable) else c))
+
+
+def _place_given(x: Any, name: str) -> tuple[int, str]:
+    """Identifies an attribute of a tensor or a class, in whatever way code comes to it."""
+    return id(x if isinstance(x, type) else vars(x)), name
 
 
 class Watcher:
@@ -94,8 +98,8 @@ class Watcher:
         self._forgotten: list[Any] = []  # kept, as its ids must not be those of others
         self._classes: dict[int, type] = {}
         self._arguments: dict[int, AttributeVariable] = {}
-        self._givers: dict[int, frozenset[str]] = {}
         self._given: dict[tuple[int, str], AttributeVariable] = {}
+        self._looked_at = 0  # of the places outside, for what may be given attributes
         self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
 
     def watch(self, *values: Any) -> None:
@@ -128,6 +132,8 @@ class Watcher:
                 self.met.append(c)
             else:
                 self._forgotten.append(self._containers.pop(id(c)))
+                if isinstance(c, AttributeVariable):
+                    self._given.pop(_place_given(c.holder, c.name), None)
 
     def _watch_new_attributes_of(self, function: types.FunctionType) -> None:
         """Of a function that has no attributes yet."""
@@ -171,6 +177,8 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
+        if self.reach.given:
+            self.give(self._all_held())
         held = (v for v in variable_values() if type(v) not in LEAVES)
         self.watch(*(v for v in held if is_container(v) or is_holder(v) or is_plain_object(v)))
         # a list or an object that has been made since, and put into an attribute of a layer or a variable outside
@@ -179,6 +187,14 @@ class Watcher:
         inside = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
         new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
+
+    def _all_held(self) -> Iterable[Any]:
+        """What variables of the traced functions and what is watched hold now, and what is in places outside that have come since, but
+        for classes."""
+        places = list(islice(self.reach.places.values(), self._looked_at, None))
+        self._looked_at += len(places)
+        outside = (place.now() for place in places if not place.is_computed)
+        return [x for x in (*variable_values(), *_held_by_all(self.containers), *outside) if not isinstance(x, type)]
 
     def begin(self) -> None:
         """The function is about to run: what there is now is no object of the trace."""
@@ -247,22 +263,29 @@ class Watcher:
             self._arguments[id(error)] = variable = AttributeVariable("args", error)
             self._containers[id(variable)] = variable
 
-    def give(self, code: types.CodeType, values: Iterable[Any]) -> None:
-        """A function of the user is called with these arguments. Of tensors and classes of libraries, which have no attributes of the
-        user's else, those are state that it may give them."""
-        for name in self._givers.get(id(code), ()):
-            for x in values:
-                if isinstance(x, Tensor) or (isinstance(x, type) and self.reach.is_foreign_class(x)):
-                    self.give_attribute(x, name)
+    def give(self, values: Iterable[Any]) -> None:
+        """Of tensors among these values, and in what they hold, those attributes are state that code may give them; and of classes of
+        libraries among them."""
+        names = self.reach.given - OF_TENSORS
+        if not names:
+            return
+        values = list(values)
+        holders: dict[int, Any] = {}
+        found = [values, *map(held_by, containers_of(*values, holders=holders)), *(x for x in holders.values() if isinstance(x, tuple))]
+        tensors = [x for x in chain.from_iterable(found) if isinstance(x, Tensor)]
+        for x in (*tensors, *(x for x in values if isinstance(x, type) and self.reach.is_foreign_class(x))):
+            for name in names:
+                self.give_attribute(x, name)
 
     def give_attribute(self, x: Any, name: str) -> None:
         """An attribute of a tensor, or of a class of a library, is about to change, for the first time it may be."""
-        place = id(x if isinstance(x, type) else vars(x)), name
-        if name in OF_TENSORS or place in self._given or place in self.outer_variables:
+        place = _place_given(x, name)
+        made = x._value.block if isinstance(x, Tensor) and isinstance(x._value, Variable) else None
+        is_known = isinstance(x, Tensor) and made is None and name in vars(x)  # which is state as one of the outside
+        if name in OF_TENSORS or is_known or place in self._given or place in self.outer_variables:
             return
         self._given[place] = variable = AttributeVariable(name, x)
-        self._containers[id(variable)] = variable
-        made = x._value.block if isinstance(x, Tensor) and isinstance(x._value, Variable) else None
+        self._meet(variable)
         if made is None:
             self.root.add([variable])
         for frame in self.frames:
@@ -274,10 +297,6 @@ class Watcher:
         if id(function) in self.functions:
             return
         self.functions[id(function)] = function
-        names = names_of(function.__code__)
-        given = names.given if is_in_class(function.__qualname__) else names.given | names.given_first
-        if given - OF_TENSORS:
-            self._givers[id(function.__code__)] = given - OF_TENSORS
         if self.is_inner(function):
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
             defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
@@ -295,8 +314,11 @@ class Watcher:
 
     def watch_reached(self, *values: Any) -> None:
         """What the functions called so far may change of what can be reached from these values is state."""
-        owned = len(self.reach.owners)
+        owned, given = len(self.reach.owners), len(self.reach.given)
         self.reach.add(*values)
+        if len(self.reach.given) > given:
+            self._looked_at = 0
+            self.give(self._all_held())
         for x in list(islice(self.reach.objects.values(), self._converted, None)):
             self.special.convert(x if isinstance(x, type) else type(x))
         self._converted = len(self.reach.objects)

@@ -75,7 +75,7 @@ def test_attributes_that_are_set_are_state():
         assert values(static.last) == values(eager.last)
 
 
-def test_a_new_attribute_with_a_value_of_the_run_is_refused():
+def test_a_new_attribute_with_a_value_of_the_run():
     w = Parameter(np.array([1.0, 2.0], np.float32))
 
     @jit.to_static
@@ -83,13 +83,23 @@ def test_a_new_attribute_with_a_value_of_the_run_is_refused():
         w.last = x * 2
         return x * w
 
+    for numbers in ([1.0, 2.0], [3.0, 4.0]):
+        assert values(f(tensor(*numbers))) == values(tensor(*numbers) * w)
+        assert values(w.last) == [2 * n for n in numbers]
+
+
+def test_a_new_attribute_under_a_name_that_no_code_has_is_refused():
+    w, parts = Parameter(np.array([1.0, 2.0], np.float32)), ["la", "st"]
+
+    @jit.to_static
+    def f(x):
+        object.__setattr__(w, "".join(parts), x * 2)
+        return x * w
+
     with pytest.raises(StagedValueError, match="the attribute 'last', which a tensor outside does not have yet") as caught:
         f(tensor(1.0, 2.0))
     assert caught.value.location is not None
     assert not hasattr(w, "last")
-    w.last = None
-    f(tensor(1.0, 2.0))
-    assert values(w.last) == [2.0, 4.0]
 
 
 # ---- tensors of the call ----
@@ -174,6 +184,51 @@ def by_names_of_the_run(x):
     return y, hasattr(y, "flag")
 
 
+def given_to_an_item_by_a_helper(x):
+    rows = [x * 2, x]
+    if x.sum() > 0:
+        mark_first(rows)
+    return hasattr(rows[0], "flag")
+
+
+def mark_first(rows):
+    rows[0].flag = True
+
+
+def given_by_a_function_inside(x):
+    y = x * 2
+
+    def inner():
+        y.flag = True
+
+    if x.sum() > 0:
+        inner()
+    return hasattr(y, "flag")
+
+
+class Holding:
+    def __init__(self, t):
+        self.t = t
+
+    def mark(self):
+        self.t.flag = True
+
+
+def given_to_an_attribute(x):
+    held = Holding(x * 2)
+    if x.sum() > 0:
+        held.mark()
+    return hasattr(held.t, "flag")
+
+
+def given_in_a_python_loop(x):
+    rows = {"a": (x * 2, x * 3)}
+    if x.sum() > 0:
+        for t in rows["a"]:
+            t.flag = True
+    return [hasattr(t, "flag") for t in rows["a"]]
+
+
 def shown(result):
     if isinstance(result, (list, tuple)):
         return [shown(r) for r in result]
@@ -187,6 +242,7 @@ def shown(result):
 @pytest.mark.parametrize("f", [
     given_a_result, given_a_result_by_a_helper_in_some_runs, given_a_result_by_a_method_in_some_runs, given_an_argument,
     given_an_argument_in_some_runs, set_in_some_runs, given_a_local_of_a_branch, changed_in_a_loop, by_names_of_the_run,
+    given_to_an_item_by_a_helper, given_by_a_function_inside, given_to_an_attribute, given_in_a_python_loop,
 ])  # fmt: skip
 def test_what_tensors_of_the_call_are_given(f):
     static = jit.to_static(f)
@@ -223,6 +279,36 @@ def test_a_tensor_outside_that_a_helper_gives_an_attribute_in_some_runs():
     assert not hasattr(kept, "flag")
     f(tensor(1.0))
     assert kept.flag == 3
+
+
+KEPT = tensor(1.0)
+
+
+def mark_kept():
+    KEPT.flag = 3
+
+
+def given_a_global(x):
+    if x.sum() > 0:
+        KEPT.flag = 3
+    return hasattr(KEPT, "flag")
+
+
+def given_a_global_by_a_helper(x):
+    if x.sum() > 0:
+        mark_kept()
+    return hasattr(KEPT, "flag")
+
+
+@pytest.mark.parametrize("f", [given_a_global, given_a_global_by_a_helper])
+@pytest.mark.parametrize("numbers", [(1.0, -1.0, 1.0), (-1.0, 1.0, -1.0)])
+def test_a_global_tensor_that_is_given_an_attribute_in_some_runs(f, numbers):
+    seen = []
+    for g in (f, jit.to_static(f)):
+        vars(KEPT).pop("flag", None)
+        seen.append([(g(tensor(n)), getattr(KEPT, "flag", None)) for n in numbers])
+    vars(KEPT).pop("flag", None)
+    assert seen[0] == seen[1]
 
 
 def test_a_class_of_a_library_that_a_helper_gives_an_attribute_in_some_runs():
