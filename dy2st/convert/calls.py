@@ -235,7 +235,9 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict, tuple):
         return _container_method(owner, f.__name__)
-    if tracer is not None and (isinstance(owner, str) or any(f is g for g in _MAKING_TEXTS)):
+    if tracer is not None and any(f is g for g in _MAKING_TEXTS):
+        return lambda *args, **kwargs: text(f(*args, **kwargs))
+    if tracer is not None and isinstance(owner, str):
         return lambda *args, **kwargs: text(with_fresh(f, *args, **kwargs))
     if tracer is not None:
         if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
@@ -249,11 +251,11 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     return functools.partial(with_fresh, found) if takes_all else found
 
 
-# what makes a text of anything, which may hold tensors
+# what makes a text of anything, which may hold tensors; they only look at iterators
 _MAKING_TEXTS = (str, repr, ascii, format)
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
 _TAKING_ALL = (set, frozenset, bytes, bytearray)
-_OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, repr, str, format, hash, callable)
+_OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, hash, callable)
 
 
 # what the functions of NumPy are called here, where that is another name

@@ -84,7 +84,7 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
     if original.__module__ and original.__module__.startswith("dy2st."):
         return f(*args, **kwargs)  # a layer of ours in a layer: what is recursive comes by a function of the user's
     code, arguments = original.__code__, (args, kwargs)
-    tracer.give((*args, *kwargs.values()))
+    tracer.give_classes((*args, *kwargs.values()))
     for staged in reversed(tracer.staged):
         if staged.code is code and admits(staged.values, arguments, staged.general):
             return staged.call(arguments)

@@ -7,7 +7,7 @@ import types
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from dy2st_runtime.ir import Variable
@@ -177,8 +177,6 @@ class Watcher:
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
-        if self.reach.given:
-            self.give(self._all_held())
         held = (v for v in variable_values() if type(v) not in LEAVES)
         self.watch(*(v for v in held if is_container(v) or is_holder(v) or is_plain_object(v)))
         # a list or an object that has been made since, and put into an attribute of a layer or a variable outside
@@ -187,14 +185,7 @@ class Watcher:
         inside = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
         new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
-
-    def _all_held(self) -> Iterable[Any]:
-        """What variables of the traced functions and what is watched hold now, and what is in places outside that have come since, but
-        for classes."""
-        places = list(islice(self.reach.places.values(), self._looked_at, None))
-        self._looked_at += len(places)
-        outside = (place.now() for place in places if not place.is_computed)
-        return [x for x in (*variable_values(), *_held_by_all(self.containers), *outside) if not isinstance(x, type)]
+        self._give_tensors()
 
     def begin(self) -> None:
         """The function is about to run: what there is now is no object of the trace."""
@@ -263,19 +254,30 @@ class Watcher:
             self._arguments[id(error)] = variable = AttributeVariable("args", error)
             self._containers[id(variable)] = variable
 
-    def give(self, values: Iterable[Any]) -> None:
-        """Of tensors among these values, and in what they hold, those attributes are state that code may give them; and of classes of
-        libraries among them."""
+    def _give_tensors(self) -> None:
+        """Of tensors that variables of the traced functions, what is watched, and places outside hold, those attributes are state that code
+        may give them."""
         names = self.reach.given - OF_TENSORS
         if not names:
             return
-        values = list(values)
-        holders: dict[int, Any] = {}
-        found = [values, *map(held_by, containers_of(*values, holders=holders)), *(x for x in holders.values() if isinstance(x, tuple))]
-        tensors = [x for x in chain.from_iterable(found) if isinstance(x, Tensor)]
-        for x in (*tensors, *(x for x in values if isinstance(x, type) and self.reach.is_foreign_class(x))):
-            for name in names:
-                self.give_attribute(x, name)
+        places = list(islice(self.reach.places.values(), self._looked_at, None))
+        self._looked_at += len(places)
+        outside = (place.now() for place in places if not place.is_computed)
+        left = [*variable_values(), *_held_by_all(self.containers), *outside]
+        while left:
+            x = left.pop()
+            if isinstance(x, tuple):
+                left += x
+            elif isinstance(x, Tensor):
+                for name in names:
+                    self.give_attribute(x, name)
+
+    def give_classes(self, values: Iterable[Any]) -> None:
+        """The same of classes of libraries among the arguments of a function that is called."""
+        for x in values:
+            if isinstance(x, type) and self.reach.is_foreign_class(x):
+                for name in self.reach.given:
+                    self.give_attribute(x, name)
 
     def give_attribute(self, x: Any, name: str) -> None:
         """An attribute of a tensor, or of a class of a library, is about to change, for the first time it may be."""
@@ -318,7 +320,7 @@ class Watcher:
         self.reach.add(*values)
         if len(self.reach.given) > given:
             self._looked_at = 0
-            self.give(self._all_held())
+            self._give_tensors()
         for x in list(islice(self.reach.objects.values(), self._converted, None)):
             self.special.convert(x if isinstance(x, type) else type(x))
         self._converted = len(self.reach.objects)

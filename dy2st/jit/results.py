@@ -152,6 +152,8 @@ class Results:
         if id(value) in self._tracer.originals or not value.is_symbolic:
             return Constant(value)
         attributes = attributes_of_tensor(value)
+        if attributes and value._kinds is not None:
+            raise value._kinds.fail("it has attributes")
         if attributes and id(value) not in self._above:
             mark = self._mark(value)
             self._above.add(id(value))

@@ -85,7 +85,16 @@ def handed_to_a_recursive_function(x):
 
 P, N, BIG, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [1e4, 1.0], [float("inf"), 1.0]
 
+def of_an_iterator(x):
+    numbers, seen = iter([1, 2, 3]), 0
+    for v in x:
+        if v > 0:
+            seen += len([str(numbers), repr(numbers)])
+    return seen, next(numbers)
+
+
 CASES = [
+    (of_an_iterator, [(P,), (N,)], 1),
     (functions_of_math, [(P,), (N,), (INF,)], 1),
     (logarithms, [(P,), (N,)], 1),
     (of_a_tensor, [(P,), (N,)], 1),

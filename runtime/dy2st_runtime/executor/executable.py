@@ -31,7 +31,6 @@ from .plan import Plan, make_plan
 RNG = "@RNG@"
 
 
-
 _making = threading.Lock()
 
 

@@ -15,7 +15,6 @@ _ITEMS = 3 * WORD
 """Of the address of its items in a list: behind the reference count, the class, and the length."""
 
 
-
 class Identities:
     """Who some objects are, without keeping them alive: it says something only as long as none of them is gone.
 

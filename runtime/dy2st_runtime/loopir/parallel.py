@@ -155,7 +155,7 @@ def cost(body: list[Any], indices: Sequence[str] = ()) -> n.Expr:
 
 
 def _known(e: n.Expr, inside: dict[str, n.Expr | None]) -> n.Expr | None:
-    """An expression that a number is, or is not larger than,, on what is known before the loop; None if there is none."""
+    """An expression that a number is, or is not larger than, on what is known before the loop; None if there is none."""
     if isinstance(e, n.Name) and e.name in inside:
         value = inside[e.name]
         return None if value is None else _known(value, inside)

@@ -467,3 +467,9 @@ def list_of_what_may_be_none_or_a_list_that_grows(x):
     else:
         rows = [row]
     return rows
+
+
+def attribute_of_a_tensor_or_a_number(x):
+    y = x if x.sum() > 0 else 3
+    y.flag = 1
+    return y  # error: 'the value of the expression' is float32[2] on one path and a Python int on the other
