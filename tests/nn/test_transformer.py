@@ -97,6 +97,16 @@ def test_scaled_dot_product_attention():
     agree(Net(), [(q, k, v), (q[:1, :2], k[:1, :3], v[:1, :3])], spec=[[None, None, 3, 5]] * 3)
 
 
+def test_scaled_dot_product_attention_of_an_open_head_size():
+    """The factor of the scores is the run's; without elements in a head there are no scores, and no division by zero."""
+    for options in ({}, {"is_causal": True}):
+        inputs = [[normal(2, n, 3, size, seed=n) for n in (4, 6, 6)] for size in (5, 7, 1)]
+        agree(Attends(**options), inputs, spec=[[None, None, None, None]] * 3)
+    empty = Tensor(np.zeros((1, 2, 1, 0), np.float32))
+    values = Tensor(np.array([1.0, 3.0], np.float32).reshape(1, 2, 1, 1))
+    assert F.scaled_dot_product_attention(empty, empty, values).numpy().ravel().tolist() == [2.0, 2.0]
+
+
 @pytest.mark.parametrize("before", [False, True])
 def test_layers_against_numpy(before):
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2, 8, normalize_before=before), 2)

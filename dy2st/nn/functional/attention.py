@@ -28,13 +28,19 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any, p: float, train
         mask: broadcasts with [batch, heads, queries, keys]; see `additive_mask`; or None.
         p: the probability with which a weight is dropped in training.
     """
-    scores = linalg.matmul(math.scale(query, 1.0 / _math.sqrt(query._value.shape[-1])), key, transpose_y=True)
+    scores = linalg.matmul(math.scale(query, _inverse_root(query)), key, transpose_y=True)
     if mask is not None:
         scores = scores + additive_mask(mask, scores.dtype)
     weights = activation.softmax(scores)
     if p > 0:
         weights = dropout(weights, p, training=training)
     return linalg.matmul(weights, value), weights
+
+
+def _inverse_root(query: Tensor) -> float | Tensor:
+    """1 / sqrt(head size): a float, or a tensor where only the run knows the size (or it is 0)."""
+    size = query._value.shape[-1]
+    return 1.0 / _math.sqrt(size) if size > 0 else math.rsqrt(as_tensor(query.shape[-1], query.dtype))
 
 
 def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
