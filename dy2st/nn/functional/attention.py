@@ -28,7 +28,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any, p: float, train
         mask: broadcasts with [batch, heads, queries, keys]; see `additive_mask`; or None.
         p: the probability with which a weight is dropped in training.
     """
-    scores = linalg.matmul(math.scale(query, _inverse_root(query)), key, transpose_y=True)
+    scores = linalg.matmul(_scaled(query), key, transpose_y=True)
     if mask is not None:
         scores = scores + additive_mask(mask, scores.dtype)
     weights = activation.softmax(scores)
@@ -37,10 +37,12 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any, p: float, train
     return linalg.matmul(weights, value), weights
 
 
-def _inverse_root(query: Tensor) -> float | Tensor:
-    """1 / sqrt(head size): a float, or a tensor where only the run knows the size (or it is 0)."""
+def _scaled(query: Tensor) -> Tensor:
+    """query / sqrt(head size), where only the run may know the size, or it may be 0."""
     size = query._value.shape[-1]
-    return 1.0 / _math.sqrt(size) if size > 0 else math.rsqrt(as_tensor(query.shape[-1], query.dtype))
+    if size > 0:
+        return math.scale(query, 1.0 / _math.sqrt(size))
+    return math.multiply(query, math.rsqrt(as_tensor(query.shape[-1], query.dtype)))
 
 
 def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
