@@ -17,7 +17,33 @@ from ..ops.registry import TensorType
 from .rewrite import all_blocks
 
 Shape = tuple[Any, ...]
-Shapes = dict[str, Shape]
+Facts = dict[Any, Any]
+"""Key of a dim → a dim that it is known to equal; what identifies another check → True, if it has been made."""
+
+
+class Shapes(dict[str, Shape]):
+    """The shape of each variable, as it is known where the variable is defined.
+
+    Attributes:
+        facts: key of a dim → the number of the check, and what the dim is known to equal behind it. Checks of ops of a root block
+            only: these have been made wherever anything behind them runs.
+        known: for each variable how many of these checks are made before it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: dict[Any, tuple[int, Any]] = {}
+        self.known: dict[str, int] = {}
+
+    def seen_from(self, a: str, b: str) -> Shape:
+        """The shape of `a` as it is known where `b` is defined."""
+        known = self.known.get(b, 0)
+        return tuple(self._dim(d, known) for d in self[a]) if known > self.known.get(a, 0) else self[a]
+
+    def _dim(self, dim: Any, known: int) -> Any:
+        number, other = self.facts.get(_key(dim), (known, None))
+        return dim if number >= known else self._dim(other, known)
+
 
 _MAX_EXPRESSION = 200
 """Longest key of a symbolic dim, as text; beyond it a dim gets a symbol of its own."""
@@ -64,7 +90,8 @@ def may_differ(program: Program) -> set[int]:
 def _analysis(program: Program) -> _Analysis:
     found = _Analysis()
     for root in program.roots:
-        found.block(root, {})
+        found.root = {}
+        found.block(root, found.root)
     return found
 
 
@@ -76,8 +103,8 @@ def same_dim(a: Any, b: Any) -> bool:
 
 
 def same_shape(shapes: Shapes, a: str, b: str) -> bool:
-    """Whether two variables provably have equal shapes."""
-    return a in shapes and b in shapes and equal(shapes[a], shapes[b])
+    """Whether two variables provably have equal shapes, as it is known where the later of them is defined."""
+    return a in shapes and b in shapes and equal(shapes.seen_from(a, b), shapes.seen_from(b, a))
 
 
 def equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
@@ -85,13 +112,10 @@ def equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(map(same_dim, a, b))
 
 
-Facts = dict[Any, Any]
-"""Key of a dim → a dim that it is known to equal; what identifies another check → True, if it has been made."""
-
-
 class _Analysis:
     def __init__(self) -> None:
-        self.shapes: Shapes = {}
+        self.shapes = Shapes()
+        self.root: Facts = {}
         self.unproven: set[int] = set()
         self.nowhere: set[str] = set()  # names that are absent wherever they are defined: any shape fits
 
@@ -135,7 +159,7 @@ class _Analysis:
             if not _is_proven(facts, kind, a, b):
                 self.unproven.add(id(op))
             if kind == "eq":
-                _learn(facts, a, b)
+                self._learn(facts, a, b)
             else:
                 facts[_asked(kind, a, b)] = True
         for slot, t in zip(op.record.output_slots, outs, strict=False):
@@ -144,6 +168,16 @@ class _Analysis:
                 # what `infer` says of an array is about one entry
                 self._declare(block.var(name), one.shape if one.kind == "dense" else None, facts)
 
+    def _learn(self, facts: Facts, a: Any, b: Any) -> None:
+        a, b = _known(facts, a), _known(facts, b)
+        if same_dim(a, b) or (isinstance(a, int) and isinstance(b, int)):
+            return
+        if isinstance(b, int) or (isinstance(a, n.Expr) and len(repr(b.key)) < len(repr(a.key))):
+            a, b = b, a
+        facts[_key(b)] = a
+        if facts is self.root:
+            self.shapes.facts[_key(b)] = len(self.shapes.facts), a
+
     def _type(self, v: Variable, facts: Facts) -> TensorType:
         return TensorType(v.dtype, tuple(_known(facts, d) for d in self.shape(v)), v.kind)
 
@@ -151,6 +185,7 @@ class _Analysis:
         """The shape of an output: what is declared, else what `infer` says, else a symbol."""
         own = _own(v)
         self.nowhere.discard(v.name)
+        self.shapes.known[v.name] = len(self.shapes.facts)
         if shape is None or len(shape) != len(own):
             self.shapes[v.name] = own
             return
@@ -271,12 +306,3 @@ def _is_proven(facts: Facts, kind: str, a: Any, b: Any) -> bool:
     if kind in ("eq", "broadcast") and same_dim(_known(facts, a), _known(facts, b)):
         return True
     return _asked(kind, a, b) in facts
-
-
-def _learn(facts: Facts, a: Any, b: Any) -> None:
-    a, b = _known(facts, a), _known(facts, b)
-    if same_dim(a, b) or (isinstance(a, int) and isinstance(b, int)):
-        return
-    if isinstance(b, int) or (isinstance(a, n.Expr) and len(repr(b.key)) < len(repr(a.key))):
-        a, b = b, a
-    facts[_key(b)] = a

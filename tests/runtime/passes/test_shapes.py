@@ -29,6 +29,7 @@ def test_a_check_is_known_to_hold_afterwards() -> None:
     after = m.b.relu(y)
     assert equal(m, x, after)
     assert not equal(m, x, before)
+    assert equal(m, before, after)  # where the later of them is defined
 
 
 def test_a_check_in_a_branch_holds_only_there() -> None:

@@ -127,6 +127,18 @@ def test_two_sizes_that_merely_are_both_open() -> None:
     assert not simplify(m.program, frozenset({z.name}))
 
 
+def test_sizes_that_a_check_between_their_definitions_says_are_equal() -> None:
+    m = Made()
+    x, y, other = m.data("x", [-1, 3]), m.data("y", [2, 3]), m.data("other", [-1, 3])
+    h = m.b.exp(x)
+    d = m.b.op("sum", X=[h, y])  # raises unless x has two rows
+    z = m.b.add(m.b.op("sum_like", X=d, Y=h), m.b.op("sum_like", X=d, Y=other))
+    after = clone_program(m.program)
+    simplify(after, frozenset({z.name}))
+    assert [op.input("Y") for op in after.global_block().ops if op.type == "sum_like"] == [[other.name]]
+    m.compare([z], {"x": np.ones((2, 3), "f"), "y": np.ones((2, 3), "f"), "other": np.ones((1, 3), "f")})
+
+
 def test_fetches_keep_their_names() -> None:
     m = Made()
     y = m.b.op("assign", X=m.data("x", [3]))
