@@ -4,39 +4,45 @@ from __future__ import annotations
 
 import types
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import StructureError
 from ..tensor import Tensor
 from ..tensor.location import user_location
-from .attributes import require_asked
+from .attributes import MISSING, require_asked
 from .containers import copied, put
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .names import names_of
 from .undefined import Undefined, Unread
 
 
-class OuterVariable(MutableMapping):
+class OuterVariable:
     """A global variable, or one of a function around, that a function assigns: like a dict with this one entry.
+
+    It is no `Mapping`: whether something is one of a class with that base is asked in Python, and this is asked of all that is watched.
 
     Attributes:
         holder, entry: the namespace and the name of a global; the cell and None for a variable of a function.
+        now: asks for the value, `MISSING` where there is none.
     """
+
+    entry: str | None
+    now: Callable[[], Any]
 
     def __init__(self, name: str, holder: dict | types.CellType):
         self.name, self.holder = name, holder
-        self.entry = name if isinstance(holder, dict) else None
+        if isinstance(holder, dict):  # a subclass may have another `get`
+            self.entry, self.now = name, partial(dict.get.__get__(holder), name, MISSING)
+        else:
+            self.entry, self.now = None, partial(contents_of, holder)
 
     def __getitem__(self, name: str) -> Any:
-        if name != self.name:
+        value = self.get(name, MISSING)
+        if value is MISSING:
             raise KeyError(name)
-        if isinstance(self.holder, dict):
-            return self.holder[name]
-        try:
-            return self.holder.cell_contents
-        except ValueError:
-            raise KeyError(name) from None
+        return value
 
     def __setitem__(self, name: str, value: Any) -> None:
         if isinstance(self.holder, dict):
@@ -50,18 +56,43 @@ class OuterVariable(MutableMapping):
         else:
             del self.holder.cell_contents
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.copy()
+
     def __iter__(self) -> Iterator[str]:
-        if self.get(self.name, self) is not self:
-            yield self.name
+        return iter(self.copy())
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self.copy())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        value = self.now() if name == self.name else MISSING
+        return default if value is MISSING else value
+
+    def pop(self, name: str, default: Any = None) -> Any:
+        value = self.get(name, MISSING)
+        if value is MISSING:
+            return default
+        del self[name]
+        return value
 
     def copy(self) -> dict[str, Any]:
-        try:
-            return {self.name: self[self.name]}
-        except KeyError:
-            return {}
+        value = self.now()
+        return {} if value is MISSING else {self.name: value}
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        return self.copy().items()
+
+    def values(self) -> Iterable[Any]:
+        return self.copy().values()
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What is in a cell, or `MISSING`."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def place_of(holder: Any, entry: Any) -> tuple:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class Need(enum.Enum):
-    """Whether a value needs a gradient."""
+    """Whether a value needs a gradient; STOPPED: it has stopped one (`stop_gradient = True`), which eagerly could be let through again."""
 
     NEVER = "never"
+    STOPPED = "stopped"
     SOMETIMES = "sometimes"
     ALWAYS = "always"
 
@@ -29,6 +30,8 @@ class Need(enum.Enum):
 def either(*needs: Need | None) -> Need | None:
     """That of a value which is one of several; None stands for what nobody asks, as a number."""
     found = {n for n in needs if n is not None}
+    if found == {Need.NEVER, Need.STOPPED}:
+        return Need.STOPPED
     return Need.SOMETIMES if len(found) > 1 else next(iter(found), None)
 
 
@@ -38,10 +41,11 @@ class Needs:
 
     def __init__(self) -> None:
         self._sometimes: set[str] = set()
+        self._stopped: set[str] = set()
 
     def of_variable(self, v: Variable) -> Need:
         if v.stop_gradient:
-            return Need.NEVER
+            return Need.STOPPED if v.name in self._stopped else Need.NEVER
         return Need.SOMETIMES if v.name in self._sometimes else Need.ALWAYS
 
     def of(self, x: Any) -> Need | None:
@@ -59,7 +63,8 @@ class Needs:
 
     def _of_entries(self, needs: Iterable[Need | None]) -> Need:
         # a list has one variable for all its entries, and one without entries says nothing of those that it gets
-        return Need.NEVER if set(needs) <= {Need.NEVER, None} else Need.ALWAYS
+        found = set(needs) - {Need.NEVER, None}
+        return (Need.STOPPED if found else Need.NEVER) if found <= {Need.STOPPED} else Need.ALWAYS
 
     def joined(self, kind: str, *needs: Need | None) -> Need | None:
         """That of what is one of these; `kind` is "array" for lists."""
@@ -71,9 +76,16 @@ class Needs:
 
     def give(self, v: Variable, need: Need | None) -> None:
         """Gives a new variable what it needs."""
-        v.stop_gradient = need in (None, Need.NEVER) or not v.dtype.startswith("float")
+        v.stop_gradient = need in (None, Need.NEVER, Need.STOPPED) or not v.dtype.startswith("float")
         if need is Need.SOMETIMES:
             self._sometimes.add(v.name)
+        elif need is Need.STOPPED:
+            self._stopped.add(v.name)
+
+    def moved(self, inputs: Iterable[Variable], outputs: Iterable[Variable]) -> None:
+        """Variables that have others, which no gradient flows to, as entries, or are such entries."""
+        if self._stopped and any(self.of_variable(v) is Need.STOPPED for v in inputs):
+            self._stopped.update(v.name for v in outputs)
 
     def computed(self, inputs: Sequence[Variable], outputs: Iterable[Variable]) -> None:
         """Variables that an op has made of others: they need a gradient where one of those does."""

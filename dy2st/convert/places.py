@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .attributes import MISSING, defined, dict_of, held, put, remove
-from .cells import OuterVariable
+from .cells import OuterVariable, contents_of
 from .containers import copied
 
 LENGTH = object()
@@ -26,12 +26,7 @@ class AttributeVariable(OuterVariable):
 
     def __init__(self, name: str, holder: Any):
         self.name, self.holder, self.entry = name, holder, name
-
-    def __getitem__(self, name: str) -> Any:
-        found = held(self.holder, name)
-        if found is MISSING:
-            raise KeyError(name)
-        return found
+        self.now = functools.partial(vars(holder).get, name, MISSING) if isinstance(holder, type) else functools.partial(held, holder, name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         put(self.holder, name, value)
@@ -94,25 +89,18 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
     if entry is CODE:
         return functools.partial(operator.attrgetter("__code__", "__defaults__", "__kwdefaults__"), holder)
     if isinstance(holder, types.CellType):
-        return functools.partial(_of_cell, holder)
+        return functools.partial(contents_of, holder)
     if isinstance(holder, (list, deque)):
         return functools.partial(_of_list, holder, entry)
     if isinstance(holder, dict):  # a subclass may have another `get`
         return functools.partial(dict.get.__get__(holder), entry, MISSING)
-    if isinstance(holder, AttributeVariable) and isinstance(holder.holder, type):
-        return functools.partial(vars(holder.holder).get, entry, MISSING)
+    if isinstance(holder, OuterVariable):
+        return holder.now
     return functools.partial(holder.get, entry, MISSING)
 
 
 def _keys(holder: dict | Inside) -> tuple:
     return tuple(holder.contents() if isinstance(holder, Inside) else holder)
-
-
-def _of_cell(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
 
 
 def _of_list(items: list | deque, i: int) -> Any:

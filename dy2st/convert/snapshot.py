@@ -1,7 +1,8 @@
 """`Snapshot`: what containers had in them at some moment, to tell what a branch or a loop body has changed, and to put it back.
 
 Each of these begins with a snapshot of everything that is watched, and asks several times what is new: of a large model, whose layers
-hold a thousand dicts, nearly all of them empty. So the plain dicts are compared all at once, and by halves where one has changed.
+hold a thousand dicts, nearly all of them empty. So the plain dicts are compared all at once, and by halves where one has changed;
+of variables and attributes of classes, of which a program may have hundreds, only their values.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
+from .attributes import MISSING
 from .cells import Cell, ContentsCell, EntryCell, ListCell, OrderCell, OuterVariable
 from .containers import BUILT_IN, copied, differ, put
 from .undefined import Undefined
@@ -27,10 +29,12 @@ class Snapshot:
     def __init__(self) -> None:
         # each with its copy, by id, in the order in which they were added
         self._saved: dict[int, tuple[Any, Any]] = {}
-        # the same apart: what was empty, dicts of Python's own classes with their copies, and the others
+        # the same apart: what was empty, dicts of Python's own classes with their copies, variables with their values, and the others
         self._empty: list[Any] = []
         self._dicts: list[dict] = []
         self._copies: list[dict] = []
+        self._variables: list[OuterVariable] = []
+        self._values: list[Any] = []
         self._others: list[tuple[Any, Any]] = []
 
     @staticmethod
@@ -42,6 +46,7 @@ class Snapshot:
     def add(self, containers: Iterable[Any], contents: Iterable[Any] = ()) -> None:
         """Remembers the contents of further containers; or these, which they had before."""
         saved, empty, dicts, copies, others = self._saved, self._empty, self._dicts, self._copies, self._others
+        variables, values = self._variables, self._values
         for c, given in zip_longest(containers, contents):
             kind = type(c)
             if kind in BUILT_IN and not (c if given is None else given):
@@ -51,6 +56,11 @@ class Snapshot:
                 old = c.copy() if given is None else given
                 dicts.append(c)
                 copies.append(old)
+            elif isinstance(c, OuterVariable):
+                value = c.now() if given is None else given.get(c.name, MISSING)
+                old = {} if value is MISSING else {c.name: value}
+                variables.append(c)
+                values.append(value)
             else:
                 old = copied(c) if given is None else given
                 others.append((c, old))
@@ -63,6 +73,8 @@ class Snapshot:
         kept = [(c, old) for c, old in zip(self._dicts, self._copies, strict=True) if c is not container]
         self._dicts, self._copies = [c for c, _ in kept], [old for _, old in kept]
         self._empty = [c for c in self._empty if c is not container]
+        variables = [(c, value) for c, value in zip(self._variables, self._values, strict=True) if c is not container]
+        self._variables, self._values = [c for c, _ in variables], [value for _, value in variables]
         self._others = [x for x in self._others if x[0] is not container]
         self.add([container])
 
@@ -97,6 +109,7 @@ class Snapshot:
         """The containers with other objects in them than then, or in another order, with what they had; some others may be among them."""
         touched = [id(c) for c in self._empty if c] if any(self._empty) else []
         touched += map(id, self._touched_dicts())
+        touched += [id(c) for c, value in zip(self._variables, self._values, strict=True) if c.now() is not value]
         touched += [id(c) for c, old in self._others if not _is_as_it_was(c, old)]
         if len(touched) < 2:
             return [self._saved[key] for key in touched]
@@ -163,9 +176,6 @@ def _is_as_it_was(container: Any, old: Any) -> bool:
     """The same of one container that is no plain dict: quickly, for those that nearly all are of. False says nothing."""
     if type(container) is list:
         return len(container) == len(old) and all(map(operator.is_, container, old))
-    if isinstance(container, OuterVariable):
-        now = container.copy()
-        return len(now) == len(old) and all(map(operator.is_, now.values(), old.values()))
     return type(container) is set and not container and not old
 
 

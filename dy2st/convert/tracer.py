@@ -36,7 +36,7 @@ from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
 from .lists import StagedList
 from .maybe_value import MaybeValue
-from .needs import Needs
+from .needs import Need, Needs
 from .optional import MaybeNone
 from .options import Options
 from .raised import Attempts
@@ -234,9 +234,11 @@ class Tracer(Watcher, ProgramRecorder):
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))
+        made = [v for out in outs for v in (out if isinstance(out, list) else [out]) if v is not None]
         if requires:
-            self.needs.computed(flat, [v for out in outs for v in (out if isinstance(out, list) else [out]) if v is not None])
+            self.needs.computed(flat, made)
         if op.type in ON_LISTS:
+            self.needs.moved(flat, made)
             self.aliases.passed(op.type, {slot.name: t for slot, t in zip(op.input_slots, ins, strict=True)}, results)
         return tuple(results)
 
@@ -497,6 +499,11 @@ class Tracer(Watcher, ProgramRecorder):
         if not stop and detached is v:
             tensor._value = attached
             return
+        if self.needs.of(tensor) is Need.STOPPED:
+            raise StagedValueError(
+                "gradients stop at the tensor since a branch, a loop or a list (stop_gradient = True), and cannot be let through again",
+                location=user_location(2), hint="use y.detach() where gradients are to stop, and y where they are to flow",
+            )  # fmt: skip
         before = dispatch.set_grad(False)
         try:
             new = dispatch.ops.op("assign", X=tensor)
@@ -504,6 +511,7 @@ class Tracer(Watcher, ProgramRecorder):
             dispatch.set_grad(before)
         if stop:
             self.detached[id(tensor)] = tensor, v, new._value
+            self.needs.give(new._value, Need.STOPPED)
         else:
             assert isinstance(new._value, Variable)
             self.new_leaves[new._value.name] = user_location(2)

@@ -209,7 +209,7 @@ class Watcher:
 
     def reachable(self) -> list[Any]:
         """What variables of the traced functions, and of those around them, hold now."""
-        return [*variable_values(), *(v for o in self.outer_variables.values() for v in dict(o).values())]
+        return [*variable_values(), *(v for o in self.outer_variables.values() for v in o.values())]
 
     def held_outside(self) -> list[Any]:
         """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""

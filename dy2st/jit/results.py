@@ -23,6 +23,7 @@ from ..convert.iterables import Lazy
 from ..convert.layouts import Inner, leaves, untold
 from ..convert.lists import StagedList, unlike
 from ..convert.maybe_attribute import MaybeAttribute
+from ..convert.needs import Need
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.records import RecordList, parts_of
@@ -249,7 +250,7 @@ class Results:
             raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
         if others:
             self._uncertain[id(value)] = value
-        if id(value) in self._tracer.detached:
+        if id(value) in self._tracer.detached or self._tracer.needs.of(value) is Need.STOPPED:
             raise StructureError("stop_gradient of a variable was set, which what follows may set back", hint="use y.detach()")
         if isinstance(value, Tensor) and value._kinds is not None:
             raise value._kinds.fail("what follows may depend on that")

@@ -156,3 +156,18 @@ class TestWhatDependsOnNothingGetsNoGradient:
     def test_a_leaf_is_still_an_error(self):
         with pytest.raises(InplaceError, match="leaf"):
             Tensor([1.0], stop_gradient=False).zero_()
+
+
+def test_a_result_with_gradients_stopped_is_a_leaf():
+    @jit.to_static
+    def stopped(w, x):
+        y = w * x
+        y.stop_gradient = True
+        return y
+
+    w, x = paddle.to_tensor([2.0, 3.0], stop_gradient=False), paddle.to_tensor([1.0, 4.0])
+    y = stopped(w, x)
+    y.stop_gradient = False
+    (y * w).sum().backward()
+    np.testing.assert_array_equal(w.grad.numpy(), [2, 12])  # eagerly twice as much: y leads to w there
+    np.testing.assert_array_equal(y.grad.numpy(), [2, 3])

@@ -304,6 +304,35 @@ def stop_gradient_of_one_path(x):
     return y * 1 if y.stop_gradient else y  # error: whether a gradient flows to the tensor (stop_gradient) depends on the path
 
 
+def gradient_let_through_behind_a_loop(x):
+    h = paddle.zeros([2])
+    for row in x:
+        h = h + row * FACTOR
+        h.stop_gradient = True
+    h.stop_gradient = False  # error: gradients stop at the tensor since a branch, a loop or a list
+    return (h * FACTOR).sum()
+
+
+def gradient_let_through_behind_a_branch(x):
+    h = paddle.ones([2])
+    if x.sum() > 0:
+        h = x * FACTOR
+        h.stop_gradient = True
+    h.stop_gradient = False  # error: gradients stop at the tensor since a branch, a loop or a list
+    return (h * FACTOR).sum()
+
+
+def gradient_let_through_of_an_entry(x):
+    rows = []
+    for row in x:
+        y = row * FACTOR
+        y.stop_gradient = True
+        rows.append(y)
+    last = rows[-1]
+    last.stop_gradient = False  # error: gradients stop at the tensor since a branch, a loop or a list
+    return (last * FACTOR).sum()
+
+
 def result_of_a_new_leaf(x):
     y = paddle.zeros([2])
     y.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
