@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..convert.cells import EntryCell, place_of
+from ..convert.cells import EntryCell, OuterVariable, place_of
 from .concrete import ConcreteProgram, can_be_fed
 from .guards import same
 from .recipes import Constant
 
-Entry = tuple[MutableMapping, Any]
+Entry = tuple["dict | OuterVariable", Any]
 
 
 class Numbers:
@@ -51,7 +51,7 @@ class Numbers:
 
     def _add(self, holder: Any, entry: Any) -> None:
         place = place_of(holder, entry)
-        if place not in self._unfit and isinstance(holder, MutableMapping):
+        if place not in self._unfit and isinstance(holder, (dict, OuterVariable)):
             self._found[place] = holder, entry
 
     def _reject(self, entries: Sequence[Entry]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dy2st_runtime import config
@@ -63,7 +63,7 @@ class Trace:
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
-                 counters: Sequence[tuple[MutableMapping, Any]] = (), opened: Sequence[Tensor] = (),
+                 counters: Sequence[tuple[dict | OuterVariable, Any]] = (), opened: Sequence[Tensor] = (),
                  recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: str = "",
                  given: Mapping[str, Any] | None = None) -> None:  # fmt: skip
         self.given = _paths(dict(given or {}))
