@@ -1,6 +1,7 @@
-"""Matrix products and what follows them element by element: one kernel beside two, in turn in one process.
+"""Matrix products and what follows them element by element: one kernel beside two, in turn in one process; and with weights from far.
 
-`python -m benchmarks.products [--threads N]`. Times are medians in microseconds of runs on inputs that are bound already.
+`python -m benchmarks.products [--threads N]`. Times are medians in microseconds of runs on inputs that are bound already. The second table
+has rates in GFLOP/s of products that have weights of their own, which come from memory, and that share one, which a cache holds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ PRODUCTS = [
     (2048, 512, 512, ""), (64, 256, 256, "relu"), (64, 128, 256, "tanh"), (20, 200, 800, "tanh"), (8, 64, 64, "relu"),
 ]  # fmt: skip
 
+# rows, reduction, columns of products with weights of their own
+FAR = [(128, 768, 3072), (128, 3072, 768), (128, 768, 768), (20, 200, 800), (400, 200, 10000)]
+COUNT = 24
+"""So many weights are more than caches hold."""
+
 
 def product(rows: int, inner: int, columns: int, then: str, fused: bool) -> Callable[[], object]:
     program = Program()
@@ -43,6 +49,20 @@ def product(rows: int, inner: int, columns: int, then: str, fused: bool) -> Call
     return on_bound(made, [rng.standard_normal(shape).astype("float32") for shape in shapes.values()])
 
 
+def many_products(rows: int, inner: int, columns: int, weights: int) -> Callable[[], object]:
+    """COUNT products of one tensor with the weights in turn."""
+    program = Program()
+    block = program.global_block()
+    b = IRBuilder(block)
+    rng = np.random.default_rng(0)
+    x = block.create_var("x", "float32", (rows, inner), is_data=True)
+    ws = [block.create_var(f"w{i}", "float32", (inner, columns), is_data=True) for i in range(weights)]
+    # each of another tensor, as equal products would be one
+    outs = [b.matmul_v2(b.scaled(x, i + 2.0), ws[i % weights]) for i in range(COUNT)]
+    made = Executable(program, ["x", *(w.name for w in ws)], [out.name for out in outs])
+    return on_bound(made, [rng.standard_normal(shape).astype("float32") for shape in ((rows, inner), *[(inner, columns)] * weights)])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.products", description=__doc__)
     parser.add_argument("--threads", type=int, default=2)
@@ -52,6 +72,11 @@ def main() -> None:
         apart, one = (t * 1e6 for t in in_turn(*(product(*sizes, then, fused) for fused in (False, True)), repeat=100))
         name = f"{' x '.join(map(str, sizes))}, {'bias' + (', ' + then if then else '')}"
         print(f"{name:34}{apart:14.1f}{one:14.1f}{one / apart:8.2f}")
+    print(f"\n{'product, GFLOP/s':34}{'one weight':>14}{'its own':>14}")
+    for sizes in FAR:
+        near, far = in_turn(*(many_products(*sizes, weights) for weights in (1, COUNT)), repeat=10)
+        work = 2e-9 * COUNT * np.prod(sizes, dtype=float)
+        print(f"{' x '.join(map(str, sizes)):34}{work / near:14.1f}{work / far:14.1f}")
 
 
 if __name__ == "__main__":

@@ -185,6 +185,9 @@ class StaticFunction:
         full_graph: what cannot be staged is an error; False: it runs eagerly, with a warning.
     """
 
+    # what a trace may change of it is in its dict, where users' attributes are; its own traces, with all that these hold, are not
+    __slots__ = ("__dict__", "__weakref__", "_of_instances", "_traces", "input_spec", "instance", "raw", "splits")
+
     def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None, full_graph: bool = True, *,
                  traces: _Traces | None = None, splits: Splits | None = None) -> None:  # fmt: skip
         if isinstance(function, types.MethodType):

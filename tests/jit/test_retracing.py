@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from dy2st_runtime import config
 
-import dy2st
+import dy2st as paddle
 from dy2st import jit, nn
+from dy2st.convert.watching import Watcher
 from dy2st.errors import FeedError
 from dy2st.jit import InputSpec, reasons
 from dy2st.tensor import Tensor
@@ -35,7 +36,7 @@ def test_sizes_that_differed_in_training_are_open_in_evaluation():
     static = jit.to_static(lambda x, y: (x @ y).sum())
     for n in (3, 4, 5):
         static(ones(2, n), ones(n, 7))
-    with dy2st.no_grad():
+    with paddle.no_grad():
         for n in (6, 7):
             static(ones(2, n), ones(n, 7))
     assert why(static) == ["the first call", "argument 'x' has shape [2, 4], traced was [?, 3]", "gradients are not recorded now"]
@@ -266,3 +267,35 @@ def test_a_spec_of_keyword_arguments():
     assert f(bias=ones(2), x=ones(3, 2)).shape == [3, 2]
     with pytest.raises(FeedError, match="argument 'bias' is None, its InputSpec says float32"):
         f(ones(3, 2))
+
+
+class Tagger(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.out = nn.LSTM(2, 2), nn.Linear(2, 2)
+
+    def forward(self, x, lengths):
+        _, (h, _) = self.lstm(x, sequence_length=lengths)
+        found = []
+        for _ in range(3):
+            found.append(self.out(h[0]))
+            if found[-1].sum() > 1e6:
+                break
+        return paddle.stack(found)
+
+
+def test_a_trace_does_not_look_at_the_traces_before_it(monkeypatch):
+    looked, watch_locals = [], Watcher.watch_locals
+
+    def watched(self):
+        watch_locals(self)
+        looked.append(len(list(self.containers)))
+
+    monkeypatch.setattr(Watcher, "watch_locals", watched)
+    model, counts = Tagger(), []
+    jit.to_static(model)
+    for sizes in ([3, 5, 2], [2, 7, 2]):
+        model(paddle.ones(sizes), paddle.to_tensor([2] * sizes[0]))
+        counts.append(max(looked))
+        looked.clear()
+    assert counts[1] <= counts[0] + 20, counts  # it was 300 and 6,700: all ops of the first Program

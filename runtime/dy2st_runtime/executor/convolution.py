@@ -182,7 +182,7 @@ def routines(dtype: str) -> dict[str, Any]:
                             # of the columns, the rows that come next: those of further channels, or of the next panel
                             far = from_ + (begin + channels_here * area if channel + channels_here < depth else end - channel * area) * size
                         done = run_tile(weights_here, a_row, from_panel, b_row, terms, c, c_row, rows, wide, first, next_,
-                                        met - out if straight and first else 0, far)  # fmt: skip
+                                        met - out if straight and first else 0, far, b_row)  # fmt: skip
                     while done < rows:
                         more = rows - done
                         if first and not straight:

@@ -73,7 +73,7 @@ def product(dtype: str) -> Any:
     width = lanes * vectors
     panel, cells, origin = stack(REDUCTION * width * size), stack(MAX_ROWS * width * size), stack(8)
     copy = Elements(dtype).copy
-    tile = external(symbols.symbol(f"tiles_{dtype}"))
+    tile, run_tile = external(symbols.symbol(f"tiles_{dtype}")), external(symbols.symbol(f"run_tiles_{dtype}"))
     dots, turn = external(symbols.symbol(f"dots_{dtype}")), _turn(dtype)
     row, _ = tiles.dispatch_row(dtype)
 
@@ -120,12 +120,24 @@ def product(dtype: str) -> Any:
                     if trans_b or rows > FEW_ROWS or columns < wide * lanes:
                         pack(room, trans_b, here, ldb, columns, depth)
                         here, b_step = room, width
-                    if columns == wide * lanes:
-                        tile(from_, a_row, a_step, zero, here, b_step, zero, depth, 1, out, ldc, rows, wide, is_first)
-                    else:
+                    to, c_row = out, ldc
+                    if columns < wide * lanes:
+                        to, c_row = kept, width
                         if not is_first:
                             copy_rows(kept, width, out, ldc, rows, columns)
-                        tile(from_, a_row, a_step, zero, here, b_step, zero, depth, 1, kept, width, rows, wide, is_first)
+                    done = 0
+                    if not trans_a:
+                        # the columns that are read next come from far, as of weights, each row from another page
+                        far = 0
+                        if not trans_b and p + 1 < panels:
+                            far = b + (step * ldb + begin + wide * lanes) * size
+                        elif not trans_b and step + depth < k:
+                            far = b + (step + depth) * ldb * size
+                        done = run_tile(from_, a_row, here, b_step, depth, to, c_row, rows, wide, is_first, from_, 0, far, ldb)
+                    if done < rows:
+                        tile(from_ + done * a_row * size, a_row, a_step, zero, here, b_step, zero, depth, 1, to + done * c_row * size,
+                             c_row, rows - done, wide, is_first)  # fmt: skip
+                    if columns < wide * lanes:
                         copy_rows(out, ldc, kept, width, rows, columns)
 
     def narrow(trans_a: int, trans_b: int, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, add: int, c: int,

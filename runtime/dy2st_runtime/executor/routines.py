@@ -78,8 +78,8 @@ def called(sources: list[str]) -> list[str]:
     return list(dict.fromkeys(inner for name in names for inner in _with_needed(name)))
 
 
-_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots", "conv_pack"), "product": ("tiles", "dots"),
-          "conv_winograd": ("conv_output",)}  # fmt: skip
+_NEEDS = {"conv_input": ("conv_output",), "conv_output": ("tiles", "run_tiles", "dots", "conv_pack"),
+          "product": ("tiles", "run_tiles", "dots"), "conv_winograd": ("conv_output",)}  # fmt: skip
 
 
 def _with_needed(name: str) -> list[str]:

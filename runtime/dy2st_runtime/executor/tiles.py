@@ -104,10 +104,10 @@ class _Sums:
 
 
 def _function(name: str, emit: Callable[..., None]) -> Instruction:
-    """An instruction that calls a function of 12 integers, of which each module has one; `emit` writes it."""
+    """An instruction that calls a function of integers, of which each module has one; `emit` writes it."""
 
-    def define(module: ir.Module) -> ir.Function:
-        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * 12), name)
+    def define(module: ir.Module, count: int) -> ir.Function:
+        function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * count), name)
         function.linkage = "internal"
         function.attributes.add("noinline")
         build = ir.IRBuilder(function.append_basic_block("entry"))
@@ -116,7 +116,7 @@ def _function(name: str, emit: Callable[..., None]) -> Instruction:
         return function
 
     def call(builder: Any, *operands: Any) -> None:
-        builder.call(builder.module.globals.get(name) or define(builder.module), operands)
+        builder.call(builder.module.globals.get(name) or define(builder.module, len(operands)), operands)
 
     return Instruction(call)
 
@@ -142,15 +142,15 @@ def _tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
-    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_rows): a tile of which each row of A is a run of memory,
-    and B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`, which
-    the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not foresee
-    them); what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of B, from
-    `far` on."""
+    """run_tile(a, a_row, ahead, b, b_row, terms, c, c_row, first, met, far, far_row, far_rows): a tile of which each row of A is a run of
+    memory, and B has a row for each term. Meanwhile it asks for what comes from far and is needed soon: the rows of A that are at `ahead`,
+    which the next tile reads (weights are read once or a few times in a run, and begin anew with every tile, so that the machine does not
+    foresee them); what C meets, which is `met` bytes behind it (0: nothing does); and, for each LINE of A, so many rows of other columns of
+    B, from `far` on, `far_row` elements apart."""
     some = LINE // dt.size(dtype)
 
     def emit(build: ir.IRBuilder, a: Any, a_row: Any, ahead: Any, b: Any, b_row: Any, terms: Any, c: Any, c_row: Any, first: Any, met: Any,
-             far: Any, far_rows: Any) -> None:  # fmt: skip
+             far: Any, far_row: Any, far_rows: Any) -> None:  # fmt: skip
         constant = lambda value: ir.Constant(I64, value)  # noqa: E731
         a, b, c, ahead, far = (build.inttoptr(address, SCALARS[dtype].as_pointer()) for address in (a, b, c, ahead, far))
         steps = [build.mul(a_row, constant(r)) for r in range(rows)]
@@ -168,7 +168,7 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
             for step in steps:
                 ask_line(build, build.gep(ahead, [build.add(begun, step)]), 0, 3)
             with counted(build, far_rows) as row:
-                place = build.mul(build.add(build.mul(part, far_rows), row), b_row)
+                place = build.mul(build.add(build.mul(part, far_rows), row), far_row)
                 for line in range(vectors * VECTOR_BYTES // LINE + 1):
                     ask_line(build, build.gep(far, [build.add(place, constant(line * some))]), 0, 2)
             with counted(build, constant(some)) as term:
@@ -182,12 +182,13 @@ def _run_tile(dtype: str, rows: int, vectors: int) -> Instruction:
 
 
 def dispatch_runs(dtype: str) -> Any:
-    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far): as `dispatch`, where rows of A are runs of
-    memory. `after`: where those rows of A are that are read next; `far`: where those of B are, 0 if these are near; `met`: as `_run_tile`
-    has it. Rows that fill no tile of the full height are left to `dispatch`: how many are done is returned."""
+    """products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far, far_row): as `dispatch`, where rows of A are
+    runs of memory. `after`: where those rows of A are that are read next; `far`: where those of B are, `far_row` elements apart, 0 if these
+    are near; `met`: as `_run_tile` has it. Rows that fill no tile of the full height are left to `dispatch`: how many are done is
+    returned."""
     size = dt.size(dtype)
     some = LINE // size
-    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far):", "    r = 0",
+    source = ["def products(a, a_row, b, b_row, terms, c, c_row, rows, vectors, first, after, met, far, far_row):", "    r = 0",
               # all rows of B are asked for by all tiles together
               f"    each = ({some} + rows // {ROWS} - 1) // max(rows // {ROWS}, 1) if far != 0 else 0",
               f"    while r + {ROWS} <= rows:",
@@ -195,13 +196,13 @@ def dispatch_runs(dtype: str) -> Any:
               f"        ahead = here + {ROWS} * a_row * {size} if r + {2 * ROWS} <= rows else after",
               f"        asked = r // {ROWS} * (terms // {some}) * each",
               "        each = each if asked < terms else 0",
-              f"        there = far + asked * b_row * {size}"]  # fmt: skip
+              f"        there = far + asked * far_row * {size}"]  # fmt: skip
     scope: dict[str, Any] = {}
     for vectors in range(1, VECTORS + 1):
         scope[f"tile_{vectors}"] = _run_tile(dtype, ROWS, vectors)
         source += [f"        {'if' if vectors == 1 else 'elif'} vectors == {vectors}:",
                    f"            tile_{vectors}(here, a_row, ahead, b, b_row, terms, c + r * c_row * {size}, c_row, first, met, there, "
-                   "each)"]  # fmt: skip
+                   "far_row, each)"]  # fmt: skip
     source += [f"        r += {ROWS}", "    return r"]
     return from_source("\n".join(source) + "\n", scope)
 

@@ -311,7 +311,7 @@ def routines(dtype: str) -> dict[str, Any]:
                         a, b = f + p * filters_place * size, d + p * tiles_place * size
                         sums = m + (p * sums_place + begin - first * lanes) * size
                         next_ = a + filters_place * size
-                        done = run_tile(a, CHANNELS, b, row, channels, sums, width, rows, some, channel == 0, next_, 0, 0)
+                        done = run_tile(a, CHANNELS, b, row, channels, sums, width, rows, some, channel == 0, next_, 0, 0, 0)
                         if done < rows:
                             tile(a + done * CHANNELS * size, CHANNELS, 1, none, b, row, none, channels, 1, sums + done * width * size,
                                  width, rows - done, some, channel == 0)  # fmt: skip
