@@ -10,7 +10,7 @@ from dy2st_runtime.ir import Variable
 from ..errors import DTypeError, StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
-from ..tensor.kinds import require_whole
+from ..tensor.kinds import require_whole, resolved
 from ..tensor.location import user_location
 from .optional import MaybeNone
 
@@ -34,6 +34,7 @@ def integer(i: Any) -> Tensor:
         raise DTypeError(
             f"only an integer tensor with one element can be an index, got {i.dtype}{list(i._value.shape)}", location=user_location(2)
         )
+    i = resolved(i)  # an int or a tensor: it indexes alike
     if i.ndim:
         i = ops.op("reshape2", X=i, shape=[])
     return i if i.dtype == "int64" else ops.op("cast", X=i, in_dtype=i.dtype, out_dtype="int64")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, ShapeError, StagedValueError
 from . import dispatch
+from .kinds import resolved
 from .location import user_location
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -92,7 +93,10 @@ def _entries(t: Tensor, what: str) -> list[Tensor]:
 
 def scalar(v: Any) -> Any:
     """A number as it is; one that only the run knows as a tensor without dims. The run fails if it has several elements."""
-    return v if not staged(v) or v.ndim == 0 else dispatch.ops.op("reshape2", X=v, shape=[])
+    if not staged(v):
+        return v
+    v = resolved(v)  # as an int and as a tensor it says the same
+    return v if v.ndim == 0 else dispatch.ops.op("reshape2", X=v, shape=[])
 
 
 def integer(v: Any, what: str) -> int:

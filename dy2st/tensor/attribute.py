@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from dy2st_runtime import dtype as _dtype
@@ -17,8 +18,6 @@ from .tensor import Tensor
 
 def sizes(x: Tensor) -> list[Any]:
     """The shape as a list: ints; for open dims of a symbolic tensor what the recorder says, weak 0-d tensors or -1."""
-    if x._kinds is not None:
-        x = as_plain_tensor(x, AttributeError, f"{x._kinds.class_name!r} object has no attribute 'shape'")
     v = x._value
     if type(v) is not Variable:
         return list(v.shape)
@@ -53,6 +52,17 @@ def is_size(n: Any, x: Tensor, axis: int) -> bool:
 def count(x: Tensor) -> Any:
     """The number of elements: an int, or a weak 0-d tensor."""
     return math.prod(sizes(x))
+
+
+def read_by_name(name: str, read: Callable[[Tensor], Any]) -> property:
+    """An attribute that tensors have and numbers do not: where only the run knows which it is, it is an AttributeError then."""
+
+    def attribute(x: Tensor) -> Any:
+        if x._kinds is not None:
+            x = as_plain_tensor(x, AttributeError, f"{x._kinds.class_name!r} object has no attribute {name!r}")
+        return read(x)
+
+    return property(attribute)
 
 
 def shape(input: Tensor) -> Tensor:

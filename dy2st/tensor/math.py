@@ -12,6 +12,7 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import DTypeError
 from . import dispatch
 from .arguments import number, tensors
+from .attribute import count
 from .dispatch import ops
 from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
@@ -375,9 +376,9 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> T
     x = as_tensor(x)
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if min is not None:
-            x = maximum(x, as_tensor(min, x.dtype) if isinstance(min, Tensor) and min.size == 1 else min)
+            x = maximum(x, as_tensor(min, x.dtype) if isinstance(min, Tensor) and count(min) == 1 else min)
         if max is not None:
-            x = minimum(x, as_tensor(max, x.dtype) if isinstance(max, Tensor) and max.size == 1 else max)
+            x = minimum(x, as_tensor(max, x.dtype) if isinstance(max, Tensor) and count(max) == 1 else max)
         return x
     if not _dtype.is_float(x.dtype):
         x = x if min is None else maximum(x, int(number(min, "min")))

@@ -387,7 +387,7 @@ def install(functions: dict[str, Any]) -> None:
         "retain_grads": retain_grads,
         "register_hook": autograd.register_hook,
         "cpu": lambda self: self, "cuda": cuda, "pin_memory": lambda self: self,
-        "shape": property(attribute.sizes), "size": property(attribute.count),
+        "shape": attribute.read_by_name("shape", attribute.sizes), "size": attribute.read_by_name("size", attribute.count),
         "element_size": lambda self: np.dtype(self.dtype).itemsize,
     }  # fmt: skip
     for name, function in methods.items():
