@@ -344,7 +344,7 @@ def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
 
 def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
     x = fresh(x) if isinstance(x, MaybeValue) else x
-    return x.stack(axis) if isinstance(x, DynamicList) else manipulation.stack(x, axis, name)
+    return manipulation.stack(x, axis, name)
 
 
 def _unbind(input: Any, axis: Any = 0) -> Any:
@@ -355,7 +355,7 @@ def _unbind(input: Any, axis: Any = 0) -> Any:
 
 def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
     x = fresh(x) if isinstance(x, MaybeValue) else x
-    return x.concat(axis) if isinstance(x, DynamicList) else manipulation.concat(x, axis, name)
+    return manipulation.concat(x, axis, name)
 
 
 def _index(x: Any) -> Any:

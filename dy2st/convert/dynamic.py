@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
+from ..tensor.arguments import Entries
 from ..tensor.location import user_location
 from .list_indices import bounds, chosen, counted, integer, repeated
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .tracer import Tracer
 
 
-class DynamicList:
+class DynamicList(Entries):
     """A list that grows or shrinks under staged control flow, as the user sees it.
 
     Like a list it is an object with an identity: methods change it in place, and all names of it see that.

@@ -612,6 +612,9 @@ class Tracer(Watcher, ProgramRecorder):
         """Remembers a decision for `explain()`."""
         self.notes.setdefault(Note(location or user_location(2), what, why))
 
+    def ask(self, owner: Any, name: str) -> None:
+        self.asked.append((owner, name))
+
     def note_missing(self, error: BaseException | None) -> None:
         """Code goes on behind an exception that says that an object has no attribute of some name: the next call may find it there."""
         if isinstance(error, AttributeError) and error.name is not None:

@@ -18,9 +18,10 @@ from ..static import nn as static_nn
 from ..static.nn import activate
 from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion
 from ..tensor import math as tensor_math
-from ..tensor.arguments import staged
+from ..tensor.arguments import Entries, staged
 from ..tensor.dispatch import ops
 from ..tensor.promotion import as_tensor
+from .mode import is_training
 
 
 def _elementwise(kind: str) -> Callable[..., Tensor]:
@@ -99,7 +100,7 @@ def transpose(x: Any, perm: Sequence[int], name: str | None = None) -> Tensor:
 
 def concat(input: Sequence[Any], axis: Any = 0, name: str | None = None) -> Tensor:
     """Tensors one after the other along an axis."""
-    return manipulation.concat([as_tensor(x) for x in input], axis)
+    return manipulation.concat(input if isinstance(input, Entries) else [as_tensor(x) for x in input], axis)
 
 
 def squeeze(input: Any, axes: Sequence[int], name: str | None = None) -> Tensor:
@@ -130,9 +131,11 @@ def dropout(x: Any, dropout_prob: float, is_test: bool | None = None, seed: int 
     `1 - dropout_prob` in test mode.
 
     Args:
-        is_test: default: False.
+        is_test: default: whether the layer whose `forward` calls it is in evaluation mode; False outside of layers.
+        seed: is not used: the elements are those that the generator draws (`paddle.seed`).
     """
-    return F.dropout(as_tensor(x), dropout_prob, training=not is_test, mode=dropout_mode(dropout_implementation))
+    training = is_training() if is_test is None else not is_test
+    return F.dropout(as_tensor(x), dropout_prob, training=training, mode=dropout_mode(dropout_implementation))
 
 
 def dropout_mode(implementation: str) -> str:

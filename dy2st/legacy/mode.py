@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
+from ..nn import Layer
 from ..static import input as static_input
 from ..static import program
 from ..tensor import Tensor, dispatch
@@ -68,6 +70,21 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = "float32", lod_lev
     if dispatch.in_dynamic_mode() and not _chosen:
         program.enable_static()
     return static_input.data(name, shape, dtype, lod_level)
+
+
+def is_training() -> bool:
+    """Whether the layer whose `forward` (or another of its methods) calls is in training mode, the innermost if there are several; True
+    outside of layers. Dygraph of 1.x had one mode for the process, which the last `train()` or `eval()` of any layer had set."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        layer = frame.f_locals.get("self")
+        if isinstance(layer, Layer):
+            recorder = dispatch.current_recorder()
+            if recorder is not None:
+                recorder.ask(layer, "training")
+            return layer.training
+        frame = frame.f_back  # type: ignore[assignment]
+    return True
 
 
 def batch_data(name: str, shape: Sequence[int | None], append_batch_size: bool = True, dtype: Any = "float32",

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import AttributeValueError
 from ..nn import functional as F
 from ..tensor import Tensor, creation, logic, manipulation, math, random, reduction
+from ..tensor.arguments import Entries
 from ..tensor.promotion import as_tensor
 
 
@@ -25,7 +26,7 @@ def sums(input: Any, out: Tensor | None = None) -> Tensor:
     """The sum of tensors; written to `out` if that is given."""
     from .functional import into
 
-    return into(out, math.add_n(list(input) if isinstance(input, (list, tuple)) else [input]))
+    return into(out, math.add_n(input if isinstance(input, (list, tuple, Entries)) else [input]))
 
 
 def pad(x: Any, paddings: Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Tensor:

@@ -15,6 +15,18 @@ from .promotion import as_tensor, cast
 from .tensor import Tensor
 
 
+class Entries:
+    """A list of tensors of which only the run knows how many there are: it joins them itself."""
+
+    __slots__ = ()
+
+    def stack(self, axis: int = 0) -> Tensor:
+        raise NotImplementedError
+
+    def concat(self, axis: int = 0) -> Tensor:
+        raise NotImplementedError
+
+
 def staged(x: Any) -> bool:
     """Whether x is a tensor whose value belongs to the program being built."""
     return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())

@@ -61,6 +61,9 @@ class Recorder:
         """A tensor with this constant value."""
         raise NotImplementedError
 
+    def ask(self, owner: Any, name: str) -> None:
+        """This package reads an attribute of a user's object, on which what is recorded depends."""
+
     def on_mutate(self, tensor: Tensor) -> None:
         """Called before the value of a tensor is replaced."""
 

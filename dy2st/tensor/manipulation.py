@@ -10,7 +10,7 @@ from dy2st_runtime import dims
 from ..errors import AttributeValueError, ShapeError
 from ..framework.dtype import convert_dtype
 from . import dispatch
-from .arguments import axes, axis_number, ints, tensors
+from .arguments import Entries, axes, axis_number, ints, tensors
 from .dispatch import ops
 from .indexing import slice_axes
 from .promotion import as_tensor
@@ -184,6 +184,8 @@ def concat(x: Sequence[Any], axis: Any = 0, name: str | None = None) -> Tensor:
     >>> concat([Tensor([1, 2]), Tensor([3])]).numpy()
     array([1, 2, 3])
     """
+    if isinstance(x, Entries):
+        return x.concat(axis_number(axis))
     return ops.of("concat", _one_dtype(tensors(x, "concat")), axis=axis_number(axis))
 
 
@@ -194,6 +196,8 @@ def stack(x: Sequence[Any], axis: int = 0, name: str | None = None) -> Tensor:
     array([[1, 2],
            [3, 4]])
     """
+    if isinstance(x, Entries):
+        return x.stack(axis_number(axis))
     return ops.op("stack", X=_one_dtype(tensors(x, "stack")), axis=axis_number(axis))
 
 

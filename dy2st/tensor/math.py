@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from dy2st_runtime import dtype as _dtype
 
 from ..errors import DTypeError
 from . import dispatch
-from .arguments import number, tensors
+from .arguments import Entries, number, tensors
 from .attribute import count
 from .dispatch import ops
 from .failures import message_of, raise_if
@@ -248,12 +248,15 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary("elementwise_min", x, y)
 
 
-def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype.
 
     >>> add_n([Tensor([1.0]), Tensor([2.0]), Tensor([3.0])]).numpy()
     array([6.], dtype=float32)
     """
+    if isinstance(inputs, Entries):
+        entries = inputs.stack()
+        return cast(ops.op("reduce_sum", X=entries, dim=[0]), entries.dtype)
     return ops.op("sum", X=tensors([inputs] if isinstance(inputs, Tensor) else inputs, "add_n"))
 
 

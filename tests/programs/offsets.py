@@ -1,4 +1,4 @@
-"""An offset that begins as an int of Python and is the sum of lengths, which are tensors, afterwards: as a bound, a size, a number of items."""
+"""An offset that begins as an int of Python and is a sum of lengths, which are tensors, afterwards: as a bound, a size, a count."""
 
 import dy2st
 
@@ -58,7 +58,8 @@ def of_functions(x, lens):
     total, k = 0.0, 0
     for n in lens.astype("int64"):
         total = total + dy2st.topk(x, k + 1)[0].sum() + dy2st.slice(x, [0], [k], [k + n]).sum() + x.clip(min=k).sum()
-        total = total + dy2st.nn.functional.one_hot(lens.astype("int64"), k + 5).sum() + dy2st.zeros([k + 1, 2]).sum() + dy2st.full([2], k, "float32").sum()
+        total = total + dy2st.nn.functional.one_hot(lens.astype("int64"), k + 5).sum() + dy2st.zeros([k + 1, 2]).sum()
+        total = total + dy2st.full([2], k, "float32").sum()
         k = k + n
     return total
 
