@@ -78,8 +78,9 @@ class Chain:
 
         kinds = [*space.kinds, [FULL] * len(space.sizes)]
         if split is None:
-            # each operand has all elements or one
-            strides = [0 if BROADCAST in own else 1 for own in kinds]
+            # each operand has all elements or one; an axis of size 1 is spread in neither
+            large = [a for a, d in enumerate(space.sizes) if not (isinstance(d, int) and d == 1)]
+            strides = [0 if any(own[a] == BROADCAST for a in large) else 1 for own in kinds]
             axes = [Axis(size, 1, (), [s * size if s else 0 for s in strides]), Axis(1, size, (), strides)]
         else:
             sides = [(d, 1) if a < split else (1, d) for a, d in enumerate(space.sizes)]

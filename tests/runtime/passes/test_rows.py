@@ -81,6 +81,17 @@ def test_before_and_behind(op: str) -> None:
 SHAPES = [[], [1], [6], [3, 1], [4, 1, 1], [-1, 1, 1, 6], [-1, 1, 3, 6], [1, 4, 3, 1], [-1, -1, -1, -1]]
 
 
+@pytest.mark.parametrize("shape", [[1, 4, 3, 6], [1, 4, 1, 1], [3, 4, 1, 1], [1, 4, 1, 6], [-1, 4, 1, 6], [-1, 4, 3, 1]], ids=str)
+@pytest.mark.parametrize("op", OPS)
+def test_sizes_that_are_known_to_be_one(op: str, shape: list[int]) -> None:
+    m = Made()
+    x, other, one = m.data("x", shape), m.data("other", shape), m.data("one", [1])
+    made = applied(m, op, m.b.add(x, other))
+    out = m.b.mul(m.b.add(m.b.relu(made), x), one)
+    assert [op.split()[0] in group for group in groups(m, out)] == [True]
+    run(m, out)
+
+
 @pytest.mark.parametrize("behind", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("op", [op for op in OPS if op != "group_norm"])
