@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import AttributeValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from . import dispatch
-from .arguments import integer, ints, number, staged
+from .arguments import integer, ints, number, scalar, staged
 from .attribute import sizes
 from .dispatch import ops
 from .failures import raise_if
@@ -166,13 +166,17 @@ def randint_like(
     return cast(randint(low, high, sizes(x), "int64"), wanted)
 
 
-def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
+def randperm(n: Any, dtype: Any = "int64", name: str | None = None) -> Tensor:
     """The numbers 0 ... n - 1 in random order.
+
+    Raises:
+        AttributeValueError: n is negative.
 
     >>> sorted(randperm(4).tolist())
     [0, 1, 2, 3]
     """
-    return _draw("randperm", n=int(n), dtype=convert_dtype(dtype))
+    slots = {"N": scalar(n)} if staged(n) else {}
+    return _draw("randperm", n=0 if slots else int(n), dtype=convert_dtype(dtype), **slots)
 
 
 def bernoulli(x: Any, name: str | None = None) -> Tensor:

@@ -6,6 +6,7 @@ from dy2st_runtime import config
 
 import dy2st
 from dy2st import jit
+from dy2st.errors import AttributeValueError
 from dy2st.jit import InputSpec
 from dy2st.tensor import Tensor
 
@@ -68,3 +69,19 @@ def test_seed_in_a_saved_model(function, tmp_path):
                 found.append(f(Tensor(np.array([1.0, 2.0], np.float32)), Tensor(n)))
             for a, b in zip(*found, strict=True):
                 np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=1e-6)
+
+
+def test_a_permutation_of_as_many_numbers_as_the_run_knows():
+    def mixed(x):
+        return 0.25 * x + 0.75 * dy2st.index_select(x, dy2st.randperm(x.shape[0]))
+
+    static = jit.to_static(mixed)
+    for n in (4, 6, 5, 0):
+        x = dy2st.arange(float(n)).reshape([n, 1])
+        dy2st.seed(n)
+        found = static(x).numpy()
+        dy2st.seed(n)
+        np.testing.assert_array_equal(found, mixed(x).numpy())
+    assert len(static.concrete_programs) == 1
+    with pytest.raises(AttributeValueError, match="negative"):
+        jit.to_static(lambda n: dy2st.randperm(n))(dy2st.to_tensor(-2))

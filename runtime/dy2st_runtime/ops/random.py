@@ -16,7 +16,7 @@ import numpy as np
 from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
-from . import philox, sized
+from . import philox, sized, sizes
 from .elementwise import widened
 from .registry import DType, Float, Int, Long, Longs, OpDef, TensorType, register
 
@@ -297,10 +297,14 @@ class Bernoulli(OpDef):
 
 @register
 class RandPerm(OpDef):
-    """The numbers 0 ... n - 1 in random order (the shuffle of Fisher and Yates)."""
+    """The numbers 0 ... n - 1 in random order (the shuffle of Fisher and Yates). `N` gives n at run time.
+
+    Raises:
+        AttributeValueError: n is negative.
+    """
 
     type = "randperm"
-    inputs = ("State",)
+    inputs = ("State", "N?")
     outputs = ("Out", "StateOut")
     attrs = {"n": Int(0), "seed": Int(0), "dtype": DType("int64")}
     inplace = {"StateOut": "State"}
@@ -308,13 +312,14 @@ class RandPerm(OpDef):
     differentiable = False
 
     @staticmethod
-    def infer(state: TensorType, *, n: int, seed: int, dtype: str) -> tuple:
+    def infer(state: TensorType, n_t: TensorType | None, *, n: int, seed: int, dtype: str) -> tuple:
         check_state("randperm", state)
         sized.check_sizes("randperm", [n])
-        return TensorType(dtype, (n,)), state
+        return TensorType(dtype, (n if n_t is None else dims.UNKNOWN,)), state
 
     @staticmethod
-    def reference(state: np.ndarray, *, n: int, seed: int, dtype: str) -> tuple:
+    def reference(state: np.ndarray, n_t: Any, *, n: int, seed: int, dtype: str) -> tuple:
+        (n,) = sizes.values("randperm", "N", [n], n_t)
         sized.check_sizes("randperm", [n])
         draws = integer63(draw(state, seed, n)) % np.arange(1, n + 1, dtype=np.uint64)
         order = list(range(n))
@@ -323,9 +328,10 @@ class RandPerm(OpDef):
         return np.array(order, dtype), advanced(state, seed, n)
 
     @staticmethod
-    def lower(cx: Any, state: Any, out: Any, state_out: Any, *, n: int, seed: int, dtype: str) -> None:
-        with cx.kernel([state], [out], shapes=False) as (k, (s,), (o,)):
-            count = k.attr(n)
+    def lower(cx: Any, state: Any, n_t: Any, out: Any, state_out: Any, *, n: int, seed: int, dtype: str) -> None:
+        with cx.kernel([state, *([] if n_t is None else [n_t])], [out], shapes=False) as (k, (s, *reads), (o,)):
+            (count,) = sizes.exprs(k, [n], reads[0] if reads else None, (), 1)
+            k.fail_if(count < 0)
             k.set_shape(o, [count])
             block = native_draw(k, s, seed)
             with k.loop(count) as i:

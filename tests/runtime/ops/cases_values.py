@@ -121,6 +121,7 @@ CASES: list[Case] = [
          expect=lambda x, s: ((unit(int(s[0]), int(s[1]), 12).reshape(3, 4) < x).astype(np.float32), s + arr([0, 12]))),
     Case("bernoulli", {"X": arr([1]), "State": STATE}, raises=DTypeError, match="int64", static=True),
     Case("randperm", {"State": STATE}, {"n": 20}), Case("randperm", {"State": STATE}, {"n": 1, "dtype": "int32"}),
+    Case("randperm", {"State": STATE, "N": np.array(7)}, {}), Case("randperm", {"State": STATE, "N": np.array(0, "int32")}, {"n": 3}),
     Case("randperm", {"State": STATE}, {"n": 0}), Case("randperm", {"State": STATE}, {"n": 6, "seed": 3}),
     Case("rng_snapshot", {"State": STATE}, expect=lambda s: s),
     Case("rng_restore", {"State": STATE, "X": arr([3, 4])}, expect=lambda s, x: x),

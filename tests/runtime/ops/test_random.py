@@ -15,7 +15,7 @@ KNOWN = [(0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8")]
 
 def draw(op: str, state: np.ndarray, **attrs: Any) -> tuple[np.ndarray, np.ndarray]:
     record = registry.get(op)
-    values: list[Any] = [state] if op == "randperm" else [state, None, []]
+    values: list[Any] = [state, None] if op == "randperm" else [state, None, []]
     out, after = record.run_reference(tuple(values), record.complete_attrs(attrs))
     return out, after
 
