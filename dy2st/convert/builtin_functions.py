@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, ShapeError, StagedValueError
-from ..library import bisection, heaps
+from ..library import bisection, heaps, tensors
 from ..library.queues import Deque
 from ..tensor import Tensor, dispatch, manipulation, operators
 from ..tensor.arguments import axis_number
@@ -374,6 +374,12 @@ def _filterfalse(test: Any, xs: Iterable) -> Any:
     return filter_(lambda x: not_(x if test is None else call(test)(x)), xs)
 
 
+def _tolist(x: Tensor) -> Any:
+    from .calls import call
+
+    return call(tensors.tolist)(x) if current_tracer() is not None and x.ndim <= tensors.DEPTH else x.tolist()
+
+
 def _converted(f: Callable, own: Callable) -> Callable:
     """A function or class of the library, of which `own` is written in Python: that one while a function is traced."""
 
@@ -394,7 +400,8 @@ BUILTINS: dict[Any, Callable] = {
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD,
-    functools.reduce: reduce_, operators.item: item, manipulation.stack: _stack, manipulation.concat: _concat, manipulation.unbind: _unbind,
+    functools.reduce: reduce_, operators.item: item, operators.tolist: _tolist, manipulation.stack: _stack, manipulation.concat: _concat,
+    manipulation.unbind: _unbind,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
     **{f: _converted(f, getattr(heaps, f.__name__)) for f in (
