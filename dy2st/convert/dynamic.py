@@ -57,6 +57,12 @@ class DynamicList(Entries):
         """A list of its entries and those of another list of the same kind."""
         raise NotImplementedError
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise StagedValueError(
+            "an array of NumPy cannot be made of a list whose length only the run knows", location=user_location(2),
+            hint="make a tensor of it: paddle.to_tensor(items)",
+        )  # fmt: skip
+
     # ---- list methods ----
     def extend(self, xs: Any) -> None:
         if isinstance(xs, DynamicList):

@@ -12,18 +12,26 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.formats import save_inference_model
 from dy2st_runtime.ir import IRBuilder, Program, clone_program
+from dy2st_runtime.ir.prune import prune
+from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.fill import assign_value_attrs
 
+from ..convert.cells import EntryCell, place_of
 from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
 from ..nn import Layer
 from ..tensor import autograd
 from ..tensor.location import warn
+from ..tensor.random import STATE_NAME
+from .captures import Captured
 from .concrete import ConcreteProgram
 from .pruning import inputs_to_save, outputs_to_save
 from .recipes import python_values
 from .signature import InputSpec
 from .static_function import StaticFunction
+
+Model = tuple[Program, list[str], list[str], dict[str, Any]]
+"""Program, feeds, fetches and parameters."""
 
 
 def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | None = None, *, output_spec: Sequence[Any] | None = None,
@@ -74,9 +82,11 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
     models = {"": for_inference(concrete, feed, fetch)}
     if output_spec is None:
         _warn_of_python_values(concrete)
+    _warn_of_state(concrete, models[""])
     for name, method in _other_methods(layer):
         models[f".{name}"] = for_inference(method)
         _warn_of_python_values(method)
+        _warn_of_state(method, models[f".{name}"])
     for suffix, model in models.items():
         save_inference_model(f"{os.fspath(path)}{suffix}", *model)
 
@@ -99,6 +109,25 @@ def _with_hooks(layer: Layer, forward: StaticFunction, input_spec: Sequence[Any]
 def _warn_of_python_values(concrete: ConcreteProgram) -> None:
     if left_out := python_values(concrete.recipe):
         warn(f"jit.save: a saved model gives its tensors in order; these values of {concrete.name!r} are not in it: {'; '.join(left_out)}")
+
+
+def _warn_of_state(concrete: ConcreteProgram, model: Model) -> None:
+    """A warning if what a call leaves behind counts for the next one: a model file holds a function of its inputs."""
+    program, feeds, fetches, _ = model
+    # what an op reads to update it, as the statistics of batch_norm, says nothing of its other outputs
+    read = {name for op in all_ops(prune(program, feeds, fetches).global_block()) for slot, names in op.inputs.items()
+            if slot not in op.record.inplace.values() for name in names}  # fmt: skip
+    changed = {id(t) for t, _ in concrete.effects.captures}
+    places = {place_of(c.target, c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
+
+    def is_lost(c: Captured) -> bool:
+        name = c.variable.name
+        replaced = c.place is not None and place_of(c.place.holder, c.place.entry) in places
+        return name in read and name != STATE_NAME and (replaced or id(c.tensor) in changed)
+
+    if lost := [c.variable.name if c.place is None else c.place.name for c in concrete.captured if is_lost(c)]:
+        warn(f"jit.save: a call of {concrete.name!r} changes what the next one reads: {', '.join(lost)}; the saved model computes with the "
+             "values of now, always")  # fmt: skip
 
 
 def _other_methods(layer: Any) -> Iterator[tuple[str, ConcreteProgram]]:
@@ -151,7 +180,7 @@ def concrete_of(function: StaticFunction, input_spec: Sequence[Any] | None) -> C
 
 def for_inference(
     concrete: ConcreteProgram, feed: Sequence[int] | None = None, fetch: Sequence[int] | None = None
-) -> tuple[Program, list[str], list[str], dict[str, Any]]:
+) -> Model:
     """Program, feeds, fetches and parameters of a trace, as model files hold them.
 
     Args:

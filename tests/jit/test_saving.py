@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -273,3 +274,34 @@ def test_hooks_of_the_layer_are_saved(tmp_path):
     predictor = Predictor(tmp_path / "net")
     assert [i.name for i in predictor.inputs] == ["input"]
     np.testing.assert_allclose(predictor.run([X])[0], net(Tensor(X)).numpy(), rtol=1e-6)
+
+
+class Filter(nn.Layer):
+    """With state that counts for the next call, in a buffer and in an attribute, and a counter that does not."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", dy2st.zeros([2]))
+        self.last, self.calls, self.norm = dy2st.zeros([2]), 0, nn.BatchNorm1D(2)
+
+    def forward(self, x):
+        self.calls += 1
+        self.mean.set_value(0.5 * self.mean + x)
+        self.last = 0.5 * self.last + x
+        return self.mean + self.last
+
+    def plain(self, x):
+        self.calls += 1
+        return self.norm(x.unsqueeze(0))
+
+
+def test_state_that_a_model_file_does_not_keep_is_warned_of(tmp_path):
+    layer, spec = Filter(), [InputSpec([2], "float32")]
+    with pytest.warns(UserWarning, match="next one reads: item 'mean' of attribute '_buffers' of Filter, attribute 'last' of"):
+        jit.save(layer, tmp_path / "filter", spec)
+    x = dy2st.ones([2])
+    loaded = jit.load(str(tmp_path / "filter"))
+    np.testing.assert_array_equal(loaded(x).numpy(), loaded(x).numpy())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jit.save(jit.to_static(layer.plain), tmp_path / "plain", spec)

@@ -333,6 +333,13 @@ def gradient_let_through_of_an_entry(x):
     return (last * FACTOR).sum()
 
 
+def array_of_a_list_that_grows(x):
+    rows = []
+    for row in x:
+        rows.append([row.sum(), row.max()])
+    return paddle.to_tensor(np.array(rows))  # error: an array of NumPy cannot be made of a list whose length only the run knows
+
+
 def result_of_a_new_leaf(x):
     y = paddle.zeros([2])
     y.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
