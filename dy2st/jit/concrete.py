@@ -69,9 +69,16 @@ def can_be_fed(value: Any) -> bool:
     return type(value) is float or (type(value) is int and -(2**63) <= value < 2**63)
 
 
+def value_at(holder: Any, entry: Any) -> Any:
+    """What a dict, a list or a variable outside has there; None if nothing."""
+    if type(holder) is list:
+        return holder[entry] if entry < len(holder) else None
+    return holder.get(entry)
+
+
 @dataclass(frozen=True)
 class Number:
-    """A Python number among the attributes that is an input."""
+    """A Python number among the attributes, or in a list or dict outside, that is an input."""
 
     holder: Any
     entry: Any
@@ -79,7 +86,7 @@ class Number:
 
     def fits(self) -> bool:
         """Whether it still is a number of that kind."""
-        now = self.holder.get(self.entry)
+        now = value_at(self.holder, self.entry)
         return type(now) is (int if self.variable.dtype == "int64" else float) and can_be_fed(now)
 
 

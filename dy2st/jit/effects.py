@@ -119,17 +119,27 @@ class Changes:
         """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""
         numbers = {place_of(n.holder, n.entry): n for n in self._numbers}
 
+        def is_fed(place: tuple, now: Any) -> bool:
+            number = numbers.get(place)
+            return number is not None and isinstance(now, Tensor) and now._value is number.variable
+
         def is_as_given(cell: Cell) -> bool:
-            """Whether it is a number that is fed: to write it back would undo what another thread has set meanwhile."""
-            number = numbers.get(place_of(cell.target, cell.entry)) if isinstance(cell, EntryCell) else None
-            now = None if number is None else cell.read()
-            return isinstance(now, Tensor) and now._value is number.variable  # type: ignore[union-attr]
+            """Whether it is a number that is fed, or a list of others and of such: to write it back would undo what another thread has set
+            meanwhile."""
+            if isinstance(cell, ListCell):
+                old, now = self._tracer.root.saved(cell.target), cell.target
+                places = [(id(now), i) for i in range(len(now))]
+                return len(old) == len(now) and all(
+                    is_fed(place, x) if place in numbers else x is y for place, x, y in zip(places, now, old, strict=True)
+                )
+            return isinstance(cell, EntryCell) and is_fed(place_of(cell.target, cell.entry), cell.read())
 
         cells = [c for c in self._tracer.root.changed() if self._results.was_there(c.target) and not is_as_given(c)]
         cells += [EntryCell(vars(p), name) for p in self._placeholders for name in attributes_of_tensor(p)]
-        known = {place_of(c.target, c.entry) for c in cells if isinstance(c, EntryCell)}
-        numbered = (EntryCell(n.holder, n.entry) for place, n in numbers.items() if place not in known)
-        return cells + [c for c in numbered if not is_as_given(c)]
+        holders = (ListCell(n.holder) if type(n.holder) is list else EntryCell(n.holder, n.entry) for n in self._numbers)
+        known = set(map(_place, cells))
+        numbered = {_place(c): c for c in holders}
+        return cells + [c for place, c in numbered.items() if place not in known and not is_as_given(c)]
 
     def _outside(self, t: Tensor) -> Tensor | int:
         """A tensor of the outside, or the position of an argument."""
@@ -170,3 +180,8 @@ def _outer(cell: Cell, paths: Mapping[int, tuple]) -> Cell | ArgumentCell:
     if isinstance(cell, AppendCell):
         return ArgumentCell(path, lambda target: AppendCell(target, len(target)))
     return ArgumentCell(path, type(cell) if isinstance(cell, (DictCell, OrderCell)) else ListCell)
+
+
+def _place(cell: Cell) -> tuple:
+    """Identifies a cell; the same for all that stand for one variable."""
+    return place_of(cell.target, cell.entry) if isinstance(cell, EntryCell) else cell.key

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..convert.cells import EntryCell, OuterVariable, place_of
-from .concrete import ConcreteProgram, can_be_fed
+from .concrete import ConcreteProgram, can_be_fed, value_at
 from .guards import same
 from .recipes import Constant
 
-Entry = tuple["dict | OuterVariable", Any]
+Entry = tuple["dict | list | OuterVariable", Any]
 
 
 class Numbers:
@@ -29,7 +29,7 @@ class Numbers:
             for guard in concrete.guards:
                 if type(guard.value) in (int, float) and not guard.holds():
                     self._add(guard.holder, guard.entry)
-        while entries := [(h, e) for h, e in self._found.values() if can_be_fed(h.get(e))]:
+        while entries := [(h, e) for h, e in self._found.values() if can_be_fed(value_at(h, e))]:
             try:
                 made = trace(entries)
             except Exception:  # Python needs a number itself; or it is another error, which the trace without them raises again
@@ -51,7 +51,8 @@ class Numbers:
 
     def _add(self, holder: Any, entry: Any) -> None:
         place = place_of(holder, entry)
-        if place not in self._unfit and isinstance(holder, (dict, OuterVariable)):
+        has_it = type(entry) is int if type(holder) is list else isinstance(holder, (dict, OuterVariable))  # a length is no number in it
+        if place not in self._unfit and has_it:
             self._found[place] = holder, entry
 
     def _reject(self, entries: Sequence[Entry]) -> None:

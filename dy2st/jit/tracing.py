@@ -63,7 +63,7 @@ class Trace:
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
-                 counters: Sequence[tuple[dict | OuterVariable, Any]] = (), opened: Sequence[Tensor] = (),
+                 counters: Sequence[tuple[dict | list | OuterVariable, Any]] = (), opened: Sequence[Tensor] = (),
                  recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: str = "",
                  given: Mapping[str, Any] | None = None) -> None:  # fmt: skip
         self.given = _paths(dict(given or {}))

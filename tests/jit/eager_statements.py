@@ -66,7 +66,7 @@ def early_return(x, n):
     if x.sum() > 5:
         return x * n
     y = x * 2 + n
-    print(y.tolist())  # eager
+    print(y.numpy().tolist())  # eager
     for row in y:
         if row > 3:
             return row * 10 + n
@@ -121,7 +121,7 @@ def lists_and_dicts(x, n):
     seen = {"first": x * 2}
     for _ in range(n):  # eager
         out.append(out[-1] * 2)
-    seen["numbers"] = x.tolist()  # eager
+    seen["numbers"] = x.numpy().tolist()  # eager
     out.append(seen["first"] + len(seen["numbers"]))
     for v in list(out):
         out[0] = out[0] + v
@@ -146,7 +146,7 @@ def closure(x, n):
         return v * scale + y
 
     z = scaled(x) * 2
-    scale = len(z.tolist())  # eager
+    scale = len(z.numpy().tolist())  # eager
     return scaled(z) + scaled(y)
 
 
@@ -159,7 +159,7 @@ def swapped_by_nonlocal(x, n):
         return v * 2 + count
 
     y = bump(x) + bump(x)
-    print(y.tolist())  # eager
+    print(y.numpy().tolist())  # eager
     return bump(y) + 0.5, count
 
 
@@ -196,7 +196,7 @@ def with_block(x, n):
 
     with no_grad():
         k = x * 2 + 1
-        print(k.tolist())  # eager
+        print(k.numpy().tolist())  # eager
         k = k * 3 - 1
     return x * k + n
 
@@ -211,7 +211,7 @@ def generator(x, n):
 
 
 def matched(x, n):
-    match x.tolist():  # eager
+    match x.numpy().tolist():  # eager
         case [a, b]:
             y = x * a + b
         case _:

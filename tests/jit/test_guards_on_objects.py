@@ -279,3 +279,31 @@ def test_traces_of_a_method_do_not_keep_its_object_alive():
     del it
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("place", ["known", "chosen"])
+def test_numbers_in_a_list_that_a_function_counts_are_inputs(place):
+    def make():
+        layer = Box(counts=[0, 0, 5], sizes=[2, 3])
+
+        def f(x):
+            if place == "known":
+                layer.counts[0] += 1
+            else:
+                layer.counts[(x.sum() > 0).astype("int64")] += 1
+            return x.reshape([layer.sizes[0], 1]) * layer.counts[0] + layer.counts[2]
+
+        return f, layer
+
+    (eager, seen), (function, found) = make(), make()
+    static = jit.to_static(function)
+    for i in range(7):
+        x = tensor(1.0, float(i) - 3.5)
+        np.testing.assert_array_equal(static(x).numpy(), eager(x).numpy())
+        assert found.counts == seen.counts
+        assert [type(c) for c in found.counts] == [int] * 3
+    assert len(static.concrete_programs) <= 3
+    for layer in (seen, found):  # what somebody else sets meanwhile counts, and stays
+        layer.counts[0], layer.counts[2] = 40, 7
+    np.testing.assert_array_equal(static(tensor(1.0, 2.0)).numpy(), eager(tensor(1.0, 2.0)).numpy())
+    assert found.counts == seen.counts
