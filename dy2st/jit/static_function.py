@@ -100,6 +100,16 @@ class _Traces:
         self.order = [*self.order, concrete]
         self.made += 1
 
+    def prefer(self, key: Key, concrete: ConcreteProgram, other: ConcreteProgram) -> None:
+        """Calls look at a trace before another one, for which the outside is another now: after `eval()` it is so at each call, and
+        finding that out costs as much as a call."""
+        with self.lock:
+            group = self.by_key.get(key, [])
+            rest = [c for c in group if c is not concrete]
+            if len(rest) < len(group) and other in rest:
+                at = rest.index(other)
+                self.by_key[key] = [*rest[:at], concrete, *rest[at:]]
+
     def forget(self, key: Key) -> None:
         """An argument of calls with this key is gone. That may be anywhere: a list that somebody reads at that time stays as it is."""
         self._arguments.pop(key, None)
@@ -290,12 +300,16 @@ class StaticFunction:
         return found
 
     def _serving(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram | None:
+        stale: ConcreteProgram | None = None
         for concrete in self._traces.by_key.get(arguments.key, ()):
             if _unlike(concrete, tensors) is None:
                 view = concrete.outside.look(concrete)
                 if not isinstance(view, Reason):
                     arguments.view = view
+                    if stale is not None:
+                        self._traces.prefer(arguments.key, concrete, stale)
                     return concrete
+                stale = stale or concrete
         return None
 
     def _mismatch(self, concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
@@ -303,7 +317,8 @@ class StaticFunction:
         return _unlike(concrete, tensors) or _changed(concrete)
 
     def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
-        group = self._traces.by_key.get(arguments.key, [])
+        known = set(map(id, self._traces.by_key.get(arguments.key, ())))
+        group = [c for c in self._traces.order if id(c) in known]  # as they were made: the last one says what has changed since
         reason = self._why(arguments, tensors, group)
         specs = None if self.input_spec is None else specs_of(self.signature, self.input_spec, arguments)
         names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)

@@ -14,6 +14,7 @@ from dy2st import jit, nn
 from dy2st.convert.watching import Watcher
 from dy2st.errors import FeedError
 from dy2st.jit import InputSpec, reasons
+from dy2st.jit.outside import Outside
 from dy2st.tensor import Tensor
 
 
@@ -299,3 +300,22 @@ def test_a_trace_does_not_look_at_the_traces_before_it(monkeypatch):
         counts.append(max(looked))
         looked.clear()
     assert counts[1] <= counts[0] + 20, counts  # it was 300 and 6,700: all ops of the first Program
+
+
+def test_a_trace_that_serves_again_and_again_is_looked_at_before_those_that_do_not(monkeypatch):
+    model, x = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)), ones(1, 2)
+    jit.to_static(model)
+    model.train()
+    model(x)
+    model.eval()
+    for _ in range(2):
+        model(x)
+    looks, look = [], Outside.look
+    monkeypatch.setattr(Outside, "look", lambda self, concrete: looks.append(concrete) or look(self, concrete))
+    model(x)
+    assert looks == [model.forward.concrete_programs[1]]
+    model.train()
+    model(x)
+    model(x)
+    assert looks[-1] is model.forward.concrete_programs[0] is looks[-2]
+    assert why(model.forward) == ["the first call", "attribute 'training' of Dropout was True, is False"]
