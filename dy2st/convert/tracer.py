@@ -104,11 +104,11 @@ class Tracer(Watcher, ProgramRecorder):
         "with source code, where they are converted"
     )
     remedies = {
-        **dict.fromkeys(
-            (".numpy()", "numpy.asarray()"),
+        ".numpy()": (
             "leave it out in conditions, indices and arithmetic (if x[0] > 5), use functions of tensors instead of NumPy's (exp(x), not "
-            "np.exp(x)), or return the tensor and do it outside",
+            "np.exp(x)), or return the tensor and do it outside"
         ),
+        "numpy.asarray()": "use functions of tensors instead of NumPy's (exp(x), not np.exp(x)), or return the tensor and do it outside",
         ".tolist()": "it is traced for up to three dims: loop over the tensor, and list each part",
         "an index (or chr(), hex() and the like)": (
             "index a tensor made of the values (to_tensor(values)[n]), or choose with if and elif; a text like chr(n) or hex(n) is made "
