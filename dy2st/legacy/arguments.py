@@ -8,8 +8,8 @@ from typing import Any
 
 from ..nn import functional as F
 from ..tensor import Tensor, creation, manipulation, math, reduction, search
-from ..tensor.arguments import Entries
 from ..tensor.promotion import as_tensor
+from .tensor_functions import sums
 
 
 def split(input: Any, num_or_sections: Any, dim: Any = -1, name: str | None = None) -> list[Tensor]:
@@ -62,14 +62,14 @@ def flatten(x: Any, axis: int = 1, name: str | None = None) -> Tensor:
     ([6, 4], [1, 6])
     """
     x = as_tensor(x)
-    rows = manipulation.flatten(x, 0, axis - 1) if axis > 1 else x if axis else manipulation.unsqueeze(x, 0)
-    at = min(axis, 1) if axis else 1
-    return manipulation.flatten(rows, at, -1) if rows.ndim > at else manipulation.unsqueeze(rows, -1)
+    if axis in (0, x.ndim):  # one row, or one column
+        return manipulation.unsqueeze(manipulation.flatten(x), 0 if axis == 0 else 1)
+    return manipulation.flatten(manipulation.flatten(x, 0, axis - 1), 1)
 
 
 def sum(x: Any) -> Tensor:
     """The sum of tensors of one shape, element by element; one tensor is itself."""
-    return math.add_n(x if isinstance(x, (list, tuple, Entries)) else [as_tensor(x)])
+    return sums(x)
 
 
 def pow(x: Any, factor: Any = 1.0, name: str | None = None) -> Tensor:
