@@ -126,10 +126,12 @@ class Aliases:
     def link(self, x: Any, others: dict[int, Any]) -> None:
         """x may be each of the others."""
         me = who(x)
+        known = self._of.get(id(me), {})
         for key, other in others.items():
-            if other is not me and type(other) is not list:
+            if key not in known and other is not me and type(other) is not list:
                 self._alive[key], self._alive[id(me)] = other, me
-                self._known(me)[key] = other
+                known = self._known(me)
+                known[key] = other
                 self._known(other)[id(me)] = me
 
     def _known(self, x: Any) -> dict[int, Any]:

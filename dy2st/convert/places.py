@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ..tensor import Tensor
 from .attributes import MISSING, defined, dict_of, held, put, remove
 from .cells import OuterVariable, contents_of
 from .containers import copied
@@ -22,11 +23,14 @@ CODE = object()
 
 
 class AttributeVariable(OuterVariable):
-    """An attribute that a class itself has, or one in a slot of an object: like a dict with this one entry."""
+    """An attribute that a class or a tensor itself has, or one in a slot of an object: like a dict with this one entry."""
 
     def __init__(self, name: str, holder: Any):
         self.name, self.holder, self.entry = name, holder, name
-        self.now = functools.partial(vars(holder).get, name, MISSING) if isinstance(holder, type) else functools.partial(held, holder, name)
+        if isinstance(holder, (type, Tensor)):  # of which there are many, and each is asked again and again
+            self.now = functools.partial(vars(holder).get, name, MISSING)
+        else:
+            self.now = functools.partial(held, holder, name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         put(self.holder, name, value)

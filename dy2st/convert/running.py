@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType, GeneratorType
 from typing import Any
 
-from ..transpiler import is_generated
+from ..transpiler import is_generated, made_functions, made_variables
 
 # their code runs statements of the user's in the place of these: `a[i] = v`
 _STATEMENTS = frozenset(os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("chosen", "items", "mutation", "options"))
@@ -31,11 +31,14 @@ def frames() -> Iterator[FrameType]:
 
 
 def variable_values() -> Iterable[Any]:
-    """What their variables hold, each value once: many name the same layer."""
+    """What their variables hold, each value once: many name the same layer.
+
+    The functions that the transpiler has made of their statements are left out: these hold nothing but the same variables.
+    """
     found: dict[int, Any] = {}
     for frame in frames():
-        held = list(frame.f_locals.values())
-        found.update(zip(map(id, held), held, strict=True))
+        functions = made_functions(frame.f_code)
+        found |= {id(value): value for name, value in frame.f_locals.items() if name not in functions}
     return found.values()
 
 
@@ -48,12 +51,7 @@ def variables() -> Iterator[tuple[FrameType, str, Any]]:
 
 def named_variables() -> Iterator[tuple[FrameType, str, Any]]:
     """Those of them that are the user's."""
-    return (v for v in variables() if not is_generated_name(v[1]))
-
-
-def is_generated_name(name: str) -> bool:
-    """Whether a name is one that the transpiler made."""
-    return name.rstrip("0123456789").endswith("_")
+    return (v for v in variables() if v[1] not in made_variables(v[0].f_code))
 
 
 def held_by_generator(x: GeneratorType) -> list[Any]:

@@ -24,7 +24,7 @@ from .frames import Frame
 from .holders import is_holder, is_of_a_call, parts_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
-from .running import is_generated_name, variable_values
+from .running import variable_values
 from .snapshot import Snapshot
 from .special import SpecialMethods
 from .tensor_attributes import OF_TENSORS
@@ -114,7 +114,7 @@ class Watcher:
         self._watch_attributes_of(new.values(), ())
         if self.reach.given:
             for f in holders.values():
-                if isinstance(f, types.FunctionType) and not is_generated_name(f.__name__):
+                if isinstance(f, types.FunctionType):
                     self._watch_new_attributes_of(f)
 
     def _meet(self, container: Any) -> None:

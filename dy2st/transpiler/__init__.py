@@ -9,3 +9,5 @@ from dy2st.transpiler.conversion import locate as locate
 from dy2st.transpiler.conversion import place_of as place_of
 from dy2st.transpiler.errors import ConversionError as ConversionError
 from dy2st.transpiler.loader import is_generated as is_generated
+from dy2st.transpiler.loader import made_functions as made_functions
+from dy2st.transpiler.loader import made_variables as made_variables

@@ -22,7 +22,7 @@ from dy2st_runtime.errors import Location
 if TYPE_CHECKING:
     from dy2st.transpiler.loader import Printed
 
-_MAGIC = b"dy2st-conversion-1\n"
+_MAGIC = b"dy2st-conversion-2\n"
 
 
 def symbol(code: types.CodeType, text: str) -> str:
@@ -41,9 +41,10 @@ def get(name: str) -> Printed | None:
         return None
     from dy2st.transpiler.loader import Printed
 
-    text, filename, depth, compiled, places, spans = marshal.loads(data)
+    text, filename, depth, compiled, places, spans, made = marshal.loads(data)
     located = [Location(*place) for place in places]
-    return Printed(text, filename, depth, compiled, [(line, col, end, end_col, located[n]) for line, col, end, end_col, n in spans])
+    origins = [(line, col, end, end_col, located[n]) for line, col, end, end_col, n in spans]
+    return Printed(text, filename, depth, compiled, origins, made)
 
 
 def put(name: str, printed: Printed) -> None:
@@ -51,7 +52,7 @@ def put(name: str, printed: Printed) -> None:
     places = {id(span[4]): span[4] for span in printed.spans}  # nodes that come from one place share it
     numbers = {key: number for number, key in enumerate(places)}
     spans = [(line, col, end, end_col, numbers[id(place)]) for line, col, end, end_col, place in printed.spans]
-    entry = printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places.values()], spans
+    entry = printed.text, printed.filename, printed.depth, printed.compiled, [tuple(p) for p in places.values()], spans, printed.made
     _store().put(name, marshal.dumps(entry))
 
 

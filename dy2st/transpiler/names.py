@@ -12,6 +12,11 @@ from dy2st.transpiler import nodes
 class Namer:
     """Gives names that the function does not use, in a fixed order.
 
+    Those of variables end with an underscore, or one and a number; those of functions do not.
+
+    Attributes:
+        made: the names that were given.
+
     >>> namer = Namer(["break_", "x"])
     >>> namer.fresh("break_"), namer.fresh("if_body"), namer.fresh("if_body")
     ('break_1', 'if_body', 'if_body_1')
@@ -19,6 +24,8 @@ class Namer:
 
     def __init__(self, used: Iterable[str]):
         self._used = set(used)
+        self.made: list[str] = []
+        self._shared: dict[str, str] = {}
         self._counts: dict[str, int] = {}  # base -> the last number given: names are never given back
 
     def is_used(self, name: str) -> bool:
@@ -32,7 +39,14 @@ class Namer:
             candidate = f"{base}{count}" if base.endswith("_") else f"{base}_{count}"
         self._counts[base] = count
         self._used.add(candidate)
+        self.made.append(candidate)
         return candidate
+
+    def shared(self, base: str) -> str:
+        """The same name each time, for what functions call one of their own variables."""
+        if base not in self._shared:
+            self._shared[base] = self.fresh(base)
+        return self._shared[base]
 
 
 def identifiers(tree: gast.AST) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import gast
@@ -78,11 +78,20 @@ def _characters(text: str, offset: int) -> int:
 
 
 class SourceMap:
-    """From positions in generated text to the user's places."""
+    """From positions in generated text to the user's places.
 
-    def __init__(self, spans: Sequence[Span]):
-        """`spans` are the nodes of the text that have an origin, outer ones first."""
+    Args:
+        spans: the nodes of the text that have an origin, outer ones first.
+        made: the names in it that are not the user's.
+
+    Attributes:
+        variables, functions: those of them that variables and functions have.
+    """
+
+    def __init__(self, spans: Sequence[Span], made: Iterable[str]):
         self.spans = spans
+        self.variables = frozenset(n for n in made if n.rstrip("0123456789").endswith("_"))
+        self.functions = frozenset(made) - self.variables
         self._exact: dict[tuple[int, int, int, int], Location] = {}
         self._lines: dict[int, Location] = {}
         for line, col, end_line, end_col, origin in spans:

@@ -35,6 +35,18 @@ def comprehension(x):
     return stack([p if p.sum() > 0 else -p for p in parts])
 
 
+def names_with_an_underscore(x, n):
+    state_, item_, if_body, get_state = x, x * 2, x * 3, [x]
+    while n > 0:
+        n -= 1
+        if x.sum() > n:
+            state_ = state_ + item_
+            get_state.append(if_body)
+        else:
+            if_body = if_body - state_
+    return state_, item_, if_body, stack(get_state).sum()
+
+
 def try_around(x):
     try:
         y = {"a": x}["b"]
@@ -278,5 +290,6 @@ CASES = [
     (items_replaced_while_looping, [(P,), (N,)], 1),
     (deep_copy_of_a_result, [([1.0, 2.0],)], 0),
     (list_changed_in_an_operand, [([1.0, 2.0], 1), ([1.0, 2.0], 3), ([-1.0, 0.5], 1), ([-1.0, 0.5], 3)], 1),
+    (names_with_an_underscore, [(P, 3), (N, 3), (P, 0)], 1),
     (list_changed_by_a_message, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
 ]

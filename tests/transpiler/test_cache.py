@@ -106,7 +106,7 @@ def test_a_damaged_entry_is_made_anew(model, monkeypatch, tmp_path):
     converted(forward, monkeypatch)
     (path,) = entries(tmp_path)
     whole = path.read_bytes()
-    other_layout = whole.replace(b"dy2st-conversion-1", b"dy2st-conversion-0")
+    other_layout = whole.replace(b"dy2st-conversion-", b"dy2st-conversion-0")
     for damaged in (whole[:-1], whole[:40], b"", other_layout, whole[:-9] + b"x" + whole[-8:]):
         path.write_bytes(damaged)
         found, ran = converted(forward, monkeypatch)

@@ -19,7 +19,7 @@ class Accessors:
     """
 
     def __init__(self, at: gast.AST, state: State, namer: Namer):
-        getter, setter = namer.fresh("get_state"), namer.fresh("set_state")
+        getter, setter, given = namer.fresh("get_state"), namer.fresh("set_state"), namer.shared("state_")
         # Locals are always bound, if only to an Undefined; a global or an attribute may not be there.
         values = [_if_there(n, nodes.name(n)) if n in state.globals else nodes.name(n) for n in state.names]
         values += [_if_there(text, _stored(node, state.outer)) for text, node in state.attributes.items()]
@@ -27,13 +27,13 @@ class Accessors:
         targets += [nodes.with_context(_stored(a, state.outer), gast.Store) for a in state.attributes.values()]
         body: list = declare(at, state, state.names)
         if targets:
-            body += statements("targets = state_", at=at, targets=nodes.tuple_of(targets))
+            body += statements("targets = given", at=at, targets=nodes.tuple_of(targets), given=given)
         for n in state.names:
             if n in state.globals:  # one without a value is not there, for any code that reads it
                 body += statements("if isinstance(x, _dy.NoAttribute):\n    del x", at=at, x=n)
         self.definitions = [
             *statements("def getter():\n    return values", at=at, getter=getter, values=nodes.tuple_of(values)),
-            *statements("def setter(state_):\n    body", at=at, setter=setter, body=body or [gast.Pass()]),
+            *statements("def setter(given):\n    body", at=at, setter=setter, given=given, body=body or [gast.Pass()]),
         ]
         for definition in self.definitions:
             definition.plain = True  # reads and writes as they are meant: no pass finds anything in them

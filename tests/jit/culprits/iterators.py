@@ -266,6 +266,14 @@ def own_iterator_left_by_a_tensor(x):
     return x * numbers.n
 
 
+def own_iterator_whose_name_ends_with_an_underscore(x):
+    iter_ = CountingUp()
+    for n in iter_:  # error: how far a CountingUp has come would depend on a tensor
+        if x.sum() > n:
+            break
+    return x * iter_.n
+
+
 def own_iterator_numbered_and_left_by_a_tensor(x):
     numbers = CountingUp()
     for i, n in enumerate(numbers):  # error: how far a CountingUp has come would depend on a tensor
