@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from dy2st_runtime import config, dims
+from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
 
 from ..convert.activations import Kind, Reentered, require_end
@@ -263,8 +264,13 @@ class StaticFunction:
                 return self.splits.call(self, args, kwargs)
             start = time.perf_counter()
             arguments = self.arguments(args, kwargs)
-            concrete = self.find(arguments)
-            result = self.run(concrete, arguments)
+            concrete = self._serving(arguments, arguments.tensors())
+            if concrete is not None:
+                result = self.run(concrete, arguments)
+            else:
+                with no_search_for_garbage():  # of what a trace leaves and of what its plan leaves at once, behind both
+                    concrete = self.find(arguments)
+                    result = self.run(concrete, arguments)
             if concrete.pace is not None and concrete.pace.called(time.perf_counter() - start):
                 concrete.pace, self._traces.judged = None, True
             return result

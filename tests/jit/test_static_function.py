@@ -1,6 +1,7 @@
 """Static functions as objects: traces and their reasons, decorators, gradients across calls, threads, dumps."""
 
 import dataclasses
+import gc
 import threading
 
 import numpy as np
@@ -373,3 +374,20 @@ async def waits(x):
 def test_results_that_keep_tensors_of_the_trace_are_errors(function):
     with pytest.raises(Dy2stError, match=r"cannot be (the result|converted)"):
         jit.to_static(function)(tensor(1.0))
+
+
+def test_a_first_call_looks_for_garbage_once():
+    @jit.to_static
+    def f(x):
+        for i in range(60):
+            x = (x * i).tanh() if x.sum() > i else x - i
+        return x
+
+    searches = []
+    gc.callbacks.append(lambda phase, info: searches.append(info) if phase == "start" else None)
+    try:
+        f(tensor(1.0))
+    finally:
+        gc.callbacks.pop()
+    assert len(searches) <= 1
+    assert gc.isenabled()

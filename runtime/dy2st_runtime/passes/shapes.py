@@ -145,6 +145,13 @@ class _Analysis:
         if not op.record.handles_absent and any(name in self.nowhere for name in op.input_names):
             self.nowhere.update(op.output_names)
             return
+        operands, results = [block.var(name) for name in op.input_names], [block.var(name) for name in op.output_names]
+        if all(-1 not in v.shape for v in (*operands, *results)):
+            for v in operands:
+                self.shape(v)
+            for v in results:  # `infer` has said so when the op was built or read, and has had nothing to check but that
+                self._declare(v, None, facts)
+            return
         ins: list[Any] = []
         for slot in op.record.input_slots:
             types = [self._type(block.var(name), facts) for name in op.input(slot.name)]
