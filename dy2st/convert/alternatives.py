@@ -95,12 +95,16 @@ class _Reachable:
     def _from_outside(self) -> set[int]:
         return set(map(id, containers_of(*self._tracer.held_outside())))
 
+    @functools.cached_property
+    def _read_outside(self) -> set[int]:
+        return set(map(id, containers_of(*self._tracer.readable())))
+
     def holds(self, contents: Any) -> bool:
         key, tracer = id(contents), self._tracer
         if key in tracer.of_the_caller or tracer.entries.holds(contents):
             return True
         if contents not in tracer.root:
-            return key in self._by_variables
+            return key in self._by_variables or (tracer.was_before(contents) and key in self._read_outside)
         # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
         return not self._between_statements or key in self._by_variables or key in self._from_outside
 

@@ -15,6 +15,7 @@ from dy2st_runtime.ir import Variable
 from ..tensor import Tensor
 from ..transpiler import is_generated
 from .aliases import is_inside
+from .attributes import MISSING
 from .cells import OuterVariable, assigned_outside, place_of
 from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
@@ -210,6 +211,10 @@ class Watcher:
     def reachable(self) -> list[Any]:
         """What variables of the traced functions, and of those around them, hold now."""
         return [*variable_values(), *(v for o in self.outer_variables.values() for v in o.values())]
+
+    def readable(self) -> list[Any]:
+        """What the places outside hold now that the functions may read."""
+        return [value for place in self.reach.places.values() if not place.is_computed and (value := place.now()) is not MISSING]
 
     def held_outside(self) -> list[Any]:
         """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""

@@ -142,6 +142,15 @@ def dict_kept_twice_where_another_path_raises(x):
     return x
 
 
+TABLE = [5.0]
+
+
+def table_of_the_module_kept_perhaps(x):
+    if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["held"].x = TABLE
+    return x
+
+
 def dict_kept_twice_where_it_is_raised(x, n):
     try:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
         if x.sum() > 0:
