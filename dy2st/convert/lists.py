@@ -241,22 +241,27 @@ class StagedList(DynamicList):
     def _remove(self, index: Any) -> None:
         self._without_one("array_remove", I=integer(index))
 
+    @property
+    def has_scalars(self) -> bool:
+        """Whether all entries have one element."""
+        return all(d == 1 for d in self.element_shape)
+
     def require_scalars(self, what: str) -> None:
         """StagedValueError if the entries may have more than one element."""
-        if any(d != 1 for d in self.element_shape):
+        if not self.has_scalars:
             raise StagedValueError(
                 f"{what} compares the entries of a list of dynamic length, which are tensors of shape {list(self.element_shape)}",
                 location=user_location(2), hint="loop over the list with for, and compare what is meant",
             )  # fmt: skip
 
-    def compared(self, what: str) -> Sequence[StagedList]:
-        """The columns of what the entries are compared by, one after the other.
+    def compared(self, what: str) -> tuple[Sequence[StagedList], bool]:
+        """The columns of what the entries are compared by, one after the other; and whether there is nothing behind that.
 
         Raises:
             StagedValueError: entries have more than one element, or are not compared by what is in them.
         """
         self.require_scalars(what)
-        return [self]
+        return [self], True
 
     # ---- what tensors are made of it ----
     def flat(self) -> Tensor:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from dy2st_runtime.ir import Block
 from dy2st_runtime.ir.visit import has_effect, may_raise
 
-from ..errors import StagedValueError, StructureError
-from ..tensor import Tensor
+from ..errors import ShapeError, StagedValueError, StructureError
+from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import as_number, is_number, require_one_kind
 from ..tensor.location import user_location
@@ -27,7 +28,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .raised import MayRaise
-from .raising import require_exception
+from .raising import raise_where, require_exception
 from .records import parts_of
 from .special import bound
 from .structure import flatten
@@ -287,17 +288,51 @@ def _equal_items(a: Any, b: Any) -> Any:
         return False
     if not a:
         return True
-    pairs = zip(a, b, strict=True)
-    return python_bool(and_(*[lambda x=x, y=y: True if _one(x, y) else truth(compare("==", x, y)) for x, y in pairs]))
+    return python_bool(and_(*[partial(_is_same, x, y, surely=i == 0) for i, (x, y) in enumerate(zip(a, b, strict=True))]))
 
 
-def _ordered_items(op: str, a: Any, b: Any) -> Any:
-    """`a < b` of two lists or two tuples with tensors in them: the first items that differ decide."""
+def _is_same(x: Any, y: Any, *, surely: bool) -> Any:
+    """Whether two items of tuples or lists are one object, or equal."""
+    return _if_compared(lambda: True if _one(x, y) else truth(compare("==", x, y)), surely)[0]
+
+
+def _if_compared(comparison: Thunk, surely: bool) -> tuple[Any, bool]:
+    """What a comparison gives, and whether it can be made: of vectors it cannot, nor the order of lists of dynamic length.
+
+    Args:
+        surely: each run makes it, else only those in which all items before are equal: these fail.
+    """
+    try:
+        return comparison(), True
+    except (ShapeError, StagedValueError) as error:
+        if surely:
+            raise
+        raise_where(dispatch.constant(True), error)
+        return False, False
+
+
+def _ordered_items(op: str, a: Any, b: Any, *, surely: bool = True) -> Any:
+    """`a < b` of two lists or two tuples with tensors in them: the first items that differ decide. For `surely` see `_if_compared`."""
     if not a or not b:
         return _COMPARE[op](len(a), len(b))
     first, second = a[0], b[0]
-    same = True if _one(first, second) else truth(compare("==", first, second))
-    return if_expr(same, lambda: _ordered_items(op, a[1:], b[1:]), lambda: compare(op, first, second), f"the value of {op!r}")
+    if len(a) == len(b) == 1 and type(first) is type(second) and type(first) in (list, tuple) and not _one(first, second):
+        return _ordered_items(op, first, second, surely=surely)  # without looking first whether they are equal
+    same, is_compared = _if_compared(lambda: True if _one(first, second) else truth(compare("==", first, second)), surely)
+    if not is_compared:
+        return False
+    rest = partial(_ordered_items, op, a[1:], b[1:], surely=surely and same is True)
+
+    def decided() -> Any:
+        found = compare(op, first, second)
+        if not surely and isinstance(found, Tensor) and found.ndim:
+            raise StagedValueError(
+                f"{op!r} of two tuples or lists compares tensors with dims in some runs, and gives such a tensor then",
+                location=user_location(), hint="put a number before them that tells the tuples apart, as a counter does",
+            )  # fmt: skip
+        return found
+
+    return if_expr(same, rest, lambda: _if_compared(decided, surely)[0], f"the value of {op!r}")
 
 
 def _equal_lists(a: Any, b: Any) -> Any:

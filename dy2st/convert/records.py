@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError, StructureError
@@ -173,10 +173,11 @@ class RecordList(DynamicList):
     def remove(self, x: Any) -> None:
         raise self._refuse("remove()")
 
-    def compared(self, what: str) -> Sequence[StagedList]:
-        if not _is_compared(self.layout):
+    def compared(self, what: str) -> tuple[Sequence[StagedList], bool]:
+        columns, is_all = _compared(self.layout, iter(self.columns))
+        if not columns:
             raise self._refuse(what)
-        return [part for column in self.columns for part in column.compared(what)]
+        return columns, is_all
 
     def require_scalars(self, what: str) -> None:
         """StagedValueError: its entries are no tensors."""
@@ -192,11 +193,23 @@ class RecordList(DynamicList):
         return f"RecordList({', '.join(map(repr, self.columns))})"
 
 
-def _is_compared(layout: Layout) -> bool:
-    """Whether Python compares such entries by what is in them, one after the other: they are tensors, numbers, or tuples of these."""
-    if isinstance(layout, Parts):
-        return issubclass(layout.kind, (tuple, list)) and all(map(_is_compared, layout.children))
-    return isinstance(layout, Dense)
+def _compared(layout: Layout, columns: Iterator[StagedList]) -> tuple[list[StagedList], bool]:
+    """The columns of what Python compares in such entries, one after the other, up to what has no order; and whether that is all.
+
+    What has one: numbers and tensors with one element, and tuples and lists of these.
+    """
+    if isinstance(layout, Dense):
+        column = next(columns)
+        return ([column], True) if column.has_scalars else ([], False)
+    found: list[StagedList] = []
+    if not isinstance(layout, Parts) or not issubclass(layout.kind, (tuple, list)):
+        return found, False
+    for child in layout.children:
+        more, is_all = _compared(child, columns)
+        found += more
+        if not is_all:
+            return found, False
+    return found, True
 
 
 def unlike() -> StructureError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,6 +23,7 @@ from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
 from .logical import entries_equal, not_, python_bool
+from .raising import raise_where
 from .records import RecordList, dynamic_list
 from .structure import flatten, unflatten
 from .things import objects_in
@@ -58,7 +61,7 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
         return items.taken(order(keys, reverse))
     if (known := _known(keys)) is not None:
         return [items[i] for i in sorted(range(len(items)), key=known.__getitem__, reverse=bool(reverse))]
-    in_order = order(_listed(keys, "the keys of a list that is sorted"), reverse)
+    in_order = order(_compared(keys), reverse)
     leaves, trees = zip(*map(flatten, items), strict=True)
     places = [ops.op("slice", Input=in_order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
     if any(tree != trees[0] for tree in trees):  # lists of several lengths in them, say
@@ -98,6 +101,13 @@ def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:
     return lambda at: items[at]
 
 
+def _compared(keys: Any) -> StagedList | RecordList:
+    """Keys as a list of dynamic length, which knows what of them is compared."""
+    what = "the keys of a list that is sorted"
+    table = dynamic_list(keys, [], what) if type(keys) is list and any(isinstance(key, (tuple, list)) for key in keys) else None
+    return table if isinstance(table, RecordList) else _listed(keys, what)
+
+
 def _listed(values: Any, what: str) -> StagedList:
     if isinstance(values, StagedList):
         return values
@@ -106,25 +116,39 @@ def _listed(values: Any, what: str) -> StagedList:
 
 
 def order(keys: StagedList | RecordList, reverse: Any = False, what: str = "a sort") -> Tensor:
-    """The indices of the entries in their order; of equal ones the first comes first, as in Python. Of tuples what is behind decides
-    only where all before is equal."""
+    """The indices of the entries in their order; of equal ones the first comes first, as in Python.
+
+    Of tuples what is behind decides only where all before is equal. What has no order (a vector, a list of a length of its own, an object)
+    may follow: where the run finds two entries that are equal up to there it raises an error.
+    """
     if is_staged(reverse):
         raise StagedValueError("reverse= depends on a tensor", location=user_location(), hint="sort in a branch for each order")
-    columns = keys.compared(what)
+    columns, is_all = keys.compared(what)
 
     def sorted_by_all() -> Tensor:
         indices: Tensor | None = None
-        for column in reversed(columns):
-            values = _comparable(column.flat())
+        parts = [_comparable(column.flat()) for column in reversed(columns)]
+        for values in parts:
             if indices is None:
                 indices = _sorted_by(values, reverse)
             else:
                 values = ops.op("gather", X=values, Index=indices, axis=0)
                 indices = ops.op("gather", X=indices, Index=_sorted_by(values, reverse), axis=0)
         assert indices is not None
+        if not is_all:
+            _require_unlike([ops.op("gather", X=values, Index=indices, axis=0) for values in parts], what)
         return indices
 
     return if_expr(keys.length() > 0, sorted_by_all, lambda: dispatch.constant(np.zeros(0, np.int64)))
+
+
+def _require_unlike(parts: Sequence[Tensor], what: str) -> None:
+    """The run raises an error where two neighbours are equal in all these parts."""
+    same = functools.reduce(operator.and_, [values[1:] == values[:-1] for values in parts])
+    raise_where(ops.op("reduce_any", X=same, reduce_all=True), StagedValueError(
+        f"{what} finds two entries that are equal up to a part whose order is not known to a Program (a vector, a list, an object)",
+        hint="put a number before it that tells them apart, as a counter does, or give a key",
+    ))  # fmt: skip
 
 
 def _comparable(values: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ import pytest
 
 import dy2st
 from dy2st import jit, nn
+from dy2st.errors import StagedValueError
 from dy2st.tensor import Tensor
 from dy2st.tensor.manipulation import stack
 
@@ -198,6 +199,17 @@ def test_lists_of_classes():
 
 def sorted_rows(x):
     return stack(sorted(x))
+
+
+def test_entries_that_are_equal_up_to_a_part_without_an_order():
+    @jit.to_static
+    def f(x):
+        return sorted([(x[0], [3]), (x[1], [1]), (x[2], [2])])
+
+    assert shown(f(vector(3, 1, 2))) == [[1, [1]], [2, [2]], [3, [3]]]
+    with pytest.raises(StagedValueError, match="a sort finds two entries that are equal up to a part whose order is not") as caught:
+        f(vector(2, 1, 2))
+    assert caught.value.location.text.strip() == "return sorted([(x[0], [3]), (x[1], [1]), (x[2], [2])])"
 
 
 def test_a_list_with_nan_has_no_order():

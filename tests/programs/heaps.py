@@ -53,6 +53,16 @@ def taken_from_an_empty_heap(x, n):
     return x
 
 
+def states_by_their_costs(x):
+    heap, count = [], 0
+    for v in x:
+        heapq.heappush(heap, (v, count, [count], x * v))
+        count += 1
+    cost, _, ids, state = heapq.heappop(heap)
+    heapq.heappushpop(heap, (cost * 2, count, [*ids], state + 1))
+    return cost, ids, state, heap[0][3]
+
+
 def first_ones(x):
     pairs = [(v, -i) for i, v in enumerate(x)]
     return heapq.nlargest(2, list(x)), heapq.nsmallest(1, pairs, key=lambda p: p[0]), heapq.nsmallest(-1, [3, 1])
@@ -73,6 +83,7 @@ CASES = [
     (sorted_by_a_heap, [(X,), ([1.0, 1.0, 0.5, 4.0, 0.25],)], 1),
     (nearest, [(Y,), ([1.0, 1.0, 0.5],)], 1),
     (taken_from_an_empty_heap, [(X, 1), (X, 0), (X, 2)], 1),
+    (states_by_their_costs, [(Y,), (TIES,)], 1),
     (first_ones, [(TIES,), ([3.0, 1.0, 2.0, 0.0],)], 1),
     (of_python, [(X,)], 1),
 ]

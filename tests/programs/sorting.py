@@ -137,6 +137,42 @@ def sort_of_pairs(x, n):
     return [v for v, _ in pairs], [i for _, i in pairs], [t[1][1] for t in low], [i for *_, i in low]
 
 
+def sort_of_some_pairs(x):
+    """In a list of Python."""
+    pairs = [(x[2], 0), (x[1], 1), (x[0] * 2, 2)]
+    pairs.sort()
+    return pairs, sorted([0, 1, 2], key=lambda i: (x[i] > 1.5, -i)), sorted([((x[0], 1), 2), ((x[0], 0), 3)])
+
+
+def beams_with_states(x):
+    """A counter tells entries apart; the lists and vectors behind it are not compared."""
+    beams, count = [(0.0, 0, [0], x)], 0
+    for _ in range(2):
+        longer = []
+        for score, _, ids, state in beams:
+            for i in range(3):
+                count += 1
+                longer.append((score - x[i].item() * state.sum().item(), count, [*ids, i], state * 0.5 + i))
+        longer.sort()
+        beams = longer[:2]
+    return [(score, ids, state) for score, _, ids, state in beams]
+
+
+def states_in_tables(x):
+    """The same where only the run knows how many there are."""
+    rows = []
+    for i, v in enumerate(x):
+        if v > -3:
+            rows.append((v * v, i, [v, x.sum()], x * v))
+    rows.sort(reverse=True)
+    return rows, max(rows), min(rows)[3]
+
+
+def compared_up_to_vectors(x, y):
+    x = x.sum()
+    return (x, y * 1) < (x * 1 + y[0], y + 1), (x, y) == (y[0], y * 2), ((x, 0, y),) >= ((y[0], 1, x),)
+
+
 def extremes_of_pairs(x):
     pairs = []
     for i, v in enumerate(x):
@@ -180,5 +216,9 @@ CASES = [
     (found_in_a_tuple, [([1.0, 3.0], 2), ([2.0, 2.0], 3), ([1.0, 3.0], 5)], 1),
     (sort_of_pairs, RUNS, 1),
     (extremes_of_pairs, [(P,), ([2.0, 2.0, 1.0],), (N,)], 1),
+    (sort_of_some_pairs, [(P,), (N,), ([1.0, 1.0, 0.5],)], 1),
+    (beams_with_states, [(P,), (N,)], 1),
+    (states_in_tables, [(P,), (N,)], 1),
+    (compared_up_to_vectors, [([1.0], P), ([-1.0], N), ([2.0], [0.0, 1.0]), ([1.0], [2.0, 0.0])], 1),
     (bisected, [(P,), (N,), ([0.5, 0.5, 1.0],), ([2.0, 1.5, 0.25],)], 1),
 ]
