@@ -26,7 +26,7 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
 
     Raises:
         StagedValueError: it is asked for within a branch or a loop that depends on a tensor.
-        GradientError: no gradient flows to an output.
+        GradientError: no gradient flows to an output, or what a gradient needs has been updated by the step of an optimizer.
     """
     found = raw_gradients(tracer, outputs, inputs, grad_outputs, no_grad_vars, "grad()")
     absent = maybe_absent(tracer.program)
@@ -61,13 +61,14 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Te
     wrt = [tracer.lift(t) for t in inputs]
     seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]
     blocked = [tracer.lift(t).name for t in no_grad_vars]
+    updated = {tracer.lift(t).name for t in tracer.gradients.written.values()}
     reached = [i for i, t in enumerate(inputs) if not t._stops]
     # the functions that recursion has made are complete here; their gradients can flow to what they are given, not to values of the
     # block in which they were written
     drop_unused_functions(tracer.program)
     lift_functions(tracer.program)
     try:
-        found = append_backward(tracer.program, targets, [wrt[i] for i in reached], seeds, blocked)
+        found = append_backward(tracer.program, targets, [wrt[i] for i in reached], seeds, blocked, updated)
     except Dy2stError as error:
         raise error.at(user_location(3)) from error.__cause__
     results: list[Variable | None] = [None] * len(inputs)

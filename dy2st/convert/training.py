@@ -91,26 +91,33 @@ class Gradients:
         """Adds the gradients to the leaves'.
 
         Raises:
-            StagedValueError: a condition on tensors decides whether it is called, or a leaf has a hook.
-            StructureError: the parameters have been updated before, or a leaf already has a gradient that only some runs have.
-            GradientError: no gradient flows to a tensor, or the graph was freed.
+            StagedValueError: a condition on tensors decides whether it is called, a leaf has a hook, or the gradient flows on into what was
+                computed outside of the function.
+            StructureError: a leaf already has a gradient that only some runs have.
+            GradientError: no gradient flows to a tensor, the graph was freed, or what a gradient needs has been updated before.
         """
         tracer = self._tracer
-        if self.written:
-            raise StructureError("backward() behind the step of an optimizer, in one static function", location=user_location(3),
-                                 hint="make it two static functions")  # fmt: skip
         names = {tracer.lift(t).name for t in tensors}
         if names & self._freed:
             hint = "pass retain_graph=True to all but the last call of backward() or grad()"
             raise GradientError("the graph was freed by an earlier backward()", hint=hint).at(user_location(3))
         self._freed |= set() if retain_graph else names
-        leaves = [t for t, _ in tracer.captures.values() if tracer.is_leaf(t) and t.dtype.startswith("float")]
-        leaves += [t for t in tracer.placeholders if t.dtype.startswith("float") and not t._stops and tracer.is_leaf(t)]
+        given = [t for t in (*(t for t, _ in tracer.captures.values()), *tracer.placeholders) if t.dtype.startswith("float")]
+        leaves = [t for t in given if not t._stops and tracer.is_leaf(t)]
+        computed = [t for t in given if not t._stops and not tracer.is_leaf(t)]
         for leaf in leaves:
             if leaf._node is not None and leaf._node.hooks:
                 raise StagedValueError("backward() in a static function cannot call the hook of a leaf", location=user_location(3),
                                        hint="call backward() outside of the static function")  # fmt: skip
-        found = raw_gradients(tracer, tensors, leaves, grads, (), "backward()")
+        found = raw_gradients(tracer, tensors, [*leaves, *computed], grads, (), "backward()")
+        for t, v in zip(computed, found[len(leaves):], strict=True):
+            if v is not None:
+                what = f"the argument {tracer.lift(t).name!r}" if id(t) in tracer.arguments else "a tensor of the outside"
+                raise StagedValueError(
+                    f"the gradient flows on from {what} (a {tracer.lift(t).type}) into what has been computed outside of the function",
+                    location=user_location(3), hint="compute that in the function too, call backward() outside, or give x.detach()",
+                )  # fmt: skip
+        del found[len(leaves):]
         self._called = True
         self._absent |= {v.name for v in found if v is not None} & maybe_absent(tracer.program)
         for leaf, v in zip(leaves, found, strict=True):

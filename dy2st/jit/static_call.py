@@ -75,6 +75,9 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
         _require_apart(concrete, arguments, inputs, captured)
         for t in effects.clean:
             _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
+        for t, _ in effects.gradients:
+            if isinstance(t, Tensor):
+                _require_leaf(concrete, now(t))
     if concrete.written:
         arguments.view = None
         view.arrays.clear()  # who has an array, if only for this call, keeps it from being written to
@@ -150,6 +153,15 @@ def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
         )
 
 
+def _require_leaf(concrete: ConcreteProgram, t: Tensor) -> None:
+    """GradientError if a gradient flows on from what has taken the place of a leaf."""
+    if not t.is_leaf:
+        raise GradientError(
+            f"{t.name!r}, which was a leaf when the static function {concrete.name!r} was traced, has been computed: its gradient flows on",
+            location=user_location(), hint="compute it in the function too, call backward() outside, or give x.detach()",
+        )
+
+
 def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
     """The results of a call that has computed gradients itself: their graph is freed, as by the `backward()` of eager mode."""
     for freed, r in zip(concrete.freed, results, strict=True):
@@ -165,11 +177,12 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
     """
     effects = concrete.effects
     found: Any = None
-    if effects.arguments or effects.captures or concrete.compares_arguments:
-        known = {id(t): t for t in (place.now() for place in concrete.compared)}
+    if effects.arguments or effects.captures or effects.trains or concrete.compares_arguments:
+        trained = [*effects.written, *effects.clean, *(t for t, _ in effects.gradients)]
+        known = {id(t): t for t in (*(place.now() for place in concrete.compared), *(t for t in trained if isinstance(t, Tensor)))}
         known |= {id(t): c.tensor for c, t in zip(concrete.captured, captured, strict=True)}
-        changed = {i for i, _ in effects.arguments}
-        set_ = {id(t) for t, _ in effects.captures}
+        changed = {*(i for i, _ in effects.arguments), *(t for t in trained if isinstance(t, int))}
+        set_ = {*(id(t) for t, _ in effects.captures), *map(id, trained)}
         both = [i for i, t in enumerate(inputs) if id(t) in known]
         counts = [i for i in both if concrete.compares_arguments or i in changed or id(known[id(inputs[i])]) in set_]
         found = inputs[counts[0]] if counts else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..errors import GradientError
 from ..ir.absent import maybe_absent
@@ -14,7 +14,7 @@ from .sweep import Builder, State, Sweep
 
 def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence[Variable],
                     target_grads: Sequence[Variable | None] | None = None,
-                    no_grad: Iterable[str] = ()) -> list[Variable | None]:  # fmt: skip
+                    no_grad: Iterable[str] = (), updated: Collection[str] = ()) -> list[Variable | None]:  # fmt: skip
     """Appends to the global block the ops that compute the gradient of the sum of the targets.
 
     Args:
@@ -24,6 +24,7 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
         target_grads: for each target the gradient that flows into it, of the target's shape and dtype; None: ones. It
             may be absent at run time if it is among `program.absent_feeds`.
         no_grad: names of variables that no gradient flows through.
+        updated: persistables that an optimizer's step in the program has updated in place: what is read after it is a leaf, as before.
 
     Returns:
         for each variable of `wrt` its gradient, of the same shape and dtype, named `<name>@GRAD` (with a suffix if the
@@ -31,7 +32,8 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
         absent if no such path was taken.
 
     Raises:
-        GradientError: a target is not floating point; an op on the way has no gradient; `target_grads` does not fit.
+        GradientError: a target is not floating point; an op on the way has no gradient; `target_grads` does not fit; an op on the way
+            has read one of `updated` before that was updated.
 
     Example:
         >>> from dy2st_runtime.ir import IRBuilder, Program
@@ -60,6 +62,7 @@ def append_backward(program: Program, targets: Sequence[Variable], wrt: Sequence
     ops = list(block.ops)
     mark_active(ops, block, active, excluded)
     state = State(active, maybe_absent(program), excluded)
+    state.note_updates(ops, updated)
     sweep = Sweep(block, Builder(block, state), state)
     for target, seed in zip(targets, target_grads or [None] * len(targets), strict=True):
         if target.name in active:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradientError, Location
 from ..ir.absent import mark_absent
 from ..ir.builder import IRBuilder
 from ..ir.program import Block, Function, Operator, Variable
+from ..ir.visit import all_ops, called, reads
 from ..ops import registry
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class State:
         sums: name → the total of its gradients in functions.
         made: names of the values that backward made.
         titles: gradient variable → the name it gets in the end.
+        updates: the ids of the ops that update parameters.
+        outdated: the id of an op → the parameters that it has read before they were updated.
     """
 
     def __init__(self, active: set[str], absent: set[str], no_grad: frozenset[str]):
@@ -34,7 +37,28 @@ class State:
         self.sums: dict[str, Variable] = {}
         self.made: set[str] = set()
         self.titles: dict[str, str] = {}
+        self.updates: set[int] = set()
+        self.outdated: dict[int, set[str]] = {}
 
+    def note_updates(self, ops: Sequence[Operator], names: Collection[str]) -> None:
+        """Looks which of these ops update parameters of these names, and which have read them before."""
+        later: set[str] = set()
+        for op in reversed(ops) if names else ():
+            if written := set(op.output_names).intersection(names):
+                later |= written
+                self.updates.add(id(op))
+            elif read := later.intersection(reads(op)):
+                self.outdated[id(op)] = read
+
+    def require_current(self, ops: Iterable[Operator], gradient: Sequence[Operator]) -> None:
+        """GradientError if the gradient of these ops reads a parameter of which they have read an earlier value."""
+        for op in ops:
+            lost = self.outdated.get(id(op), set())
+            if name := next((name for new in (gradient if lost else ()) for name in _values_read(new) if name in lost), None):
+                raise GradientError(
+                    f"the gradient needs the value that {name!r} had before the step of the optimizer",
+                    hint="call backward() before the step, or compute what is differentiated anew behind it",
+                ).at(op.location)  # fmt: skip
 
     def total_of(self, v: Variable) -> Variable:
         """The total to which functions add the gradients of a variable that all of them see."""
@@ -104,14 +128,15 @@ class Sweep:
         end = len(ops)
         while end:
             here = slice(self.depth, self.depth + 1)
-            segment = ops[end - 1].segments[here]
+            segment, count = ops[end - 1].segments[here], len(self.b.block.ops)
             if segment:
                 start = next(i for i, op in enumerate(ops) if op.segments[here] == segment)
                 differentiate_segment(self, ops[start:end])
-                end = start
             else:
-                end -= 1
-                self._differentiate(ops[end])
+                start = end - 1
+                self._differentiate(ops[start])
+            self.state.require_current(ops[start:end], self.b.block.ops[count:])
+            end = start
 
     def gradients_of(self, names: Iterable[str]) -> dict[str, Variable | None]:
         """The gradients of what ops yield, of which nothing is added from now on."""
@@ -129,7 +154,7 @@ class Sweep:
         from .tape_loop import differentiate_loop_with_calls
         from .tapes import holds_call
 
-        if all(self.total(name) is None for name in op.output_names):
+        if id(op) in self.state.updates or all(self.total(name) is None for name in op.output_names):
             return
         self.b.location = op.location
         douts = self.gradients_of(op.output_names)
@@ -197,6 +222,15 @@ class Sweep:
         except GradientError as error:
             error.message = f"{op.type}: {error.message}"
             raise error.at(op.location) from None
+
+
+def _values_read(op: Operator) -> Iterator[str]:
+    """What an op reads more of than shapes, also in its blocks and in the functions that it calls."""
+    blocks = (*op.blocks, *(f.block for f in called([op])))
+    for one in (op, *(inner for block in blocks for inner in all_ops(block))):
+        for slot in one.record.input_names:
+            if slot not in one.record.shape_only:
+                yield from one.input(slot)
 
 
 def _by_slot(

@@ -55,11 +55,20 @@ def backward_to_be_differentiated(x):
     return x * 2
 
 
-def backward_behind_a_step(x):
+def backward_by_a_parameter_before_its_step(x):
+    y = x * TRAINED.weight**2  # error: the gradient needs the value that
+    (x * TRAINED.other).sum().backward()
     (x * TRAINED.weight).sum().backward()
     TRAINED.optimizer.step()
-    (x * TRAINED.other).sum().backward()  # error: backward() behind the step of an optimizer, in one static function
-    return x
+    y.sum().backward()
+    return x > 1
+
+
+def grad_by_a_parameter_before_its_step(x):
+    y = x * TRAINED.weight**2  # error: the gradient needs the value that
+    (x * TRAINED.weight).sum().backward()
+    TRAINED.optimizer.step()
+    return paddle.grad(y.sum(), [TRAINED.weight])[0]
 
 
 def step_in_a_branch(x):
