@@ -82,11 +82,13 @@ class Reach:
 
     Args:
         replaced: places in which a call puts another object, so that its identity says nothing.
+        changed: the ids of containers that a call changes: wherever they are, the next call has to find them again.
         before: what there is before the functions run, by id; None as long as they do not run.
     """
 
-    def __init__(self, replaced: Collection[tuple] = (), before: Container[int] | None = None) -> None:
+    def __init__(self, replaced: Collection[tuple] = (), before: Container[int] | None = None, changed: Container[int] = ()) -> None:
         self.before = before
+        self._changed = changed
         self.inside: dict[int, Inside] = {}
         self._replaced = replaced
         self._changing = {holder for holder, _ in replaced}
@@ -216,6 +218,7 @@ class Reach:
         value = place.now()
         if value is not MISSING and not place.is_computed:
             replaced = key in self._replaced or (isinstance(holder, Inside) and holder.replaced)
+            replaced = replaced and id(value) not in self._changed and id(dict_of(value)) not in self._changed
             if (isinstance(value, tuple) or (replaced and _is_object(value))) and id(value) not in self.objects:
                 self.inside[id(value)] = Inside(place, replaced)
             self._meet(value, name, named=True)

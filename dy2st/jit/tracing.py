@@ -17,7 +17,7 @@ from ..convert.aliases import who
 from ..convert.apart import Kept
 from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function
-from ..convert.cells import AppendCell, EntryCell, OuterVariable, place_of, read_outside
+from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, place_of, read_outside
 from ..convert.containers import containers_of, held_by, lists_in
 from ..convert.growing import current, put_back
 from ..convert.layouts import holds_objects
@@ -275,7 +275,7 @@ class Trace:
     def _read(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[Captured], Guards]:
         """The recipe, with places for what is found outside; where the tensors of the outside are; and what must stay as it is."""
         tracer = self.tracer
-        reach = Reach(replaced(effects), tracer.before)
+        reach = Reach(replaced(effects), tracer.before, {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)})
         owners = [type(x) if id(x) in tracer.made else x for x in tracer.owners.values()]
         reach.add(*tracer.functions.values(), *owners, *self._objects())
         reach.add(*tracer.given)

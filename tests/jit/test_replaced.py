@@ -199,3 +199,46 @@ def test_what_the_caller_holds_is_not_changed_unseen():
     x = Tensor([1.0, 2.0])
     with pytest.raises(StructureError, match="changed in place after this, which is one or another one, as only the run knows"):
         jit.to_static(of_the_caller)([x], x, Tensor(np.array(True)))
+
+
+class LastOfAHistory(nn.Layer):
+    """The dict that a call changes is the one that the call before has made."""
+
+    def __init__(self):
+        super().__init__()
+        self.history = [{"sum": paddle.zeros([2]), "count": 0}]
+
+    def forward(self, x):
+        last = self.history[-1]
+        last["sum"] = last["sum"] + x
+        last["count"] += 1
+        self.history = [last, {"sum": x * 1, "count": 0}]
+        return x
+
+
+class DictThatStays(nn.Layer):
+    """The list around it is another one after each call, and the dict the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.history = [{"sum": paddle.zeros([2]), "count": 0}, {"sum": paddle.zeros([2]), "count": 0}]
+
+    def forward(self, x):
+        last = self.history[-1]
+        last["sum"] = last["sum"] + self.history[0]["sum"]
+        self.history = [{"sum": x * 2, "count": 1}, last]
+        return x
+
+
+@pytest.mark.filterwarnings("ignore:.*is traced and compiled anew for each value")
+@pytest.mark.parametrize(("cls", "traces"), [(LastOfAHistory, 12), (DictThatStays, 2)])
+def test_a_dict_in_a_list_that_each_call_replaces(cls, traces):
+    eager, static = cls(), cls()
+    jit.to_static(static)
+    for i in range(12):
+        x = Tensor([float(i), 1.0])
+        eager(x)
+        static(x)
+        left = [[(e["sum"].numpy().tolist(), int(e["count"])) for e in net.history] for net in (eager, static)]
+        assert left[0] == left[1], i
+    assert static.forward.explain().count("trace ") == traces
