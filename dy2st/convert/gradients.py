@@ -15,6 +15,7 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.autograd import no_gradient
 from ..tensor.location import user_location
+from ..tensor.tape import has_hooks
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -57,6 +58,10 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Te
     for t in outputs:
         if t._stops:
             raise no_gradient(t, "the tensor to differentiate")
+    hooked = next((t for t in inputs if t.is_leaf and has_hooks(t)), None)
+    if hooked is not None:
+        raise StagedValueError(f"{what} in a static function cannot call the hook of a leaf (a {hooked.dtype} tensor)",
+                               location=user_location(3), hint="call it outside of the static function")  # fmt: skip
     targets = [tracer.lift(t) for t in outputs]
     wrt = [tracer.lift(t) for t in inputs]
     seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]

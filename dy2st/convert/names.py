@@ -29,7 +29,7 @@ _METHODS = {
     "__delitem__", "__setitem__",
 }  # fmt: skip
 # what reads attributes that it does not name
-_SWEEPING = {"vars", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
+_SWEEPING = {"vars", "dir", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
 _TEXTS = {"str", "repr", "format", "print", "ascii"}
 # what changes attributes that it does not name
 _SETTING = {"setattr", "delattr", "__setattr__", "__delattr__"}

@@ -29,6 +29,7 @@ from .foreign import is_foreign, is_stateful
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
 from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
+from .shown import shown
 from .tensor_attributes import OF_TENSORS
 
 # a container with more than this is compared as a whole, unless there are tensors in it
@@ -256,7 +257,7 @@ class Reach:
             if isinstance(value, dict) and len(value) > 1 and id(value) not in self.stores:
                 self._place(holder, ORDER, f"the keys of {name}")
             for entry in list(value) if isinstance(value, dict) else range(len(value)):
-                self._place(holder, entry, f"item {entry!r} of {name}", item=True)
+                self._place(holder, entry, f"item {shown(entry)} of {name}", item=True)
         elif isinstance(value, COMPARED_AS_A_WHOLE):
             self._place(value, CONTENTS, name)
         if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and id(value) not in self.inside):
@@ -371,6 +372,8 @@ class Reach:
             self.changed |= attributes.keys()
         if attributes is not None and self._sweeping and not _is_own(type(x)):
             names = names | attributes.keys()
+            if not isinstance(x, types.FunctionType):
+                self._place(self.inside.get(id(x), attributes), LENGTH, f"number of the attributes of {kind}")
         if attributes is not None and id(attributes) not in self.dicts:
             if isinstance(x, types.FunctionType):
                 conversion_of(x)
@@ -387,7 +390,7 @@ class Reach:
             of_class = self._names_of(type(x))
             names = {n for n in names if n in of_class or (attributes is not None and n in attributes)}
         for name in names:
-            found = self._of_class(type(x), name, False) if looks_in_class else MISSING
+            found = self._of_class(type(x), name, asking) if looks_in_class else MISSING
             if isinstance(found, types.MemberDescriptorType):
                 self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
             elif attributes is not None and (

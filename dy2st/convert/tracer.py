@@ -458,8 +458,9 @@ class Tracer(Watcher, ProgramRecorder):
     def gradients_of(self, params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
         return self.gradients.pairs(params)
 
-    def step(self, state: dict[Any, Tensor], required: Sequence[Tensor]) -> contextlib.AbstractContextManager[None]:
-        return self.gradients.step(state, required)
+    def step(self, state: Sequence[dict], required: Sequence[Tensor],
+             settings: Iterable[tuple[Any, Sequence[str]]]) -> contextlib.AbstractContextManager[None]:  # fmt: skip
+        return self.gradients.step(state, required, settings)
 
     def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None], retain_graph: bool, create_graph: bool) -> None:
         if create_graph:

@@ -7,7 +7,7 @@ gradient, which each call checks, or clears them itself before.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Variable
@@ -17,6 +17,7 @@ from ..errors import GradientError, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.autograd import no_grad
 from ..tensor.location import user_location
+from ..tensor.tape import has_hooks
 from .gradients import raw_gradients
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Gradients:
         leaves = [t for t in given if not t._stops and tracer.is_leaf(t)]
         computed = [t for t in given if not t._stops and not tracer.is_leaf(t)]
         for leaf in leaves:
-            if leaf._node is not None and leaf._node.hooks:
+            if has_hooks(leaf):
                 raise StagedValueError("backward() in a static function cannot call the hook of a leaf", location=user_location(3),
                                        hint="call backward() outside of the static function")  # fmt: skip
         found = raw_gradients(tracer, tensors, [*leaves, *computed], grads, (), "backward()")
@@ -140,7 +141,7 @@ class Gradients:
         return [(p, g) for p, g in found if g is not None]
 
     @contextlib.contextmanager
-    def step(self, state: dict[Any, Tensor], required: Sequence[Tensor]) -> Iterator[None]:
+    def step(self, state: Sequence[dict], required: Sequence[Tensor], settings: Iterable[tuple[Any, Sequence[str]]]) -> Iterator[None]:
         """Within this `with` the ops of a step are traced; see `Recorder.step`.
 
         Raises:
@@ -153,12 +154,16 @@ class Gradients:
         if any(self._may_be_absent(g) for g in required):
             raise StagedValueError("only the run knows whether there is a gradient, and this optimizer does more than nothing without one",
                                    location=user_location(3), hint="make the step outside of the static function, or use Adam")  # fmt: skip
+        for owner, names in settings:
+            for name in names:
+                tracer.ask(owner, name)
         self.stepping = True
         try:
             yield
         finally:
             self.stepping = False
-            tracer.root.renew(state)
+            for tensors in state:
+                tracer.root.renew(tensors)
 
     def note_written(self, t: Tensor, v: Variable) -> None:
         """An update op writes to a tensor, whose variable keeps its name.

@@ -18,6 +18,7 @@ from ..convert.containers import is_container, is_plain_object
 from ..convert.places import CONTENTS, ORDER, Place
 from ..convert.reach import Reach
 from ..convert.readings import Question, World, described, environment, reads_environment
+from ..convert.shown import shown
 from ..tensor import Tensor
 from .checks import NOT_THERE, Check, checks
 
@@ -107,7 +108,7 @@ class Guard:
         if isinstance(self.holder, World):
             return f"{self.place.name} has changed"
         now = self.place.now()
-        return f"{self.place.name} was {self.value!r:.60}, is {'deleted' if now is MISSING else repr(now)[:60]}"
+        return f"{self.place.name} was {shown(self.value)}, is {'deleted' if now is MISSING else shown(now)}"
 
 
 def same(a: Any, b: Any) -> bool:

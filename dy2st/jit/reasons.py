@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..convert.shown import shown
 from ..convert.structure import Tree
 from ..tensor.location import warn
 from .signature import Arguments, Constant, Key, TensorKey
@@ -69,7 +70,7 @@ def _only_gradients(a: Any, b: Any) -> bool:
 
 def _leaf(key: TensorKey | Constant, other: TensorKey | Constant, names: Sequence[str]) -> str:
     if isinstance(key, Constant):
-        return repr(key.value)[:60]
+        return shown(key.value)
     text = f"a {key.dtype} tensor with {key.rank} dims"
     if isinstance(other, TensorKey):
         if key.stop_gradient != other.stop_gradient:

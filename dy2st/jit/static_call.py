@@ -19,6 +19,7 @@ from ..tensor import Tensor, dispatch, tape, twins
 from ..tensor.location import user_location
 from ..tensor.ownership import make_alone
 from ..tensor.random import STATE_NAME
+from ..tensor.tape import has_hooks
 from .captures import View
 from .concrete import ArgumentCell, ConcreteProgram, Training
 from .recipes import Argument, Fetched, Made, Twin, cook
@@ -76,8 +77,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
         for t in effects.clean:
             _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
         for t, _ in effects.gradients:
-            if isinstance(t, Tensor):
-                _require_leaf(concrete, now(t))
+            _require_leaf(concrete, inputs[t] if isinstance(t, int) else now(t))
     if concrete.written:
         arguments.view = None
         view.arrays.clear()  # who has an array, if only for this call, keeps it from being written to
@@ -154,11 +154,16 @@ def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
 
 
 def _require_leaf(concrete: ConcreteProgram, t: Tensor) -> None:
-    """GradientError if a gradient flows on from what has taken the place of a leaf."""
+    """GradientError if a gradient flows on from what has taken the place of a leaf, or to a hook of it."""
     if not t.is_leaf:
         raise GradientError(
             f"{t.name!r}, which was a leaf when the static function {concrete.name!r} was traced, has been computed: its gradient flows on",
             location=user_location(), hint="compute it in the function too, call backward() outside, or give x.detach()",
+        )
+    if has_hooks(t):
+        raise GradientError(
+            f"{t.name!r} has a hook now, which the backward() in the static function {concrete.name!r} cannot call",
+            location=user_location(), hint="call backward() outside of the static function",
         )
 
 

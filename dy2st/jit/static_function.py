@@ -242,6 +242,8 @@ class StaticFunction:
     def signature(self) -> inspect.Signature:
         return self.parameters.signature
 
+    __signature__ = signature  # what `inspect.signature` finds
+
     @property
     def parameters(self) -> Parameters:
         """The parameters that a call gives; those of the function as it is now."""

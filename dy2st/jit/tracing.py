@@ -316,7 +316,7 @@ class Trace:
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
-              if not (g.entry in (LENGTH, CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),
+              if not ((g.entry is LENGTH or g.entry is CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),
             *self._without(),
             *guards_of_readings(reach, tracer.readings),
         ])  # fmt: skip

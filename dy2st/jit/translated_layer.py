@@ -11,12 +11,15 @@ import numpy as np
 from dy2st_runtime.formats import InferenceModel, load_inference_model
 from dy2st_runtime.formats.inference_model import methods_beside
 from dy2st_runtime.ir import Program, Variable, clone_ops
+from dy2st_runtime.ir.visit import all_ops
 
-from ..convert.tracer import current_tracer
-from ..errors import FeedError, GradientError, ModeError
+from ..convert.raising import raise_where
+from ..convert.tracer import current_tracer, need_tracer
+from ..errors import FeedError, GradientError, ModeError, StagedValueError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.location import user_location, warn
+from ..tensor.promotion import as_tensor
 from ..tensor.random import STATE_NAME, state
 from . import static_call
 from .captures import Captured
@@ -24,6 +27,9 @@ from .concrete import ConcreteProgram, Effects
 from .guards import Guards
 from .recipes import Fetched, Rebuilt
 from .signature import Arguments, Parameters
+
+# what a program raises that code of the user's has raised
+_RAISING = ("raise_if", "raise_object", "assert")
 
 
 class LoadedFunction:
@@ -59,9 +65,7 @@ class LoadedFunction:
     def __call__(self, *inputs: Any) -> Any:
         self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
-            if len(inputs) != len(self.feeds):
-                takes = ", ".join(map(repr, self.feeds)) or "nothing"
-                raise FeedError(f"{self.name} takes {takes}; got {len(inputs)} arguments", hint="pass a tensor for each")
+            self._require_tensors(inputs)
             return static_call.run(self._concrete, Arguments(self._takes, inputs, {}, "forward"))
         return self._inline(inputs)
 
@@ -81,18 +85,53 @@ class LoadedFunction:
                     hint="save it with InputSpec(..., stop_gradient=False), or pass x.detach()",
                 )
 
-    def _inline(self, inputs: Sequence[Tensor]) -> Any:
+    def _require_tensors(self, inputs: Sequence[Any]) -> None:
+        if len(inputs) != len(self.feeds):
+            takes = ", ".join(map(repr, self.feeds)) or "nothing"
+            raise FeedError(f"{self.name} takes {takes}; got {len(inputs)} arguments", location=user_location(3),
+                            hint="pass a tensor for each")  # fmt: skip
+        for name, x in zip(self.feeds, inputs, strict=True):
+            if not isinstance(x, (Tensor, np.ndarray)):
+                raise FeedError(f"input {name!r} of {self.name} is no tensor, but {'None' if x is None else f'of {type(x).__name__}'}",
+                                location=user_location(3), hint="make it one: paddle.to_tensor(x)")  # fmt: skip
+
+    def _inline(self, inputs: Sequence[Any]) -> Any:
         """Copies the program into the one that is being traced."""
         tracer = current_tracer()
         if tracer is None:
             raise ModeError("a loaded model cannot be called while a program is built by hand")
+        self._require_tensors(inputs)
         block = self.program.global_block()
-        names = {name: tracer.lift(t).name for name, t in zip(self.feeds, inputs, strict=True)}
+        if tracer.tries.active and any(op.type in _RAISING for op in all_ops(block)):
+            raise StagedValueError(
+                f"{self.name} may raise an exception of its own, and is called inside of `try`", location=user_location(2),
+                hint="call it outside of the static function, or check before it what it checks",
+            )  # fmt: skip
+        tensors = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
+        for t, v in zip(tensors, self._concrete.inputs, strict=True):
+            _require_type(t, v)
+        names = {name: tracer.lift(t).name for name, t in zip(self.feeds, tensors, strict=True)}
         names |= {c.variable.name: tracer.lift(c.tensor).name for c in self._concrete.captured}
         names = clone_ops(block.ops, block, tracer.block, names, fresh=True)
         outs: list[Variable] = [tracer.block.var(names[name]) for name in self.fetches]
         results = tuple(Tensor.wrap(v, v.stop_gradient) for v in outs)
         return results[0] if len(results) == 1 else results
+
+
+def _require_type(t: Tensor, v: Variable) -> None:
+    """FeedError, while tracing or in the run, unless a tensor is of the type that the saved program has for an input."""
+
+    def error() -> FeedError:
+        return FeedError(f"feed {v.name!r} is {t.dtype}{list(t.shape)}, the program expects {v.type}", location=user_location(4))
+
+    static = need_tracer("a loaded model").lift(t).shape
+    if t.dtype != v.dtype or len(static) != len(v.shape):
+        raise error()
+    for axis, (wanted, known) in enumerate(zip(v.shape, static, strict=True)):
+        if -1 not in (wanted, known) and wanted != known:
+            raise error()
+        if wanted != -1 and known == -1:
+            raise_where(as_tensor(t.shape[axis] != wanted), error())
 
 
 class TranslatedLayer(Layer):
@@ -124,6 +163,25 @@ class TranslatedLayer(Layer):
 
     def forward(self, *inputs: Any) -> Any:
         return self._functions["forward"](*inputs)
+
+    def train(self) -> TranslatedLayer:
+        """Training mode, of which the saved program knows nothing: a warning says so if it was saved for evaluation."""
+        super().train()
+        self._warn_of_mode()
+        return self
+
+    def eval(self) -> TranslatedLayer:
+        """Evaluation mode; likewise."""
+        super().eval()
+        self._warn_of_mode()
+        return self
+
+    def _warn_of_mode(self) -> None:
+        ops = (op for f in self._functions.values() for block in f.program.blocks for op in block.ops)
+        if any(bool(op.attrs.get("is_test", not self.training)) is self.training for op in ops):
+            saved, wanted = ("evaluation", "train()") if self.training else ("training", "eval()")
+            warn(f"the loaded model was saved for {saved}, and computes so after {wanted} too, as its program does (dropout, batch "
+                 f"normalization): save it after model.{wanted}")  # fmt: skip
 
     def program(self, method_name: str = "forward") -> Program:
         """The saved program of a method."""

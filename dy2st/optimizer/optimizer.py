@@ -9,18 +9,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import unique_name
-from ..errors import AttributeValueError, DTypeError, StateDictError
+from ..errors import AttributeValueError, DTypeError, StagedValueError, StateDictError
 from ..nn.clip import ClipGradBase, ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from ..nn.parameter import make_buffer
 from ..nn.state import fit
 from ..regularizer import L1Decay, L2Decay, WeightDecay
 from ..tensor import Tensor, autograd, dispatch, manipulation, math
+from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .compiled import CompiledSteps
 from .lr import LRScheduler
@@ -135,7 +136,8 @@ class Optimizer:
         recorder = dispatch.current_recorder()
         assert recorder is not None
         shared = manipulation.reshape(manipulation.cast(as_tensor(rate), "float32"), [1])
-        with recorder.step(self._state, () if self.skips_absent else [g for _, g in params_grads]):
+        required = () if self.skips_absent else [g for _, g in params_grads]
+        with recorder.step([self._state, self._loaded], required, self._settings([p for p, _ in params_grads])):
             self.updates(params_grads, shared)
 
     _record._dy2st_not_to_static = True  # type: ignore[attr-defined]
@@ -155,6 +157,26 @@ class Optimizer:
         with autograd.no_grad():
             for p, g in self._regularized(self._clipped(params_grads)):
                 self.update(p, g, self._rate(p, rate))
+
+    def _settings(self, params: Sequence[Tensor]) -> Iterator[tuple[Any, Sequence[str]]]:
+        """What says what a step does: objects, with the names of their attributes that do.
+
+        Raises:
+            StagedValueError: code of the user's is among it, which would run once, while a static function is traced.
+        """
+        yield self, [f"_{name}" for name in self.group_options]
+        yield from ((p, ["need_clip", "regularizer"]) for p in params)
+        groups = [self._options.get(id(p), {}) for p in params]
+        for clip in {id(c): c for c in (self._grad_clip, *(g.get("grad_clip") for g in groups))}.values():
+            if type(clip) not in _CLIPS:
+                raise StagedValueError(
+                    f"the step of an optimizer whose gradients are clipped by a class of your own, {type(clip).__name__}",
+                    location=user_location(), hint="make the step outside of the static function, or clip by one of nn.ClipGradBy...",
+                )  # fmt: skip
+            yield clip, [] if clip is None else list(vars(clip))
+        decays = (self.regularization, *(g.get("weight_decay") for g in groups), *(getattr(p, "regularizer", None) for p in params))
+        for decay in {id(d): d for d in decays if d is not None}.values():
+            yield decay, list(vars(decay))
 
     def recipe(self, params: Sequence[Tensor]) -> Any:
         """All that the ops of a step depend on besides the values of tensors; None if code of the user's is among it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import dy2st_runtime.ops  # noqa: F401  (registers the ops)
@@ -133,12 +133,14 @@ class Recorder:
         """The parameters that have a gradient, with it."""
         return _with_gradients(params)
 
-    def step(self, state: dict[Any, Tensor], required: Sequence[Tensor]) -> contextlib.AbstractContextManager[None]:
+    def step(self, state: Sequence[dict], required: Sequence[Tensor],
+             settings: Iterable[tuple[Any, Sequence[str]]]) -> contextlib.AbstractContextManager[None]:  # fmt: skip
         """The ops of an optimizer's step are recorded in this `with`.
 
         Args:
-            state: its tensors, to which some may be added.
+            state: dicts with its tensors, to which some may be added, or go from one to the other.
             required: the gradients that must be there in all runs.
+            settings: the objects that say what a step does, each with the names of its attributes that do.
         """
         return contextlib.nullcontext()
 

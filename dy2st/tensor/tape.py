@@ -308,6 +308,12 @@ def leaf_node(t: Tensor) -> LeafNode:
     return t._node
 
 
+def has_hooks(t: Tensor) -> bool:
+    """Whether a function is called with the gradient of a leaf."""
+    node = t._node
+    return node is not None and node.hooks is not None and any(node.hooks.values())
+
+
 def edge_of(t: Tensor) -> Edge | None:
     """The edge of a tensor; None if no gradient flows to it."""
     if t._stop:

@@ -307,3 +307,54 @@ def test_numbers_in_a_list_that_a_function_counts_are_inputs(place):
         layer.counts[0], layer.counts[2] = 40, 7
     np.testing.assert_array_equal(static(tensor(1.0, 2.0)).numpy(), eager(tensor(1.0, 2.0)).numpy())
     assert found.counts == seen.counts
+
+
+class Bare:
+    pass
+
+
+@pytest.mark.parametrize("read", [
+    lambda it: sum(vars(it).values()), lambda it: it.__dict__.get("b", 0), lambda it: len([k for k in dir(it) if k in ("a", "b")]),
+    lambda it: getattr(it, "b", 0), lambda it: getattr(it, "c", 0), lambda it: 1 if hasattr(it, "c") else 2,
+])  # fmt: skip
+def test_attributes_that_come_later(read):
+    class Own(Bare):
+        pass
+
+    it = Own()
+    it.a = 1
+
+    def f(x):
+        return x * read(it)
+
+    static, x = jit.to_static(f), tensor(1.0, 2.0)
+    for change in (lambda: None, lambda: setattr(it, "b", 10), lambda: setattr(Own, "c", 7), lambda: delattr(it, "b")):
+        change()
+        np.testing.assert_array_equal(static(x).numpy(), f(x).numpy())
+
+
+class Alike:
+    """Equal to whatever has such a number; asked of what has none, it fails."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __eq__(self, other):
+        return self.n == other.n
+
+    def __hash__(self):
+        return hash(self.n)
+
+    def __repr__(self):
+        raise AssertionError("nobody asks for a text")
+
+
+def test_no_code_of_keys_and_values_runs_for_what_is_said_of_a_trace():
+    weights = {Alike(1): 3.0, Alike(2): 4.0}
+
+    @jit.to_static
+    def f(x, it):
+        return x * weights[it]
+
+    assert float(f(tensor(1.0), Alike(1))) == 3
+    assert float(f(tensor(1.0), Alike(2))) == 4

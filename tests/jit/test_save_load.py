@@ -9,7 +9,7 @@ from dy2st_runtime import Predictor
 
 import dy2st
 from dy2st import jit, nn
-from dy2st.errors import FetchError, GradientError
+from dy2st.errors import FeedError, FetchError, GradientError, StagedValueError
 from dy2st.jit import InputSpec, ProgramTranslator
 from dy2st.tensor import Tensor
 
@@ -196,3 +196,75 @@ def test_results_of_which_only_the_run_knows_what_is_in_them(tmp_path):
     assert last is None
     assert not is_there.item()
     assert rows == []
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def of(function, *specs):
+        jit.save(function, tmp_path / "model", [InputSpec(list(shape), dtype) for shape, dtype in specs])
+        return jit.load(tmp_path / "model")
+
+    return of
+
+
+@pytest.mark.parametrize("stage", [lambda f: f, jit.to_static], ids=["eager", "static"])
+def test_what_a_loaded_model_is_given_is_looked_at(loaded, stage):
+    model = loaded(lambda x, y: x.sum() / x.shape[0] + y, ([2, None], "float64"), ([], "float32"))
+    call = stage(lambda *args: model(*args))
+    x, y = Tensor(np.ones((2, 3))), Tensor(np.float32(1))
+    assert float(call(x, y)) == 4
+    assert float(call(np.ones((2, 5)), y)) == 6
+    for args, message in [
+        ((Tensor(np.ones((2, 3), np.float32)), y), "is float32.*, the program expects float64"),
+        ((Tensor(np.ones((3, 2))), y), r"the program expects float64\[2, \?\]"),
+        ((Tensor(np.ones(2)), y), r"the program expects float64\[2, \?\]"),
+        ((x,), "got 1 arguments"),
+        ((x, y, y), "got 3 arguments"),
+        ((x, 1.0), "is no tensor, but of float"),
+        ((None, y), "is no tensor, but None"),
+    ]:
+        with pytest.raises(FeedError, match=message):
+            call(*args)
+
+
+def test_sizes_that_only_the_run_knows_are_looked_at_by_it(loaded):
+    model = loaded(lambda x: x * 2, ([2], "float32"))
+
+    @jit.to_static
+    def f(x):
+        return model(x[x > 0])
+
+    np.testing.assert_array_equal(f(Tensor([1.0, -1.0, 3.0])).numpy(), [2.0, 6.0])
+    with pytest.raises(FeedError, match=r"the program expects float32\[2\]"):
+        f(Tensor([1.0, 2.0, 3.0]))
+
+
+def test_what_a_loaded_model_raises_is_not_caught_by_a_static_function(loaded):
+    def checked(x):
+        if x.sum() < 0:
+            raise ValueError("negative")
+        return x * 2
+
+    model = loaded(checked, ([None], "float32"))
+
+    def f(x):
+        try:
+            return model(x)
+        except ValueError:
+            return x
+
+    assert float(f(Tensor([-1.0]))) == -1
+    with pytest.raises(StagedValueError, match="may raise an exception of its own, and is called inside of `try`"):
+        jit.to_static(f)(Tensor([-1.0]))
+
+
+def test_a_loaded_model_says_that_it_does_not_change_its_mode(tmp_path):
+    net = nn.Sequential(nn.BatchNorm1D(2), nn.Dropout(0.5))
+    jit.save(net, tmp_path / "train", [InputSpec([None, 2])])
+    jit.save(net.eval(), tmp_path / "eval", [InputSpec([None, 2])])
+    with pytest.warns(UserWarning, match=r"saved for training, and computes so after eval\(\) too"):
+        jit.load(tmp_path / "train").eval()
+    with pytest.warns(UserWarning, match=r"saved for evaluation, and computes so after train\(\) too"):
+        jit.load(tmp_path / "eval").train()
+    jit.load(tmp_path / "train").train()
+    jit.load(tmp_path / "eval").eval()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import inspect
 import threading
 
 import numpy as np
@@ -391,3 +392,13 @@ def test_a_first_call_looks_for_garbage_once():
         gc.callbacks.pop()
     assert len(searches) <= 1
     assert gc.isenabled()
+
+
+def test_the_signature_is_that_of_the_function():
+    class Own(dy2st.nn.Layer):
+        def forward(self, x, mask=None):
+            return x
+
+    net = Own()
+    jit.to_static(net)
+    assert str(inspect.signature(net.forward)) == "(x, mask=None)"

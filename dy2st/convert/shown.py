@@ -1,0 +1,32 @@
+"""Values as text, for what is said of a trace: no code of the user's runs for it, as its `__repr__` may fail, count or print."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+_LENGTH = 60
+_OURS = {"builtins", "dy2st", "numpy"}
+
+
+class _Repr(reprlib.Repr):
+    def repr_instance(self, x: Any, level: int) -> str:
+        cls = type(x)
+        return repr(x) if cls.__module__.partition(".")[0] in _OURS else f"<{cls.__qualname__} at {id(x):#x}>"
+
+    def repr1(self, x: Any, level: int) -> str:
+        # reprlib goes by the name of the class, which one of the user's may have too
+        return super().repr1(x, level) if type(x).__module__ in ("builtins", "collections", "array") else self.repr_instance(x, level)
+
+
+def shown(value: Any) -> str:
+    """A value, in at most 60 characters but for texts and numbers of Python's.
+
+    >>> shown([1, {"a": (2.5, None)}])
+    "[1, {'a': (2.5, None)}]"
+    """
+    return repr(value) if type(value) in (str, int) else _repr.repr(value)[:_LENGTH]
+
+
+_repr = _Repr()
+_repr.maxstring = _repr.maxother = _LENGTH
