@@ -35,7 +35,7 @@ from .options import OneOf, choose
 from .printing import print_
 from .recursion import enter
 from .structure import flatten
-from .texts import text
+from .texts import StagedText, text
 from .tracer import Tracer, current_tracer, is_staged
 from .undefined import Undefined
 
@@ -86,6 +86,8 @@ def call(f: Any) -> Any:
         return functools.partial(_of_numpy, f)
     if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
         return functools.partial(_of_library, f)
+    if tracer is not None and _home(f) in _OF_TEXTS:
+        return functools.partial(_of_texts, f)
     if isinstance(f, types.FunctionType):
         return _function(f, tracer)
     if isinstance(f, types.MethodType):
@@ -283,6 +285,31 @@ def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise
         raise _needs_numbers(f) from None
+
+
+# modules of Python that look at the characters of texts, or make texts of values, in code that runs as it is
+_OF_TEXTS = {"re", "string", "fnmatch", "glob", "pathlib", "posixpath", "ntpath", "pprint", "reprlib", "shlex", "difflib", "unicodedata"}
+
+
+def _home(f: Any) -> str | None:
+    """The module of a function, or of the class that a method is of."""
+    found = getattr(f, "__module__", None)
+    return found if found is not None or not isinstance(f, types.BuiltinMethodType) else type(f.__self__).__module__
+
+
+def _of_texts(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of such a module.
+
+    Raises:
+        StagedValueError: it is given a number, a tensor, or a text with one in it, that only the run knows.
+    """
+    leaves = (*flatten(args)[0], *flatten(kwargs)[0])
+    if any(isinstance(x, StagedText) or is_staged(x) for x in leaves):
+        raise StagedValueError(
+            f"{_home(f)}.{getattr(f, '__name__', f)}() looks at a number, a tensor or a text that is only known when the program runs",
+            location=user_location(2), hint="compare the number itself, choose with if and elif, or do it outside with what is returned",
+        )  # fmt: skip
+    return f(*args, **kwargs)
 
 
 def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:

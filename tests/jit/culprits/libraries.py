@@ -1,6 +1,7 @@
 """What libraries and NumPy ask for."""
 
 import itertools
+import re
 import statistics
 
 import numpy as np
@@ -10,6 +11,10 @@ from dy2st.tensor.random import get_rng_state, rand, set_rng_state
 
 def sliced_to_a_tensor(x, n):
     return sum(itertools.islice([x, x, x], int(n)))  # error: itertools.islice() needs numbers of Python, and is given what is only
+
+
+def text_that_is_matched(x, n):
+    return x if re.match("1|2", str(int(n))) else -x  # error: re.match() looks at a number, a tensor or a text that is only known
 
 
 def state_of_the_generator(x):
