@@ -73,6 +73,11 @@ def not_to_static(function: Callable | None = None) -> Any:
 def call(f: Any) -> Any:
     """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
     tracer = current_tracer()
+    found = _called(f, tracer)
+    return found if tracer is None or _home(f) not in _OF_TEXTS else functools.partial(_of_texts, f, found)
+
+
+def _called(f: Any, tracer: Tracer | None) -> Any:
     if isinstance(f, OneOf):
         return f.__call__
     try:
@@ -86,8 +91,6 @@ def call(f: Any) -> Any:
         return functools.partial(_of_numpy, f)
     if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
         return functools.partial(_of_library, f)
-    if tracer is not None and _home(f) in _OF_TEXTS:
-        return functools.partial(_of_texts, f)
     if isinstance(f, types.FunctionType):
         return _function(f, tracer)
     if isinstance(f, types.MethodType):
@@ -297,8 +300,8 @@ def _home(f: Any) -> str | None:
     return found if found is not None or not isinstance(f, types.BuiltinMethodType) else type(f.__self__).__module__
 
 
-def _of_texts(f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A function of such a module.
+def _of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of such a module; `found` is called in its place.
 
     Raises:
         StagedValueError: it is given a number, a tensor, or a text with one in it, that only the run knows.
@@ -309,7 +312,7 @@ def _of_texts(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             f"{_home(f)}.{getattr(f, '__name__', f)}() looks at a number, a tensor or a text that is only known when the program runs",
             location=user_location(2), hint="compare the number itself, choose with if and elif, or do it outside with what is returned",
         )  # fmt: skip
-    return f(*args, **kwargs)
+    return found(*args, **kwargs)
 
 
 def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:

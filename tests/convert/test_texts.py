@@ -1,11 +1,6 @@
 # ruff: noqa: UP031, UP032, F507
 """`%` on texts gives what Python gives, in eager mode and at run time."""
 
-import pprint
-import re
-import string
-from pathlib import Path
-
 import pytest
 from dy2st_runtime import config
 
@@ -62,23 +57,3 @@ def test_a_staged_text_stays_one():
     mark = StagedText("\0000\000")
     for joined in (mark + "a", "a" + mark, dy.text(f"a{mark}b")):
         assert isinstance(joined, StagedText)
-
-
-class Counter:
-    step = 1
-
-
-@pytest.mark.parametrize("look", [
-    lambda n: bool(re.fullmatch("1|3", str(n))), lambda n: bool(re.compile("1|3").match(f"{n}")), lambda n: len(Path(f"a/{n * 10}.b").stem),
-    lambda n: {"k3": 4}.get(string.Template("k$a").substitute(a=n), 9), lambda n: len(pprint.pformat({"n": n * 50})),
-])  # fmt: skip
-def test_libraries_look_at_numbers_that_change(look):
-    """Numbers of attributes become inputs where that works; a library would see the mark that stands in a text for one."""
-    it = Counter()
-
-    def f(x):
-        return x * look(it.step)
-
-    static, x = jit.to_static(f), dy2st.to_tensor([1.0])
-    for it.step in (1, 2, 3):
-        assert float(static(x)) == float(f(x))

@@ -5,6 +5,9 @@ import glob
 import io
 import os
 import pathlib
+import pprint
+import re
+import string
 from os import environ
 
 import numpy as np
@@ -206,3 +209,24 @@ def test_nothing_is_written_by_what_is_refused(tmp_path):
     with pytest.raises(StagedValueError, match=r"pathlib.Path.write_text\(\) would be done once, while tracing"):
         jit.to_static(saved)(Tensor(1.0))
     assert not (tmp_path / "a").exists()
+
+
+class Counter:
+    step = 1
+
+
+@pytest.mark.parametrize("look", [
+    lambda n: bool(re.fullmatch("1|3", str(n))), lambda n: bool(re.compile("1|3").match(f"{n}")),
+    lambda n: len(pathlib.Path(f"a/{n * 10}.b").stem),
+    lambda n: {"k3": 4}.get(string.Template("k$a").substitute(a=n), 9), lambda n: len(pprint.pformat({"n": n * 50})),
+])  # fmt: skip
+def test_libraries_look_at_numbers_that_change(look):
+    """Numbers of attributes become inputs where that works; a library would see the mark that stands in a text for one."""
+    it = Counter()
+
+    def f(x):
+        return x * look(it.step)
+
+    static, x = jit.to_static(f), Tensor([1.0])
+    for it.step in (1, 2, 3):
+        assert float(static(x)) == float(f(x))
