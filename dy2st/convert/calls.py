@@ -74,7 +74,9 @@ def call(f: Any) -> Any:
     """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
     tracer = current_tracer()
     found = _called(f, tracer)
-    return found if tracer is None or _home(f) not in _OF_TEXTS else functools.partial(_of_texts, f, found)
+    if tracer is None or _home(f) not in _OF_TEXTS or (found is not f and isinstance(f, types.FunctionType)):
+        return found
+    return functools.partial(_of_texts, f, found)
 
 
 def _called(f: Any, tracer: Tracer | None) -> Any:

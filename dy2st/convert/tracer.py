@@ -80,7 +80,8 @@ class Tracer(Watcher, ProgramRecorder):
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
         records_gradients: whether gradients were recorded for any op.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
-        new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line.
+        new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line;
+            `leaves_made`: these tensors.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         onward: the iterators from which loops take items now that only some runs take, by id.
@@ -144,6 +145,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.is_piece = self.records_gradients = False
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.new_leaves: dict[str, Location | None] = {}
+        self.leaves_made: list[Tensor] = []
         self.left: dict[int, Any] = {}
         self.onward: list[dict[int, Any]] = []
         self.marked: list[tuple[Tensor, str]] = []
@@ -427,6 +429,10 @@ class Tracer(Watcher, ProgramRecorder):
         known = not tensor.is_symbolic or id(tensor) in self.originals
         return known and tensor.is_leaf and not tensor._stop
 
+    def is_new_leaf(self, tensor: Tensor) -> bool:
+        """Whether the function has made it a leaf, and it still is."""
+        return isinstance(tensor._value, Variable) and tensor._value.name in self.new_leaves and not tensor._stop
+
     def require_no_leaf(self, tensor: Tensor) -> None:
         for other in self.aliases.of(tensor).values():
             if isinstance(other, Tensor) and not other._stops and self.is_leaf(other):
@@ -518,6 +524,7 @@ class Tracer(Watcher, ProgramRecorder):
         else:
             assert isinstance(new._value, Variable)
             self.new_leaves[new._value.name] = user_location(2)
+            self.leaves_made.append(tensor)
         new.set_stop(stop)
         tensor._value, tensor._stop = new._value, bool(stop)
 

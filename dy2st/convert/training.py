@@ -78,6 +78,8 @@ class Gradients:
     def _now(self, t: Tensor, use: str) -> Tensor | None:
         if id(t) in self.found:
             return self.found[id(t)][1]
+        if self._tracer.is_new_leaf(t):
+            return None
         if not self._called or not self._tracer.is_leaf(t):
             raise StagedValueError(
                 f"the gradient of a tensor cannot be {use} in a static function: it comes from backward(), outside, and each call has "
@@ -104,7 +106,7 @@ class Gradients:
             raise GradientError("the graph was freed by an earlier backward()", hint=hint).at(user_location(3))
         self._freed |= set() if retain_graph else names
         given = [t for t in (*(t for t, _ in tracer.captures.values()), *tracer.placeholders) if t.dtype.startswith("float")]
-        leaves = [t for t in given if not t._stops and tracer.is_leaf(t)]
+        leaves = [t for t in given if not t._stops and tracer.is_leaf(t)] + [t for t in tracer.leaves_made if tracer.is_new_leaf(t)]
         computed = [t for t in given if not t._stops and not tracer.is_leaf(t)]
         for leaf in leaves:
             if has_hooks(leaf):

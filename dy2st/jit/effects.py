@@ -68,6 +68,8 @@ class Changes:
         effects.written += gradients.written.values()
         effects.clean += map(self._outside, gradients.clean.values())
         for t, g in gradients.found.values():
+            if self._tracer.is_new_leaf(t):
+                continue  # it ends with the call
             position = None if g is None else self._results.fetch(self._tracer.lift(g)).position
             effects.gradients.append((self._outside(t), position))
 

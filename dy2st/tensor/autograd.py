@@ -95,9 +95,12 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
         if g is None and not allow_unused:
             if not wrt[i].dtype.startswith("float"):
                 raise no_gradient(wrt[i], f"input {i} of grad()")
+            node = wrt[i]._node
+            siblings = f"; of what {node.label} returns no result is computed from another one: call grad() in it" if isinstance(
+                node, tape.FunctionNode) else ""  # fmt: skip
             raise GradientError(
                 f"input {i} of grad() is not used by the outputs, or has stop_gradient=True",
-                hint="pass allow_unused=True to get None for it", location=user_location(2),
+                hint=f"pass allow_unused=True to get None for it{siblings}", location=user_location(2),
             )  # fmt: skip
     return results
 

@@ -556,3 +556,46 @@ def test_a_training_step_cannot_be_saved(tmp_path):
     spec = [InputSpec([None, 3], "float32", "x"), InputSpec([None, 1], "float32", "y")]
     with pytest.raises(StagedValueError, match="is a training step"):
         jit.save(training.step, tmp_path / "m", spec)
+
+
+def test_results_of_one_call_are_siblings():
+    w = Tensor([1.0, 2.0], stop_gradient=False)
+
+    @jit.to_static
+    def f(x):
+        h = x * w
+        return h, (h * h).sum()
+
+    h, loss = f(Tensor([3.0, 4.0]))
+    with pytest.raises(GradientError, match="no result is computed from another one: call grad") as caught:
+        paddle.grad(loss, [h])
+    assert "allow_unused" in str(caught.value)
+
+
+def test_leaves_that_the_function_makes():
+    """Adversarial training: the gradient of a disturbance of the input, in several steps."""
+
+    def losses(stage):
+        paddle.seed(1)
+        net = nn.Linear(3, 1)
+        optimizer = opt.SGD(0.1, net.parameters())
+
+        @stage
+        def step(x, y):
+            moved = paddle.zeros_like(x)
+            for _ in range(3):
+                moved = moved.detach()
+                moved.stop_gradient = False
+                assert moved.grad is None
+                F.mse_loss(net(x + moved), y).backward()
+                moved = (moved + 0.05 * moved.grad.sign()).clip(-0.1, 0.1)
+            optimizer.clear_grad()
+            loss = F.mse_loss(net(x + moved.detach()), y)
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss, moved.detach()
+
+        return [v.numpy() for x, y in batches(3) for v in step(x, y)] + [p.numpy() for p in net.parameters()]
+
+    agree(losses(lambda f: f), losses(jit.to_static))
