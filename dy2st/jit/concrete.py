@@ -251,6 +251,16 @@ class ConcreteProgram:
         return [i for i, v in enumerate([*self.inputs, *(c.variable for c in self.captured)]) if v.name in wanted]
 
     @functools.cached_property
+    def trained(self) -> list[int]:
+        """Which of the captured tensors `backward()` has given a gradient, or taken it from, by position."""
+        return [self.positions[id(t)] for t, _ in self.effects.gradients if isinstance(t, Tensor) and id(t) in self.positions]
+
+    @functools.cached_property
+    def trained_inputs(self) -> list[int]:
+        """The same of the inputs."""
+        return [t for t, _ in self.effects.gradients if isinstance(t, int)]
+
+    @functools.cached_property
     def differentiable(self) -> bool:
         """Whether gradients can flow through a call."""
         return any(self.active())

@@ -76,8 +76,11 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
         _require_apart(concrete, arguments, inputs, captured)
         for t in effects.clean:
             _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
-        for t, _ in effects.gradients:
-            _require_leaf(concrete, inputs[t] if isinstance(t, int) else now(t))
+        for i in concrete.trained:
+            if captured[i]._node is not None:
+                _require_leaf(concrete, captured[i])
+        for i in concrete.trained_inputs:
+            _require_leaf(concrete, inputs[i])
     if concrete.written:
         arguments.view = None
         view.arrays.clear()  # who has an array, if only for this call, keeps it from being written to
@@ -182,7 +185,8 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
     """
     effects = concrete.effects
     found: Any = None
-    if effects.arguments or effects.captures or effects.trains or concrete.compares_arguments:
+    trains = effects.trains and not all(t._stop for t in inputs)  # what is trained is not stopped
+    if effects.arguments or effects.captures or trains or concrete.compares_arguments:
         trained = [*effects.written, *effects.clean, *(t for t, _ in effects.gradients)]
         known = {id(t): t for t in (*(place.now() for place in concrete.compared), *(t for t in trained if isinstance(t, Tensor)))}
         known |= {id(t): c.tensor for c, t in zip(concrete.captured, captured, strict=True)}
