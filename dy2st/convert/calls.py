@@ -308,8 +308,7 @@ def _of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
     Raises:
         StagedValueError: it is given a number, a tensor, or a text with one in it, that only the run knows.
     """
-    leaves = (*flatten(args)[0], *flatten(kwargs)[0])
-    if any(isinstance(x, StagedText) or is_staged(x) for x in leaves):
+    if any(isinstance(x, StagedText) or is_staged(x) for x in flatten((args, kwargs))[0]):
         raise StagedValueError(
             f"{_home(f)}.{getattr(f, '__name__', f)}() looks at a number, a tensor or a text that is only known when the program runs",
             location=user_location(2), hint="compare the number itself, choose with if and elif, or do it outside with what is returned",

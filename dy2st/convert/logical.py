@@ -288,12 +288,13 @@ def _equal_items(a: Any, b: Any) -> Any:
         return False
     if not a:
         return True
-    return python_bool(and_(*[partial(_is_same, x, y, surely=i == 0) for i, (x, y) in enumerate(zip(a, b, strict=True))]))
+    pairs = enumerate(zip(a, b, strict=True))
+    return python_bool(and_(*[lambda x=x, y=y, i=i: _if_compared(partial(_is_same, x, y), i == 0)[0] for i, (x, y) in pairs]))
 
 
-def _is_same(x: Any, y: Any, *, surely: bool) -> Any:
+def _is_same(x: Any, y: Any) -> Any:
     """Whether two items of tuples or lists are one object, or equal."""
-    return _if_compared(lambda: True if _one(x, y) else truth(compare("==", x, y)), surely)[0]
+    return True if _one(x, y) else truth(compare("==", x, y))
 
 
 def _if_compared(comparison: Thunk, surely: bool) -> tuple[Any, bool]:
@@ -318,7 +319,7 @@ def _ordered_items(op: str, a: Any, b: Any, *, surely: bool = True) -> Any:
     first, second = a[0], b[0]
     if len(a) == len(b) == 1 and type(first) is type(second) and type(first) in (list, tuple) and not _one(first, second):
         return _ordered_items(op, first, second, surely=surely)  # without looking first whether they are equal
-    same, is_compared = _if_compared(lambda: True if _one(first, second) else truth(compare("==", first, second)), surely)
+    same, is_compared = _if_compared(partial(_is_same, first, second), surely)
     if not is_compared:
         return False
     rest = partial(_ordered_items, op, a[1:], b[1:], surely=surely and same is True)

@@ -17,7 +17,6 @@ from ..errors import GradientError, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.autograd import no_grad
 from ..tensor.location import user_location
-from ..tensor.tape import has_hooks
 from .gradients import raw_gradients
 
 if TYPE_CHECKING:
@@ -108,10 +107,6 @@ class Gradients:
         given = [t for t in (*(t for t, _ in tracer.captures.values()), *tracer.placeholders) if t.dtype.startswith("float")]
         leaves = [t for t in given if not t._stops and tracer.is_leaf(t)] + [t for t in tracer.leaves_made if tracer.is_new_leaf(t)]
         computed = [t for t in given if not t._stops and not tracer.is_leaf(t)]
-        for leaf in leaves:
-            if has_hooks(leaf):
-                raise StagedValueError("backward() in a static function cannot call the hook of a leaf", location=user_location(3),
-                                       hint="call backward() outside of the static function")  # fmt: skip
         found = raw_gradients(tracer, tensors, [*leaves, *computed], grads, (), "backward()")
         for t, v in zip(computed, found[len(leaves):], strict=True):
             if v is not None:

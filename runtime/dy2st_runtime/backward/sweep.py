@@ -53,8 +53,9 @@ class State:
     def require_current(self, ops: Iterable[Operator], gradient: Sequence[Operator]) -> None:
         """GradientError if the gradient of these ops reads a parameter of which they have read an earlier value."""
         for op in ops:
-            lost = self.outdated.get(id(op), set())
-            if name := next((name for new in (gradient if lost else ()) for name in _values_read(new) if name in lost), None):
+            lost = self.outdated.get(id(op))
+            name = next((name for new in gradient for name in _values_read(new) if name in lost), None) if lost else None
+            if name is not None:
                 raise GradientError(
                     f"the gradient needs the value that {name!r} had before the step of the optimizer",
                     hint="call backward() before the step, or compute what is differentiated anew behind it",
@@ -135,7 +136,8 @@ class Sweep:
             else:
                 start = end - 1
                 self._differentiate(ops[start])
-            self.state.require_current(ops[start:end], self.b.block.ops[count:])
+            if self.state.outdated:
+                self.state.require_current(ops[start:end], self.b.block.ops[count:])
             end = start
 
     def gradients_of(self, names: Iterable[str]) -> dict[str, Variable | None]:
