@@ -42,6 +42,10 @@ class Reentered(BaseException):
         self.kind = kind
 
 
+class GradientsInside(BaseException):
+    """The function records gradients, which its caller does not: the trace is to begin anew, with arguments that may want a gradient."""
+
+
 def require_end(recursive: Collection[Kind], found: Kind) -> None:
     """RecursionLimitError if each new trace finds calls of another kind: they are given what each trace makes anew."""
     if sum(kind.code is found.code for kind in recursive) > UNROLLED:

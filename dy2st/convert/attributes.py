@@ -18,12 +18,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import StagedValueError, StructureError
+from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .dicts import StagedDict
 from .foreign import is_foreign
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
+from .tensor_attributes import OF_TENSORS
 from .undefined import Undefined, Unread, moving
 
 MISSING = object()
@@ -140,8 +142,8 @@ def _place(owner: Any, name: str) -> str | None:
         if foreign or isinstance(found, types.GetSetDescriptorType):  # of a class that is written in C, as the `args` of exceptions
             return None
         return "own" if isinstance(found, types.MemberDescriptorType) else "computed"
-    if attributes is None or (foreign and isinstance(defined(cls, "__setattr__"), types.FunctionType)):
-        return None
+    if attributes is None or (foreign and not isinstance(owner, Tensor) and isinstance(defined(cls, "__setattr__"), types.FunctionType)):
+        return None  # that of tensors is only `setting`
     if layer and name not in attributes and any(name in attributes.get(s, ()) for s in _STORES):
         return None
     return "own"
@@ -190,6 +192,7 @@ def put(owner: Any, name: str, value: Any) -> None:
     """Lets an object keep a value."""
     if isinstance(value, MaybeAttribute):
         require_asked(owner, name)
+    _note_change(owner, name)
     attributes = dict_of(owner)
     if isinstance(owner, type):
         type.__setattr__(owner, name, value)
@@ -204,6 +207,7 @@ def put(owner: Any, name: str, value: Any) -> None:
 
 def remove(owner: Any, name: str) -> None:
     """Takes away what an object keeps."""
+    _note_change(owner, name)
     if isinstance(owner, type):
         type.__delattr__(owner, name)
     elif isinstance(slot := defined(type(owner), name), types.MemberDescriptorType):
@@ -212,6 +216,14 @@ def remove(owner: Any, name: str) -> None:
         attributes = dict_of(owner)
         assert attributes is not None
         del attributes[name]
+
+
+def _note_change(owner: Any, name: str) -> None:
+    """An object is given an attribute, or loses one: those of tensors are not watched before."""
+    from .tracer import current_tracer
+
+    if isinstance(owner, Tensor) and (tracer := current_tracer()) is not None:
+        tracer.about_to_change(owner, name)
 
 
 # ---- attributes that are there in some runs ----
@@ -298,16 +310,29 @@ def reading(raw: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
 
 
 def deleting(raw: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
-    """`__delattr__` of such a class."""
+    """`__delattr__` of such a class, and of tensors."""
 
     def __delattr__(self: Any, name: str) -> None:
         from .tracer import current_tracer
 
-        if not moving.state and current_tracer() is not None and (found := maybe_there(self, name)) is not None:
-            _require_there(self, name, found, lambda: raw(self, name))
+        if not moving.state and current_tracer() is not None:
+            _note_change(self, name)
+            if (found := maybe_there(self, name)) is not None:
+                _require_there(self, name, found, lambda: raw(self, name))
         raw(self, name)
 
     return __delattr__
+
+
+def setting(raw: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], None]:
+    """`__setattr__` of tensors while code is traced that may give them attributes."""
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        if name not in OF_TENSORS:
+            _note_change(self, name)
+        raw(self, name, value)
+
+    return __setattr__
 
 
 def _require_known(owner: Any) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 
-from .cells import Cell
+from .cells import Cell, TensorCell
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class Frame:
     renamed: list[tuple[types.FrameType, str, Any]] = field(default_factory=list)
     given: list[Callable[[], None]] = field(default_factory=list)
     iterators: dict[int, Any] = field(default_factory=dict)
+
+
+def value_before(frames: Iterable[Frame], tensor: Any) -> Any:
+    """The value that a tensor (or staged list) had before these blocks, from the outside in, have modified it."""
+    key = TensorCell(tensor).key
+    return next((f.tensors[key][1] for f in frames if key in f.tensors), tensor._value)
 
 
 @dataclass(frozen=True)

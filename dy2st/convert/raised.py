@@ -28,7 +28,7 @@ from ..tensor.kinds import number_or
 from ..tensor.location import path_of, user_location
 from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
-from .frames import Frame, Side
+from .frames import Frame, Side, value_before
 from .lists import StagedList
 from .structure import build, node_type, split
 from .surroundings import refused_by
@@ -435,8 +435,7 @@ class Made:
         return contents in self.frame.containers or self._tracer.was_before(contents)
 
     def holds(self, x: Tensor | StagedList) -> bool:
-        key = TensorCell(x).key
-        before = next((f.tensors[key][1] for f in self._frames if key in f.tensors), x._value)
+        before = value_before(self._frames, x)
         return isinstance(before, Variable) and is_inside(before.block, self.frame.block)
 
 

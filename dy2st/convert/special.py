@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from .attributes import deleting, reading
+from .attributes import deleting, reading, setting
 from .foreign import is_foreign
 from .reach import NEVER
 
@@ -84,6 +84,7 @@ class SpecialMethods:
     def __init__(self) -> None:
         self._classes: set[type] = set()
         self._asked: set[type] = set()
+        self._telling: set[type] = set()
         self._keys: list[tuple[type, str]] = []
 
     def convert(self, cls: type) -> None:
@@ -101,10 +102,16 @@ class SpecialMethods:
             for name, make in (("__getattribute__", reading), ("__delattr__", deleting)):
                 self._keys.append(_replaced.put(cls, name, make))
 
+    def tell(self, cls: type) -> None:
+        """Lets the trace know before an object of a class of this package gets or loses an attribute."""
+        if cls not in self._telling:
+            self._telling.add(cls)
+            self._keys += [_replaced.put(cls, "__setattr__", setting), _replaced.put(cls, "__delattr__", deleting)]
+
     def restore(self) -> None:
         """Gives the classes their own methods again."""
         _replaced.leave(self._keys)
-        self._keys, self._classes, self._asked = [], set(), set()
+        self._keys, self._classes, self._asked, self._telling = [], set(), set(), set()
 
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:

@@ -17,14 +17,14 @@ from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, of_tracing
 from ..static.recorder import ProgramRecorder
-from ..tensor import Parameter, Tensor, dispatch
+from ..tensor import Parameter, Tensor, dispatch, random
 from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
 from ..tensor.location import asked_by_debugger, user_code, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
-from .activations import Activation, NotYet
+from .activations import Activation, GradientsInside, NotYet
 from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases, is_inside
 from .cells import Cell, EntryCell, OrderCell, TensorCell
@@ -78,7 +78,9 @@ class Tracer(Watcher, ProgramRecorder):
 
     Attributes:
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
-        records_gradients: whether gradients were recorded for any op.
+        records_gradients: whether gradients were recorded for any op; `may_record`: whether the arguments say which of them want one.
+        state_made: a parameter or buffer that the function makes, by its name; drawn: one that is made behind random numbers of the run,
+            by its name and place, with what was drawn before.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
         new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line;
             `leaves_made`: these tensors.
@@ -129,7 +131,6 @@ class Tracer(Watcher, ProgramRecorder):
         Watcher.__init__(self)
         self.program = program
         self.captures: dict[int, Captured] = {}
-        self.originals: dict[int, tuple[Tensor, Any]] = {}
         self.compared: dict[int, Tensor] = {}
         self.compares_arguments = False
         self.arguments: dict[int, bool] = {}
@@ -143,6 +144,9 @@ class Tracer(Watcher, ProgramRecorder):
         self.given: list[Any] = []
         self.swept: list[Any] = []
         self.is_piece = self.records_gradients = False
+        self.may_record = True
+        self.state_made = ""
+        self.drawn: tuple[Any, str, Location | None] | None = None
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.new_leaves: dict[str, Location | None] = {}
         self.leaves_made: list[Tensor] = []
@@ -474,6 +478,28 @@ class Tracer(Watcher, ProgramRecorder):
                                    hint="use paddle.grad(..., create_graph=True) there")  # fmt: skip
         self.gradients.backward(tensors, grads, retain_graph)
 
+    def parameter(self, name: str, shape: list[int], dtype: str, make: Callable[[list[int], str], Tensor],
+                  trainable: bool) -> Parameter | None:  # fmt: skip
+        if self.gradients.stepping:  # state of the optimizer, which keeps it
+            return None
+        if self.frames or self.staged:
+            raise StagedValueError(
+                f"a parameter or buffer ({name}) is made in a branch, a loop or a recursion on tensors: how often only the run knows",
+                location=user_location(2), hint="make layers and parameters in __init__, or where the function begins",
+            )  # fmt: skip
+        self.state_made = self.state_made or name
+        if self.drawn is None and id(random.state) in self.captures:
+            self.drawn = random.state._value, name, user_location(2)
+        return None
+
+    def require_drawn_first(self) -> None:
+        """StagedValueError if first values of a parameter were drawn, while tracing, behind what each run draws."""
+        if self.drawn is not None and random.state._value is not self.drawn[0]:
+            raise StagedValueError(
+                f"a parameter ({self.drawn[1]}) is made, with random values, behind other random numbers of the same call",
+                location=self.drawn[2], hint="make layers and parameters in __init__, or where the function begins",
+            )  # fmt: skip
+
     def start_random(self, state: Tensor, value: np.ndarray) -> bool:
         dispatch.ops.op("rng_restore", State=state, X=dispatch.constant(value))
         return True
@@ -484,6 +510,10 @@ class Tracer(Watcher, ProgramRecorder):
 
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
+
+    def on_enable_grad(self) -> None:
+        if not self.may_record:
+            raise GradientsInside
 
     def require_known_gradient(self, tensor: Tensor) -> None:
         self.needs.require_known(tensor)
@@ -501,6 +531,11 @@ class Tracer(Watcher, ProgramRecorder):
                                    location=user_location(2), hint="use x = x.detach()")  # fmt: skip
         computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
         if not computed or tensor._stops is bool(stop) or not tensor.dtype.startswith("float"):
+            if stop and self.records_gradients and id(tensor) in self.captures and not tensor._stops:
+                raise StagedValueError(
+                    "gradients are to stop at a tensor outside (stop_gradient = True) that was used before: its gradient of "
+                    "that would be lost", location=user_location(2), hint="set it before the call, or where the function begins",
+                )  # fmt: skip
             tensor.set_stop(stop)
             return
         # what was computed from it before keeps its way, so another variable stands for the tensor from now on

@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from itertools import islice
 from typing import Any
 
-from dy2st_runtime.ir import Variable
+from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
@@ -21,7 +21,7 @@ from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
 from .conversions import conversion_of
 from .dicts import StagedDict
-from .frames import Frame
+from .frames import Frame, value_before
 from .holders import is_holder, is_of_a_call, parts_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
@@ -55,6 +55,7 @@ class Watcher:
         frames: the branches and loop bodies that are being traced, from the outside in.
         root: the contents that what is outside of the function had at the begin.
         before: what there was before the function ran, as far as it is known, by id.
+        originals: the tensors of the outside that are modified in place, each with the value that it had before, by id.
         of_the_caller: the ids of the containers among the arguments.
         functions, owners: the functions that were called, and the objects of which methods were called, by id.
         made: the objects that the functions have made by calling a class of the user's, by id.
@@ -75,6 +76,7 @@ class Watcher:
         self.frames: list[Frame] = []
         self.root = Snapshot()
         self.before: dict[int, Any] = {}
+        self.originals: dict[int, tuple[Tensor, Any]] = {}
         self.of_the_caller: set[int] = set()
         self._owners_before: list[Any] = []
         self._found_before = False  # whether `before` has all that could be reached then
@@ -100,7 +102,6 @@ class Watcher:
         self._classes: dict[int, type] = {}
         self._arguments: dict[int, AttributeVariable] = {}
         self._given: dict[tuple[int, str], AttributeVariable] = {}
-        self._looked_at = 0  # of the places outside, for what may be given attributes
         self._of_made: set[int] = set()  # of these, what was first met in an object that a function has made
 
     def watch(self, *values: Any) -> None:
@@ -186,7 +187,6 @@ class Watcher:
         inside = (v for c in contents for v in held_by(c) if type(v) not in LEAVES and id(v) not in self._containers)
         new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
-        self._give_tensors()
 
     def begin(self) -> None:
         """The function is about to run: what there is now is no object of the trace."""
@@ -259,24 +259,6 @@ class Watcher:
             self._arguments[id(error)] = variable = AttributeVariable("args", error)
             self._containers[id(variable)] = variable
 
-    def _give_tensors(self) -> None:
-        """Of tensors that variables of the traced functions, what is watched, and places outside hold, those attributes are state that code
-        may give them."""
-        names = self.reach.given - OF_TENSORS
-        if not names:
-            return
-        places = list(islice(self.reach.places.values(), self._looked_at, None))
-        self._looked_at += len(places)
-        outside = (place.now() for place in places if not place.is_computed)
-        left = [*variable_values(), *_held_by_all(self.containers), *outside]
-        while left:
-            x = left.pop()
-            if isinstance(x, tuple):
-                left += x
-            elif isinstance(x, Tensor):
-                for name in names:
-                    self.give_attribute(x, name)
-
     def give_classes(self, values: Iterable[Any]) -> None:
         """The same of classes of libraries among the arguments of a function that is called."""
         for x in values:
@@ -284,10 +266,15 @@ class Watcher:
                 for name in self.reach.given:
                     self.give_attribute(x, name)
 
+    def about_to_change(self, t: Tensor, name: str) -> None:
+        """An attribute of a tensor is set or deleted: by code of the user's, if one of the functions names it."""
+        if name in self.reach.given:
+            self.give_attribute(t, name)
+
     def give_attribute(self, x: Any, name: str) -> None:
         """An attribute of a tensor, or of a class of a library, is about to change, for the first time it may be."""
         place = _place_given(x, name)
-        made = x._value.block if isinstance(x, Tensor) and isinstance(x._value, Variable) else None
+        made = self._block_of(x) if isinstance(x, Tensor) else None
         is_known = isinstance(x, Tensor) and made is None and name in vars(x)  # which is state as one of the outside
         if name in OF_TENSORS or is_known or place in self._given or place in self.outer_variables:
             return
@@ -298,6 +285,13 @@ class Watcher:
         for frame in self.frames:
             if made is None or not is_inside(made, frame.block):
                 frame.containers.add([variable])
+
+    def _block_of(self, t: Tensor) -> Block | None:
+        """The block in which a tensor was made, which may have been modified in others since; None if it is one of the outside."""
+        if id(t) in self.originals:
+            return None
+        value = value_before(self.frames, t)
+        return value.block if isinstance(value, Variable) else None
 
     def enter(self, function: Any, converted: Any) -> None:
         """A function of the user is called: the variables outside of it that it, as it is `converted`, assigns are state."""
@@ -321,11 +315,10 @@ class Watcher:
 
     def watch_reached(self, *values: Any) -> None:
         """What the functions called so far may change of what can be reached from these values is state."""
-        owned, given = len(self.reach.owners), len(self.reach.given)
+        owned = len(self.reach.owners)
         self.reach.add(*values)
-        if len(self.reach.given) > given:
-            self._looked_at = 0
-            self._give_tensors()
+        if not self.reach.given <= OF_TENSORS:
+            self.special.tell(Tensor)
         for x in list(islice(self.reach.objects.values(), self._converted, None)):
             self.special.convert(x if isinstance(x, type) else type(x))
         self._converted = len(self.reach.objects)

@@ -113,6 +113,8 @@ class ConcreteProgram:
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
         functions: those that it has made, and each call gives.
         missing: attributes that fed tensors were asked for and have not, with their positions.
+        state_made: the name of a parameter or buffer that the function makes: eager mode makes another one at each call, so the trace
+            serves one only.
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 
@@ -128,6 +130,7 @@ class ConcreteProgram:
         self.twins, self.tied = list(twins), list(tied)
         self.compared: list[Place] = []
         self.compares = self.compares_arguments = False
+        self.state_made = ""
         self.outside = Outside()
         self.shapes = [v.shape for v in inputs]
         self.names: list[str] = []
@@ -259,6 +262,11 @@ class ConcreteProgram:
     def trained_inputs(self) -> list[int]:
         """The same of the inputs."""
         return [t for t, _ in self.effects.gradients if isinstance(t, int)]
+
+    @functools.cached_property
+    def records(self) -> bool:
+        """Whether a call may record gradients whatever its caller does: what the function says counts."""
+        return self.key is not None and self.key.may_record
 
     @functools.cached_property
     def differentiable(self) -> bool:

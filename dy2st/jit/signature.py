@@ -83,10 +83,11 @@ class Key:
     leaves: tuple[TensorKey | Constant, ...]
     grad: bool
     default_dtype: str
+    may_record: bool
 
     @functools.cached_property
     def _hash(self) -> int:
-        return hash((self.tree, self.leaves, self.grad, self.default_dtype))
+        return hash((self.tree, self.leaves, self.grad, self.default_dtype, self.may_record))
 
     def __hash__(self) -> int:
         return self._hash
@@ -107,6 +108,7 @@ class Parameters:
 
     Attributes:
         signature: of the function; bound, for a method.
+        records: whether the function records gradients where its caller does not.
     """
 
     def __init__(self, signature: inspect.Signature):
@@ -115,6 +117,7 @@ class Parameters:
         parameters = signature.parameters.values()
         self._names = tuple(signature.parameters)
         self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty and not _is_state(p)}
+        self.records = False
         self._simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
     def bind(self, args: tuple, kwargs: dict[str, Any], name: str) -> dict[str, Any]:
@@ -163,7 +166,7 @@ class Arguments:
         look = _look(self.bound, grad)
         key = None if look is None else parameters.keys.get(look)
         if key is None:
-            key = self._flatten(grad)
+            key = self._flatten(grad, grad or parameters.records)
             if look is not None:
                 parameters.keys[look] = key
         else:
@@ -172,7 +175,14 @@ class Arguments:
         self.view: View | None = None
         self._tensors = [self.leaves[i] for i in key.fed]
 
-    def _flatten(self, grad: bool) -> Key:
+    def note_gradients(self, parameters: Parameters) -> None:
+        """The function records gradients where its caller does not: which arguments want one is a part of keys from now on."""
+        parameters.records = True
+        parameters.keys.clear()
+        self.key = self._flatten(dispatch.is_grad_enabled(), True)
+        self._tensors = [self.leaves[i] for i in self.key.fed]
+
+    def _flatten(self, grad: bool, may_record: bool) -> Key:
         leaves, tree = flatten(self.bound, twins=True)
         self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
         seen: dict[int, int] = {}
@@ -180,11 +190,11 @@ class Arguments:
         for i, x in enumerate(self.leaves):
             if isinstance(x, Tensor):
                 alias = seen.setdefault(id(x), i)
-                stop = x._stops or not grad or not x.dtype.startswith("float")
+                stop = x._stops or not may_record or not x.dtype.startswith("float")
                 keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias, x._weak))
             else:
                 keys.append(Constant(x))
-        return Key(tree, tuple(keys), grad, get_default_dtype())
+        return Key(tree, tuple(keys), grad, get_default_dtype(), may_record)
 
     def tensors(self) -> list[Tensor]:
         """The tensors that are fed: each once."""

@@ -47,4 +47,4 @@ def arguments_from_specs(signature: inspect.Signature, specs: Sequence[Any]
             names.append(leaf.name or path)
         else:
             keys.append(Constant(leaf))
-    return SpecArguments(Key(tree, tuple(keys), dispatch.is_grad_enabled(), get_default_dtype()), leaves), shapes, names
+    return SpecArguments(Key(tree, tuple(keys), dispatch.is_grad_enabled(), get_default_dtype(), True), leaves), shapes, names

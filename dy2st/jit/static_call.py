@@ -35,12 +35,13 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         what the function returns: the same structure, with tensors.
     """
     view = arguments.view or concrete.captured.view_of_any()
-    if concrete.only_computes and not (dispatch.is_grad_enabled() and concrete.differentiable):
+    records = concrete.records or dispatch.is_grad_enabled()
+    if concrete.only_computes and not (records and concrete.differentiable):
         inputs = arguments.tensors()
         state = partial(view.by_name, concrete.captured.names)
         values = concrete.forward().run([t._value for t in inputs], state, view.same)
         return cook(concrete.recipe, inputs, _results(concrete, values), partial(_follow, arguments), {})
-    return _run(concrete, arguments, view)
+    return _run(concrete, arguments, view, records)
 
 
 def _results(concrete: ConcreteProgram, values: Sequence[Any]) -> list[Any]:
@@ -57,8 +58,12 @@ def _results(concrete: ConcreteProgram, values: Sequence[Any]) -> list[Any]:
     return results
 
 
-def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
-    """A call that may do more than compute its result from what it is fed and the captured tensors."""
+def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: bool) -> Any:
+    """A call that may do more than compute its result from what it is fed and the captured tensors.
+
+    Args:
+        records: whether gradients may be recorded.
+    """
     for function in concrete.functions:
         function.require(concrete.name)
     inputs = arguments.tensors()
@@ -95,7 +100,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
         # a run updates it, and the array of a tensor that others may have is not written to
         state[STATE_NAME] = np.array(state[STATE_NAME])
     sources: list[Tensor] = []
-    if dispatch.is_grad_enabled() and not effects.trains and concrete.differentiable:
+    if records and not effects.trains and concrete.differentiable:
         known = [*inputs, *captured]
         sources = [known[i] for i in concrete.sources]
     try:
@@ -114,7 +119,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View) -> Any:
     results = _results(concrete, values)
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
-    elif effects.trains and dispatch.is_grad_enabled():
+    elif effects.trains and records:
         _attach_freed(concrete, results)
     # what is handed on is what is there before the outside changes
     follow = partial(_follow, arguments)

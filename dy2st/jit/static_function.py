@@ -18,11 +18,11 @@ from dy2st_runtime import config, dims
 from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
 
-from ..convert.activations import Kind, Reentered, require_end
+from ..convert.activations import GradientsInside, Kind, Reentered, require_end
 from ..convert.calls import call, convert_function
 from ..convert.for_stmt import Unrolled
 from ..errors import FeedError, FetchError, Location
-from ..tensor import Tensor, dispatch
+from ..tensor import Tensor, dispatch, random
 from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
@@ -86,6 +86,7 @@ class _Traces:
         self.unrolled: set[Location | None] = set()
         self.numbers = Numbers()
         self.causes = Counter()
+        self.makers = 0  # how many of them have made parameters or buffers
         self.warned_of_sizes = self.judged = False
         self.mixed: dict[Key, types.FunctionType] = {}
         # how calls are bound, and the code and defaults that this is for
@@ -94,6 +95,9 @@ class _Traces:
 
     def keep(self, concrete: ConcreteProgram, key: Key) -> None:
         """Adds a trace, for as long as the objects live that calls with this key have as arguments."""
+        if concrete.state_made:  # what was made before serves no call any more
+            self.by_key = {k: [c for c in group if not c.state_made] for k, group in self.by_key.items()}
+            self.order = [c for c in self.order if not c.state_made]
         if key not in self.by_key:
             gone = functools.partial(_forget, weakref.ref(self), key)
             self._arguments[key] = [weakref.ref(x, gone) for x in key.objects()]
@@ -158,6 +162,8 @@ def _same(x: Any) -> Any:
 
 def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
     """Why a trace of the same key does not serve these arguments; None if it does."""
+    if concrete.state_made:
+        return Reason(f"the function makes a parameter or buffer ({concrete.state_made}) at each call")
     for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
         if not admits(shape, t):
             return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
@@ -300,6 +306,13 @@ class StaticFunction:
 
     def find(self, arguments: Arguments) -> ConcreteProgram:
         """The trace that serves the arguments, made if there is none."""
+        try:
+            return self._find(arguments)
+        except GradientsInside:
+            arguments.note_gradients(self.parameters)
+            return self._find(arguments)
+
+    def _find(self, arguments: Arguments) -> ConcreteProgram:
         tensors = arguments.tensors()
         found = self._serving(arguments, tensors)
         if found is None:
@@ -394,9 +407,13 @@ class StaticFunction:
 
         if group is None:
             return run(())
-        numbers = self._traces.numbers
+        numbers, drawn = self._traces.numbers, random.state._value
         concrete = numbers.fed(run, group) or run(())
-        return (numbers.fed(run) or concrete) if numbers.changes_its_own(concrete) else concrete
+        if not numbers.changes_its_own(concrete):
+            return concrete
+        if concrete.state_made:
+            random.state._value = drawn
+        return numbers.fed(run) or concrete
 
     def _why(self, arguments: Arguments, tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> Reason:
         """Why there is a new trace, for `explain()`."""
@@ -494,6 +511,10 @@ class StaticFunction:
         concrete.reason = str(reason)
         if self.splits is None:  # pieces of functions say for themselves that they have too many traces
             self._traces.causes.add(reason, self.raw.__qualname__)
+        self._traces.makers += bool(concrete.state_made)
+        if concrete.state_made and self._traces.makers == 3:  # a layer that the first call makes may be reset once
+            warn(f"{self.raw.__qualname__} is traced anew at each call, because it makes a parameter or buffer ({concrete.state_made}) "
+                 "in each: make layers in __init__, or once")  # fmt: skip
         self._traces.keep(concrete, key)
         if not self._traces.judged and is_short(concrete):
             concrete.pace = Pace(concrete, self.raw.__qualname__)

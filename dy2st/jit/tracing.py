@@ -23,6 +23,7 @@ from ..convert.growing import current, put_back
 from ..convert.layouts import holds_objects
 from ..convert.lists import StagedList
 from ..convert.managers import Through
+from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.names import names_of
 from ..convert.places import CONTENTS, LENGTH, Place, place_of_attribute
 from ..convert.printed import printing_later
@@ -30,9 +31,10 @@ from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import flatten, split, unflatten
+from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.tracer import Tracer
 from ..errors import Dy2stError, Location, StagedValueError, StructureError
-from ..tensor import Tensor, dispatch
+from ..tensor import Tensor, dispatch, random
 from ..tensor.location import entry, place_of_result
 from .captures import Captured
 from .concrete import ConcreteProgram, Effects, Number
@@ -70,6 +72,7 @@ class Trace:
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures, recursive, unrolled)
+        self.tracer.may_record = key.may_record
         self.inputs: list[Variable] = []
         self.placeholders: list[Tensor] = []
         self._fed: list[Any] = []
@@ -123,8 +126,13 @@ class Trace:
             whatever the function raises; Dy2stError for what cannot be staged. The outside is then as before.
         """
         with no_search_for_garbage():
+            drawn = random.state._value
             try:
                 recipe, effects = self._record(name)
+            except BaseException:
+                if self.tracer.state_made:  # the next trace draws the same values for it
+                    random.state._value = drawn
+                raise
             finally:
                 self.tracer.special.restore()
             return self._made(name, recipe, effects)
@@ -158,6 +166,7 @@ class Trace:
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 tracer.alternatives.require_unchanged()
                 tracer.entries.require_unchanged()
+                tracer.require_drawn_first()
                 recipe, effects = self._left_behind(result, grad)
             except Through as passed:
                 raise (self._known_twice(name) or passed.error) from passed.error.__cause__
@@ -214,10 +223,14 @@ class Trace:
         results = self._results
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(results.fetches), recipe, effects, guards,
                                list(tracer.notes), self.numbers, leaves, tracer.raised, results.twins(), self._tied)  # fmt: skip
-        made.names = self.names
+        made.names, made.state_made = self.names, tracer.state_made
         made.functions = list(results.functions.values())
         positions = {id(p): i for i, p in enumerate(self.placeholders)}
-        made.missing = list({(positions[id(x)], n): None for x, n in tracer.asked if id(x) in positions and not has_attribute(x, n)})
+        missing = [(positions[id(x)], n) for x, n in tracer.asked if id(x) in positions and not has_attribute(x, n)]
+        # what only some runs set stays in the others what the caller has set, of which the trace knows nothing
+        given = {i: attributes_of_tensor(p) for i, p in enumerate(self.placeholders)}
+        missing += [(i, n) for i, found in given.items() for n, x in found.items() if type(x) is MaybeAttribute]
+        made.missing = list(dict.fromkeys(missing))
         made.require_no_new_leaf(tracer.new_leaves)
         made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
         return made

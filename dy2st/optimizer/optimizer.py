@@ -165,7 +165,7 @@ class Optimizer:
             StagedValueError: code of the user's is among it, which would run once, while a static function is traced.
         """
         yield self, [f"_{name}" for name in self.group_options]
-        yield from ((p, ["need_clip", "regularizer"]) for p in params)
+        yield from ((p, ["need_clip", "regularizer", "optimize_attr"]) for p in params)
         groups = [self._options.get(id(p), {}) for p in params]
         for clip in {id(c): c for c in (self._grad_clip, *(g.get("grad_clip") for g in groups))}.values():
             if type(clip) not in _CLIPS:

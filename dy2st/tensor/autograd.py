@@ -301,6 +301,13 @@ def _grad_mode(enabled: bool) -> Iterator[None]:
         dispatch.set_grad(before)
 
 
+def _switch(enabled: bool) -> bool:
+    """Lets gradients be recorded, or not; returns what was before."""
+    if enabled and not dispatch.is_grad_enabled() and (recorder := dispatch.current_recorder()) is not None:
+        recorder.on_enable_grad()
+    return dispatch.set_grad(enabled)
+
+
 class _GradMode:
     """A context manager and decorator that switches recording."""
 
@@ -309,7 +316,7 @@ class _GradMode:
         self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        self._before.append(dispatch.set_grad(self.enabled))
+        self._before.append(_switch(self.enabled))
 
     def __exit__(self, *_: object) -> None:
         dispatch.set_grad(self._before.pop())
@@ -362,10 +369,10 @@ class set_grad_enabled(_GradMode):
 
     def __init__(self, mode: bool):
         super().__init__(bool(mode))
-        self._before.append(dispatch.set_grad(self.enabled))
+        self._before.append(_switch(self.enabled))
 
     def __enter__(self) -> None:
-        dispatch.set_grad(self.enabled)
+        _switch(self.enabled)
 
 
 class HookRemover:

@@ -91,6 +91,9 @@ class Recorder:
     def require_known_gradient(self, tensor: Tensor) -> None:
         """Error if only the run knows whether a tensor needs a gradient."""
 
+    def on_enable_grad(self) -> None:
+        """Called before gradients are recorded again."""
+
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         """`tensor.stop_gradient = stop` while recording."""
         tensor.set_stop(stop)

@@ -321,3 +321,92 @@ def test_a_class_of_a_library_that_a_helper_gives_an_attribute_in_some_runs():
     with pytest.raises(StructureError, match="class 'Namespace' gets or loses the attribute 'flag' under a condition on tensors"):
         f(tensor(-1.0))
     assert not hasattr(argparse.Namespace, "flag")
+
+
+def mark_in_place(t, by):
+    t.add_(by)
+    t.mark = t.sum() * 2
+
+
+def marked_behind_a_change_in_place(x):
+    y = x * 2
+    y.mark = y.sum()
+    if x.sum() > 0:
+        mark_in_place(y, x)
+    return y, y.mark
+
+
+def marked_in_a_loop(x):
+    y = x * 2
+    y.mark = y.sum()
+    for row in x:
+        mark_in_place(y, row)
+        if row > 1:
+            del y.mark
+            y.mark = row
+    return y, y.mark
+
+
+def marked_by_name_of_another(x):
+    ys = [x * 2, x * 3]
+    for y in ys:
+        y.mark = x.sum()
+    if x.sum() > 0:
+        mark_in_place(ys[1], x)
+    return ys[0].mark, ys[1].mark, ys[1]
+
+
+@pytest.mark.parametrize("function", [marked_behind_a_change_in_place, marked_in_a_loop, marked_by_name_of_another])
+def test_what_functions_give_tensors_that_they_have_changed_in_place(function):
+    static = jit.to_static(function)
+    for x in (tensor(1.0, 2.0), tensor(-1.0, -2.0), tensor(0.5, 2.0, 3.0)):
+        for a, b in zip(function(x), static(x), strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
+
+
+def marking_in_some_runs(kept):
+    def f(x):
+        if x.sum() > 0:
+            mark_in_place(kept, x)
+        return kept * 1
+
+    return f
+
+
+def test_a_tensor_outside_that_is_changed_in_place_and_given_an_attribute():
+    found = []
+    for wrap in (lambda f: f, jit.to_static):
+        kept = tensor(1.0, 2.0)
+        kept.mark = kept.sum()
+        f = wrap(marking_in_some_runs(kept))
+        for x in (tensor(1.0, 2.0), tensor(-1.0, -2.0), tensor(3.0, 2.0)):
+            found.append((f(x).numpy(), kept.numpy(), kept.mark.numpy()))
+    for eager, static in zip(found[:3], found[3:], strict=True):
+        for a, b in zip(eager, static, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_an_attribute_of_the_caller_s_that_only_some_runs_set():
+    @jit.to_static
+    def f(x):
+        if x.sum() > 0:
+            mark(x)
+        return x * 2
+
+    f(tensor(-1.0))
+    x = tensor(-1.0)
+    x.flag = 1
+    with pytest.raises(StructureError, match="has an attribute 'flag', which the static function"):
+        f(x)
+    assert x.flag == 1
+
+
+def test_tensors_have_their_own_way_to_be_set_when_a_trace_has_ended():
+    @jit.to_static
+    def f(x):
+        y = x * 2
+        y.mark = 1
+        return y * y.mark
+
+    f(tensor(1.0))
+    assert not {"__setattr__", "__delattr__"} & vars(Tensor).keys()

@@ -314,7 +314,11 @@ def set_own_decay(o, w):
     w.regularizer = paddle.regularizer.L2Decay(1.0)
 
 
-@pytest.mark.parametrize("change", [set_momentum, set_norm, set_decay, set_clipped, set_own_decay], ids=lambda f: f.__name__)
+def set_own_rate(o, w):
+    w.optimize_attr["learning_rate"] = 0.25
+
+
+@pytest.mark.parametrize("change", [set_momentum, set_norm, set_decay, set_clipped, set_own_decay, set_own_rate], ids=lambda f: f.__name__)
 def test_settings_of_a_step_that_change(change):
     found = []
     for stage in (lambda f: f, jit.to_static):

@@ -1,0 +1,156 @@
+"""Functions that switch the recording of gradients themselves, called where it is on and where it is off; and leaves that they freeze."""
+
+import numpy as np
+import pytest
+from guarding import tensor
+
+import dy2st as paddle
+from dy2st import jit, nn
+from dy2st.errors import GradientError, StagedValueError
+
+
+def leaf(*values):
+    return paddle.to_tensor(np.array(values, np.float32), stop_gradient=False)
+
+
+def with_enable_grad(x, w):
+    y = x * w
+    with paddle.enable_grad():
+        z = x * x * w
+    return y, z
+
+
+def with_a_decorator(x, w):
+    return x * w, paddle.enable_grad(lambda: x * x * w)()
+
+
+def with_set_grad_enabled(x, w):
+    y = x * w
+    paddle.set_grad_enabled(True)
+    z = x * x * w
+    paddle.set_grad_enabled(False)
+    return y, z
+
+
+def on_one_path(x, w):
+    y = x * w
+    if x.sum() > 0:
+        with paddle.enable_grad():
+            z = x * x * w
+    else:
+        with paddle.enable_grad():
+            z = x * w
+    return y, z
+
+
+@pytest.mark.parametrize("function", [with_enable_grad, with_a_decorator, with_set_grad_enabled, on_one_path])
+def test_gradients_are_recorded_where_the_caller_does_not(function):
+    static = jit.to_static(function)
+    for values in ([1.0, 2.0], [-3.0, 1.0], [2.0, 2.0, 2.0]):
+        found = []
+        for f in (function, static):
+            x, w = leaf(*values), leaf(2.0)
+            with paddle.no_grad():
+                y, z = f(x, w)
+            assert y.stop_gradient
+            assert not z.stop_gradient
+            z.sum().backward()
+            found.append((z.numpy(), x.grad.numpy(), w.grad.numpy()))
+        for a, b in zip(*found, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_arguments_that_want_no_gradient_still_get_none():
+    static = jit.to_static(with_enable_grad)
+    with paddle.no_grad():
+        static(leaf(1.0), leaf(2.0))
+        _, z = static(tensor(1.0), tensor(2.0))
+        _, half = static(tensor(1.0), leaf(2.0))
+    assert z.stop_gradient
+    assert not half.stop_gradient
+
+
+def test_gradients_inside_of_a_layer_that_is_evaluated():
+    """As of an energy whose gradient is what a model returns, also while it is evaluated."""
+
+    class Force(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 1)
+
+        def forward(self, x):
+            with paddle.enable_grad():
+                x = x.detach()
+                x.stop_gradient = False
+                energy = (self.fc(x) ** 2).sum()
+                (force,) = paddle.grad(energy, x)
+            return -force
+
+    net = Force()
+    static = jit.to_static(net.forward)
+    x = tensor([1.0, 2.0])
+    with paddle.no_grad():
+        np.testing.assert_allclose(static(x).numpy(), net(x).numpy(), rtol=1e-5)
+
+
+def test_a_step_of_training_that_is_called_without_gradients():
+    def stepping(w, optimizer):
+        def step(x):
+            with paddle.enable_grad():
+                loss = ((w * x) ** 2).sum()
+                loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        return step
+
+    found = []
+    for wrap in (lambda f: f, jit.to_static):
+        w = paddle.create_parameter([2], "float32")
+        w.set_value(np.array([1.0, 2.0], np.float32))
+        optimizer = paddle.optimizer.SGD(0.1, parameters=[w])
+        call = wrap(stepping(w, optimizer))
+        with paddle.no_grad():
+            losses = [float(call(tensor(1.0, 0.5))) for _ in range(3)]
+        found.append((losses, w.numpy()))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-5)
+
+
+def test_functions_that_switch_nothing_have_one_trace_without_gradients():
+    static = jit.to_static(lambda x: x * 2)
+    with paddle.no_grad():
+        static(leaf(1.0))
+        static(tensor(1.0))
+    assert len(static.concrete_programs) == 1
+
+
+def test_a_function_of_which_the_gradient_is_wanted_without_any():
+    static = jit.to_static(lambda x: paddle.grad((x * x).sum(), x)[0])
+    with paddle.no_grad(), pytest.raises(GradientError):
+        static(leaf(1.0))
+
+
+def test_a_leaf_outside_that_is_frozen_after_its_use():
+    net = nn.Linear(2, 2)
+
+    @jit.to_static
+    def late(x):
+        y = net(x)
+        for p in net.parameters():
+            p.stop_gradient = True
+        return y
+
+    @jit.to_static
+    def early(x):
+        for p in net.parameters():
+            p.stop_gradient = True
+        return net(x)
+
+    with pytest.raises(StagedValueError, match="that was used before"):
+        late(tensor([1.0, 2.0]))
+    assert not net.weight.stop_gradient
+    assert early(tensor([1.0, 2.0])).stop_gradient
+    assert net.weight.stop_gradient
+    late(tensor([1.0, 2.0]))  # nothing is left to be frozen

@@ -1,0 +1,135 @@
+"""Layers, parameters and buffers that a function makes: eager mode makes others at each call, with values of their own."""
+
+import numpy as np
+import pytest
+from guarding import tensor
+
+import dy2st as paddle
+from dy2st import jit, nn
+from dy2st.errors import StagedValueError
+
+X = [[1.0, -2.0], [0.5, 3.0]]
+ANEW = "is traced anew at each call, because it makes a parameter"
+
+pytestmark = pytest.mark.filterwarnings(f"ignore:.*{ANEW}")
+
+
+def linear(x):
+    return nn.Linear(2, 3)(x)
+
+
+def two_of_them(x):
+    h = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 2))(x)
+    return h.sum() if x.sum() > 0 else h.max()
+
+
+def normed(x):
+    norm = nn.BatchNorm1D(2, weight_attr=False, bias_attr=False)
+    y = norm(x)
+    return y, norm._mean * 1
+
+
+def drawn_behind(x):
+    y = nn.Linear(2, 2)(x)
+    return y + paddle.rand([2])
+
+
+def drawn_with_a_count(x, seen=[0.0]):  # noqa: B006
+    seen[0] += 1.5
+    return nn.Linear(2, 2)(x) * seen[0]
+
+
+@pytest.mark.parametrize("function", [linear, two_of_them, normed, drawn_behind, drawn_with_a_count])
+def test_each_call_makes_its_own(function):
+    found = []
+    for wrap in (lambda f: f, jit.to_static):
+        if function.__defaults__:
+            function.__defaults__[0][:] = [0.0]
+        f = wrap(function)
+        paddle.seed(5)
+        for _ in range(4):
+            result = f(tensor(*X))
+            found.append([t.numpy() for t in (result if isinstance(result, tuple) else [result])])
+    for eager, static in zip(found[:4], found[4:], strict=True):
+        for a, b in zip(eager, static, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_a_call_that_fails_has_drawn_nothing():
+    @jit.to_static
+    def f(x):
+        return nn.Linear(2, 2)(x).numpy()
+
+    paddle.seed(5)
+    expected = paddle.rand([2]).numpy()
+    paddle.seed(5)
+    with pytest.raises(StagedValueError):
+        f(tensor(*X))
+    assert (paddle.rand([2]).numpy() == expected).all()
+
+
+class Lazy(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = None
+
+    def forward(self, x):
+        if self.fc is None:
+            self.fc = nn.Linear(x.shape[-1], 2)
+        return self.fc(x)
+
+
+def test_a_layer_that_the_first_call_makes_is_made_again_only_where_it_is_gone():
+    found = []
+    for wrap in (lambda f: f, jit.to_static):
+        net = Lazy()
+        forward = wrap(net.forward)
+        paddle.seed(7)
+        for call in range(5):
+            if call == 3:
+                net.fc = None
+            y = forward(tensor(*X))
+            y.sum().backward()
+            found.append((y.numpy(), net.fc.weight.grad.numpy()))
+            net.clear_gradients()
+    for eager, static in zip(found[:5], found[5:], strict=True):
+        for a, b in zip(eager, static, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_traces_for_each_call_are_not_kept_and_said_once():
+    f = jit.to_static(linear)
+    f(tensor(*X))
+    f(tensor(*X))
+    with pytest.warns(UserWarning, match=ANEW):
+        f(tensor(*X))
+    f(tensor(*X))
+    assert len(f.concrete_programs) == 1
+    assert "makes a parameter or buffer" in f.explain()
+
+
+def in_a_branch(x):
+    if x.sum() > 0:
+        x = nn.Linear(2, 2)(x)
+    return x
+
+
+def in_a_loop(x):
+    for row in x:
+        x = x + nn.Linear(2, 2)(row)
+    return x
+
+
+@pytest.mark.parametrize("function", [in_a_branch, in_a_loop])
+def test_how_often_it_is_made_must_be_known(function):
+    with pytest.raises(StagedValueError, match="is made in a branch, a loop or a recursion on tensors"):
+        jit.to_static(function)(tensor(*X))
+
+
+def test_what_is_drawn_behind_random_numbers_of_the_run():
+    def f(x):
+        x = x + paddle.rand([2])
+        return nn.Linear(2, 2)(x)
+
+    with pytest.raises(StagedValueError, match="random"):
+        jit.to_static(f)(tensor(*X))
