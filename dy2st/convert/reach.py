@@ -8,7 +8,6 @@ they cannot name is never looked at.
 
 from __future__ import annotations
 
-import builtins
 import functools
 import sys
 import types
@@ -344,9 +343,8 @@ class Reach:
                 if not isinstance(x, (type, types.FunctionType, types.ModuleType)):
                     self._special_methods(type(x))
         self._sweeping, self._asking = self._sweeping or names.sweeping, self._asking or names.asking
-        for name in names.globals | names.assigned:
-            if name in f.__globals__ or not hasattr(builtins, name):
-                self._place(f.__globals__, name, f"global {name!r}")
+        for name in names.globals | names.assigned:  # also those of Python's own functions, which a global may hide one day
+            self._place(f.__globals__, name, f"global {name!r}")
 
     def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:
         if isinstance(x, types.ModuleType):

@@ -79,8 +79,8 @@ class Tracer(Watcher, ProgramRecorder):
     Attributes:
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
         records_gradients: whether gradients were recorded for any op; `may_record`: whether the arguments say which of them want one.
-        state_made: a parameter or buffer that the function makes, by its name; drawn: one that is made behind random numbers of the run,
-            by its name and place, with what was drawn before.
+        state_made: a parameter, buffer or optimizer that the function makes, by its name; drawn: a parameter that is made behind random
+            numbers of the run, by its name and place, with what was drawn before.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
         new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line;
             `leaves_made`: these tensors.
@@ -482,15 +482,18 @@ class Tracer(Watcher, ProgramRecorder):
                   trainable: bool) -> Parameter | None:  # fmt: skip
         if self.gradients.stepping:  # state of the optimizer, which keeps it
             return None
-        if self.frames or self.staged:
-            raise StagedValueError(
-                f"a parameter or buffer ({name}) is made in a branch, a loop or a recursion on tensors: how often only the run knows",
-                location=user_location(2), hint="make layers and parameters in __init__, or where the function begins",
-            )  # fmt: skip
-        self.state_made = self.state_made or name
+        self.on_state_made(name)
         if self.drawn is None and id(random.state) in self.captures:
             self.drawn = random.state._value, name, user_location(2)
         return None
+
+    def on_state_made(self, name: str) -> None:
+        if self.frames or self.staged:
+            raise StagedValueError(
+                f"a parameter, a buffer or an optimizer ({name}) is made in a branch, a loop or a recursion on tensors: how often only the "
+                "run knows", location=user_location(2), hint="make layers, parameters and optimizers outside, or where the function begins",
+            )  # fmt: skip
+        self.state_made = self.state_made or name
 
     def require_drawn_first(self) -> None:
         """StagedValueError if first values of a parameter were drawn, while tracing, behind what each run draws."""

@@ -113,8 +113,8 @@ class ConcreteProgram:
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
         functions: those that it has made, and each call gives.
         missing: attributes that fed tensors were asked for and have not, with their positions.
-        state_made: the name of a parameter or buffer that the function makes: eager mode makes another one at each call, so the trace
-            serves one only.
+        state_made: the name of a parameter, buffer or optimizer that the function makes: eager mode makes another one at each call, so the
+            trace serves one only.
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 

@@ -86,7 +86,7 @@ class _Traces:
         self.unrolled: set[Location | None] = set()
         self.numbers = Numbers()
         self.causes = Counter()
-        self.makers = 0  # how many of them have made parameters or buffers
+        self.makers = 0  # how many of them have made parameters, buffers or optimizers
         self.warned_of_sizes = self.judged = False
         self.mixed: dict[Key, types.FunctionType] = {}
         # how calls are bound, and the code and defaults that this is for
@@ -163,7 +163,7 @@ def _same(x: Any) -> Any:
 def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
     """Why a trace of the same key does not serve these arguments; None if it does."""
     if concrete.state_made:
-        return Reason(f"the function makes a parameter or buffer ({concrete.state_made}) at each call")
+        return Reason(f"the function makes a parameter, a buffer or an optimizer ({concrete.state_made}) at each call")
     for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
         if not admits(shape, t):
             return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
@@ -513,8 +513,8 @@ class StaticFunction:
             self._traces.causes.add(reason, self.raw.__qualname__)
         self._traces.makers += bool(concrete.state_made)
         if concrete.state_made and self._traces.makers == 3:  # a layer that the first call makes may be reset once
-            warn(f"{self.raw.__qualname__} is traced anew at each call, because it makes a parameter or buffer ({concrete.state_made}) "
-                 "in each: make layers in __init__, or once")  # fmt: skip
+            warn(f"{self.raw.__qualname__} is traced anew at each call, because it makes a parameter, a buffer or an optimizer "
+                 f"({concrete.state_made}) in each: make layers in __init__, and optimizers outside")  # fmt: skip
         self._traces.keep(concrete, key)
         if not self._traces.judged and is_short(concrete):
             concrete.pace = Pace(concrete, self.raw.__qualname__)

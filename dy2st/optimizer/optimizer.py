@@ -67,6 +67,8 @@ class Optimizer:
         self._grad_clip = grad_clip
         self.regularization = self._decay(weight_decay)
         self._name = name or unique_name.generate(type(self).__name__.lower())
+        if (recorder := dispatch.current_recorder()) is not None:
+            recorder.on_state_made(self._name)
         self._groups: list[dict[str, Any]] = []
         self._options: dict[int, dict[str, Any]] = {}
         self._own_options: list[dict[str, Any]] = []

@@ -88,6 +88,9 @@ class Recorder:
         """A new parameter with the initial value `make(shape, dtype)`; None: it is made eagerly."""
         return None
 
+    def on_state_made(self, name: str) -> None:
+        """Called when something is made that calls change and keep: a parameter, a buffer, an optimizer."""
+
     def require_known_gradient(self, tensor: Tensor) -> None:
         """Error if only the run knows whether a tensor needs a gradient."""
 

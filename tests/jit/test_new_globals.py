@@ -83,3 +83,22 @@ def test_on_some_paths_only(function):
     with pytest.raises(StructureError, match="the global variable 'NEW' gets or loses its value under a condition"):
         jit.to_static(function)(Tensor(np.float32([1.0, 2.0])))
     assert "NEW" not in globals()
+
+
+def longest(x):
+    return x * max(2, 3) + len(x)
+
+
+def test_a_global_hides_a_function_of_python_s_from_some_call_on():
+    static, names = jit.to_static(longest), globals()
+    x = Tensor(np.array([1.0, 2.0], np.float32))
+    assert static(x).numpy().tolist() == [5.0, 8.0]
+    try:
+        names["max"] = min
+        assert static(x).numpy().tolist() == longest(x).numpy().tolist() == [4.0, 6.0]
+        names["len"] = lambda x: 10
+        assert static(x).numpy().tolist() == longest(x).numpy().tolist() == [12.0, 14.0]
+    finally:
+        names.pop("max", None)
+        names.pop("len", None)
+    assert static(x).numpy().tolist() == [5.0, 8.0]

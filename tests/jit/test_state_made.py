@@ -1,4 +1,4 @@
-"""Layers, parameters and buffers that a function makes: eager mode makes others at each call, with values of their own."""
+"""Layers, parameters, buffers and optimizers that a function makes: eager mode makes others at each call, with values of their own."""
 
 import numpy as np
 import pytest
@@ -34,21 +34,34 @@ def drawn_behind(x):
     return y + paddle.rand([2])
 
 
+WEIGHT = paddle.create_parameter([2, 1], "float32")
+
+
+def an_optimizer(x):
+    optimizer = paddle.optimizer.Adam(0.1, parameters=[WEIGHT])
+    loss = ((x @ WEIGHT) ** 2).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    return loss, WEIGHT * 1
+
+
 def drawn_with_a_count(x, seen=[0.0]):  # noqa: B006
     seen[0] += 1.5
     return nn.Linear(2, 2)(x) * seen[0]
 
 
-@pytest.mark.parametrize("function", [linear, two_of_them, normed, drawn_behind, drawn_with_a_count])
+@pytest.mark.parametrize("function", [linear, two_of_them, normed, drawn_behind, an_optimizer, drawn_with_a_count])
 def test_each_call_makes_its_own(function):
     found = []
     for wrap in (lambda f: f, jit.to_static):
         if function.__defaults__:
             function.__defaults__[0][:] = [0.0]
+        WEIGHT.set_value(np.array([[1.0], [2.0]], np.float32))
         f = wrap(function)
         paddle.seed(5)
-        for _ in range(4):
-            result = f(tensor(*X))
+        for i in range(4):
+            result = f(tensor(*X) * (i - 1.5))
             found.append([t.numpy() for t in (result if isinstance(result, tuple) else [result])])
     for eager, static in zip(found[:4], found[4:], strict=True):
         for a, b in zip(eager, static, strict=True):
@@ -105,7 +118,7 @@ def test_traces_for_each_call_are_not_kept_and_said_once():
         f(tensor(*X))
     f(tensor(*X))
     assert len(f.concrete_programs) == 1
-    assert "makes a parameter or buffer" in f.explain()
+    assert "makes a parameter, a buffer or an optimizer" in f.explain()
 
 
 def in_a_branch(x):
@@ -120,7 +133,13 @@ def in_a_loop(x):
     return x
 
 
-@pytest.mark.parametrize("function", [in_a_branch, in_a_loop])
+def an_optimizer_in_a_branch(x):
+    if x.sum() > 0:
+        paddle.optimizer.SGD(0.1, parameters=[WEIGHT])
+    return x
+
+
+@pytest.mark.parametrize("function", [in_a_branch, in_a_loop, an_optimizer_in_a_branch])
 def test_how_often_it_is_made_must_be_known(function):
     with pytest.raises(StagedValueError, match="is made in a branch, a loop or a recursion on tensors"):
         jit.to_static(function)(tensor(*X))
