@@ -43,17 +43,19 @@ from .alternatives import contents_of
 from .containers import containers_of
 from .frames import Changes, Frame, Growth
 from .growing import promote, substituted
-from .leaves import Const, Node, Pattern, Var, coerce, extract, instantiate, variables, wrap
+from .leaves import Const, Node, Pattern, Var, coerce, extract, has_structure, instantiate, variables, wrap
 from .lists import StagedList
 from .needs import Need
 from .patterns import Fitter
 from .raised import Attempt, raised_in, refused
 from .recursive_state import OuterState, first_of, pair, state_of
-from .signatures import Signature
+from .settled import alike
+from .signatures import Settled, Signature
 from .snapshot import Snapshot
 from .structure import attributes_of, node_type, split
 from .things import FIRST, objects_at
 from .tracer import Tracer
+from .types import same
 
 _TRIALS = 20
 
@@ -170,6 +172,7 @@ class StagedFunction:
         self.location = user_location()
         self.fitter = Fitter(self.tracer, f"{self.original.__name__!r} may not set it", ("the first call", "a call inside it"))
         self.outer = OuterState(self.tracer, self.fitter, self._promote, self._unstaged)
+        self._place = Activation.of(self.code, self.arguments, 0).kind, self.location, self.general
         self._begin()
 
     def _begin(self) -> None:
@@ -187,9 +190,12 @@ class StagedFunction:
             StructureError: it changes something outside of it; what it takes or returns does not settle.
         """
         self.tracer.note("call", f"recursive: {self.original.__name__!r} is a function of the Program")
+        if self._as_before():
+            return self.call(self.arguments)
         for _ in range(_TRIALS):
             try:
                 if self._trial():
+                    self._remember()
                     return self.call(self.arguments)
             except _Widened as widened:
                 if widened.function is not self:
@@ -199,6 +205,50 @@ class StagedFunction:
                 if widened.grown or self.outer.takes_in(widened.changes, (), self.own):
                     self._begin()
         raise StructureError(f"what {self.original.__name__!r} takes and returns does not settle", location=self.location)
+
+    def _remember(self) -> None:
+        self.tracer.signatures[self._place] = Settled(self.signature, dict(self.outer.cells))
+
+    def _as_before(self) -> bool:
+        """Traces the function from what it came to at the same place before; False if it has to be traced as if it were new: that does
+        not hold now, or is more than has to be."""
+        known = self.tracer.signatures.pop(self._place, None)
+        if known is None:
+            return False
+        arguments = self.arguments
+        self.outer.cells = dict(known.cells)
+        given = self._given()
+        if has_structure(known.signature.params, given):
+            s = self.signature = known.signature.again(given)
+            self._declare_results()
+            s.param_needs = self.tracer.needs.all(
+                variables(s.params), s.param_needs or (), list(map(self.tracer.needs.of, extract(s.params, given)))
+            )
+            try:
+                if any(self._trial() for _ in range(_TRIALS)) and self.arguments is arguments and self._is_least():
+                    self._remember()
+                    return True
+            except _Widened as widened:
+                if widened.function is not self:
+                    raise
+            except Exception:  # what the function itself raises is raised again
+                self.outer.cells = {}
+        self.arguments, self.outer.cells = arguments, {}
+        self._begin()
+        return False
+
+    def _is_least(self) -> bool:
+        """Whether all that varies in the params does so in a call inside, and all that varies in the results in what the body returns."""
+        s = self.signature
+        assert s.results is not None
+        assert self.frame is not None
+        calls = [list(extract(s.params, given)) for given, _ in self.inner]
+        value, state = s.returned
+        there = self.frame.containers
+        alone = [self._alone(value, there), *(self._alone(x, there) for x in state)]
+        return all(any(not same(call[i], x) for call in calls) for i, x in enumerate(self.param_leaves)) and all(
+            map(alike, alone, [first_of(s.results), *state_of(s.results)])
+        )
 
     def _given(self) -> tuple[Arguments, tuple[Any, ...]]:
         """What the params stand for in the first call."""
@@ -299,8 +349,7 @@ class StagedFunction:
             s.renumber()
         s.returned = result
         self.outer.require_plain(state_of(s.results), state)
-        types = [leaf.type for leaf in variables(s.results)]
-        self.function.result_types = [TensorType(t.dtype, dims.from_static(t.shape), t.kind) for t in types]
+        self._declare_results()
         leaves = self.outer.without_contents(s.results, extract(s.results, result))
         params = self.outer.without_contents(s.params, self.param_leaves)
         s.same |= {
@@ -322,6 +371,11 @@ class StagedFunction:
         s.one_of |= {(i, places[id(o)]) for i, others in enumerate(options) for o in others if id(o) in places}
         s.around = [[o for o in others if id(o) not in places and contents_of(o) in there] for others in options]
         return before == s.of_results()
+
+    def _declare_results(self) -> None:
+        assert self.signature.results is not None
+        types = [leaf.type for leaf in variables(self.signature.results)]
+        self.function.result_types = [TensorType(t.dtype, dims.from_static(t.shape), t.kind) for t in types]
 
     def _alone(self, value: Any, there: Snapshot) -> Pattern:
         """The pattern of what one path gives. A container that the body has made is another one in each call."""

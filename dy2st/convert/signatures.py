@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .leaves import Pattern
+from .cells import Cell
+from .leaves import Const, Node, Pattern, in_order
 from .needs import Need
 
 Relation = frozenset[tuple[int, int]]
@@ -48,3 +50,31 @@ class Signature:
     def renumber(self) -> None:
         """There are other leaves and objects from now on: what was known by their positions is to be found again."""
         self.same = self.tied = self.objects = self.one_of = frozenset()
+
+    def again(self, given: Any) -> Signature:
+        """What to begin with for another first call with arguments and values outside of the same kinds: all but what was there before."""
+        nothing: list[dict[int, Any]] = [{} for _ in self.outside]
+        return replace(self, params=renewed(self.params, given), outside=nothing, around=[[] for _ in self.around])
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What the calls of a function at one place came to: a function that is traced again, in each trace of the one around it, begins with
+    that, as loops do (see `settled`).
+
+    Attributes:
+        signature: what is known of it.
+        cells: what it changes outside of it, by key.
+    """
+
+    signature: Signature
+    cells: Mapping[tuple, Cell]
+
+
+def renewed(p: Pattern, value: Any) -> Pattern:
+    """A pattern in which what is fixed is as a value of this structure has it."""
+    if isinstance(p, Const):
+        return Const(value)
+    if isinstance(p, Node) and p.kind in (list, tuple, dict):
+        return Node(p.kind, p.keys, tuple(map(renewed, p.children, in_order(p, value))))
+    return p

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .readings import Question
     from .recursion import StagedFunction
     from .settled import Settled
+    from .signatures import Settled as SettledCalls
 
 Captured = tuple[Tensor, Variable]
 
@@ -95,7 +96,8 @@ class Tracer(Watcher, ProgramRecorder):
         staged: the functions of the Program that are being traced.
         ended: the exceptions that the last op of a block raises, whatever the run does there, by id, with the block.
         tries: the `try` statements whose bodies are being traced.
-        settled: what loops came to, by where they are and the names of their variables.
+        settled: what loops came to, by where they are and the names of their variables; signatures: likewise, what the calls of recursive
+            functions did.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
         readings: what was read of files, by what was asked.
         opened: the files that the functions have opened.
@@ -174,6 +176,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
         self.limit = config.TRACE_LIMIT.get()
         self.settled: dict[tuple[Location | None, tuple[str, ...]], Settled] = {}
+        self.signatures: dict[tuple, SettledCalls] = {}
         self.recursive, self.unrolled = frozenset(recursive), frozenset(unrolled)
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []

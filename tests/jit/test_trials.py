@@ -1,10 +1,11 @@
-"""How often the bodies of loops are traced."""
+"""How often the bodies of loops, and recursive functions, are traced."""
 
 import numpy as np
 import pytest
 
 from dy2st import jit
 from dy2st.convert.loops import Loop
+from dy2st.convert.recursion import StagedFunction
 from dy2st.errors import StructureError
 from dy2st.tensor import Tensor
 
@@ -167,3 +168,71 @@ def test_what_each_iteration_makes_anew_is_refused_without_many_trials(trials):
         jit.to_static(with_a_function_made_in_each_iteration)(Tensor(np.array([3.0, 4.0], np.float32)))
     assert caught.value.location.text.strip() == "for v in x:"
     assert len(trials) == 2 * 4  # with an open size, and with a fixed one
+
+
+# ---- recursive functions ----
+@pytest.fixture
+def bodies(monkeypatch):
+    """The name of each recursive function whose body is traced, each time."""
+    found = []
+    trial = StagedFunction._trial
+
+    def traced(self):
+        found.append(self.original.__name__)
+        return trial(self)
+
+    monkeypatch.setattr(StagedFunction, "_trial", traced)
+    return found
+
+
+class Counting:
+    def __init__(self):
+        self.total = 0.0
+
+
+def inner(x, counting):
+    if x.sum() < 1:
+        return x
+    counting.total = counting.total + 1
+    return inner(x / 2, counting) + 1
+
+
+def outer(x, counting):
+    if x.sum() < 2:
+        return x
+    x = inner(x, counting)
+    counting.total = counting.total * 2
+    return outer(x / 4, counting) + inner(x * 3, counting)
+
+
+def called_in_each_other(x):
+    counting = Counting()
+    return outer(x, counting), counting.total
+
+
+def picked(x, twice):
+    if x.sum() < 1:
+        return x, 0
+    x, count = picked(x / 2, twice)
+    return x, count + 1 if twice else count
+
+
+def called_with_less_to_return(x):
+    a, steps = picked(x, True)
+    b, none = picked(x, False)
+    return a * steps + b, [0] * (none + 2)
+
+
+@pytest.mark.parametrize("f", [called_in_each_other, called_with_less_to_return])
+def test_recursive_functions_that_are_traced_again(f):
+    static = jit.to_static(f)
+    for values in ([3.0, 4.0], [0.1, 0.2], [40.0, 4.0]):
+        x = Tensor(np.array(values, np.float32))
+        for a, b in zip(f(x), static(x), strict=True):
+            np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-6)
+
+
+def test_a_recursive_function_starts_from_what_it_came_to(bodies):
+    jit.to_static(called_in_each_other)(Tensor(np.array([3.0, 4.0], np.float32)))
+    # 9 in each of the outer one's, if they were traced as if they were new
+    assert bodies.count("inner") <= 6 * bodies.count("outer")
