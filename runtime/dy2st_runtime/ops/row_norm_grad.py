@@ -150,7 +150,7 @@ class _GradLoops:
 
     def parameters(self, dscale: Any, dbias: Any) -> None:
         """The gradients of Scale and Bias, summed over the samples."""
-        if inner_is_one(self.view) and isinstance(self.view.groups, int):
+        if inner_is_one(self.view) and isinstance(self.view.groups, int) and self.view.groups == 1:
             self._blocks(dscale, dbias)
         else:
             self._channels(dscale, dbias)

@@ -113,7 +113,12 @@ CASES: list[Case] = [
     *row_norm("group_norm", {"X": X4, "Scale": S6, "Bias": B6}, {"groups": 2}, lambda x, s, b: group(x, s, b, 2)),
     *row_norm("group_norm", {"X": LAST, "Scale": S6, "Bias": B6}, {"groups": 3, "data_layout": "NHWC"},
               lambda x, s, b: group(x, s, b, 3, last=True)),
+    # one element of a sample for each channel, so that those of a group are neighbours in memory; and one for each group
+    *(case for shape, groups in (((3, 6), 2), ((3, 6), 6), ((2, 6, 1), 3))
+      for case in row_norm("group_norm", {"X": f32(*shape), "Scale": S6, "Bias": B6}, {"groups": groups},
+                           lambda x, s, b, groups=groups: group(x, s, b, groups))),
     *row_norm("instance_norm", {"X": X4, "Scale": S6, "Bias": B6}, {}, lambda x, s, b: group(x, s, b, 6)),
+    *row_norm("instance_norm", {"X": f32(2, 6, 1), "Scale": S6, "Bias": B6}, {}, lambda x, s, b: group(x, s, b, 6)),
     *batch_norm(X4, {}),
     *[Case("batch_norm_statistics", {"X": x, "Mean": f32(6), "Variance": positive(6)}, {"momentum": 0.5}, grad=(),
            expect=lambda x, mean, variance: batch(x, np.ones(6, "f"), np.zeros(6, "f"), mean, variance, keep=0.5)[1:])
