@@ -222,6 +222,8 @@ class _Fuser:
         members = set(map(id, ops))
         outs = [name for name in (op.output_names[0] for op in ops)
                 if name in self.roots or any(id(user) not in members for user in self.uses.get(name, ()))]  # fmt: skip
+        # what nobody reads is there for its error, if sizes do not fit
+        outs = outs or [ops[-1].output_names[0]]
         return as_one("fused_elementwise", self.block, ops, self._inputs(ops), outs)
 
 

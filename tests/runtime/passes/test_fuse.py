@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from dy2st_runtime.backward import append_backward
-from dy2st_runtime.errors import GradientError
+from dy2st_runtime.errors import GradientError, ShapeError
 from dy2st_runtime.ir import Operator, Variable, clone_program, verify
 from dy2st_runtime.passes.fuse import MAX_OPS, fuse
 
@@ -149,3 +149,14 @@ def test_one_of_two_groups_that_need_each_other_is_taken_apart() -> None:
     c = m.b.tanh(m.b.op("cumsum", X=x, axis=0))
     d = m.b.op("cumsum", X=c, axis=0)
     assert len(groups(m, m.b.add(a, d), m.b.add(c, b))) == 1
+
+
+def test_a_group_that_nobody_reads_is_there_for_its_error() -> None:
+    m = Made()
+    x, y = m.data("x", [-1]), m.data("y", [-1])
+    m.b.relu(m.b.add(x, y))
+    out = m.b.scaled(x, 2.0)
+    assert ["elementwise_add", "relu"] in groups(m, out)
+    m.compare([out], {"x": np.ones(4, "f"), "y": np.ones(4, "f")})
+    with pytest.raises(ShapeError, match="4 against 3"):
+        m.compare([out], {"x": np.ones(4, "f"), "y": np.ones(3, "f")})
