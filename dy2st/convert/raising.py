@@ -206,9 +206,11 @@ _BOOKKEEPING = {
     f"dy2st.convert.{name}"
     for name in (
         "activations", "aliases", "alternatives", "changeable", "followed", "frames", "growing", "layouts", "leaves", "patterns", "reach",
-        "recursive_state", "settled", "sharing", "snapshot", "structure", "things", "tracer", "watching",
+        "recursion", "recursive_state", "settled", "sharing", "signatures", "snapshot", "structure", "things", "tracer", "watching",
     )
 }  # fmt: skip
+# what of it calls functions of the user's, which may not take these arguments
+_CALLING = {("dy2st.convert.recursion", name) for name in ("enter", "_trial")}
 
 
 def _is_own_assertion(tb: TracebackType) -> bool:
@@ -219,5 +221,6 @@ def _is_own_assertion(tb: TracebackType) -> bool:
 
 def _fails(tb: TracebackType) -> bool:
     """Whether an exception comes from bookkeeping that does not raise it itself."""
-    code = tb.tb_frame.f_code
-    return tb.tb_frame.f_globals.get("__name__") in _BOOKKEEPING and dis.opname[code.co_code[tb.tb_lasti]] != "RAISE_VARARGS"
+    code, module = tb.tb_frame.f_code, tb.tb_frame.f_globals.get("__name__")
+    is_ours = module in _BOOKKEEPING and (module, code.co_name) not in _CALLING
+    return is_ours and dis.opname[code.co_code[tb.tb_lasti]] != "RAISE_VARARGS"
