@@ -43,6 +43,11 @@ def per_channel(values: np.ndarray, name: np.dtype) -> np.ndarray:
     return values.astype(name, copy=False)[None, :, None]
 
 
+def _mean(x3: np.ndarray) -> np.ndarray:
+    """The mean of each channel of [N, C, inner]; NaN of no elements, without NumPy's warning."""
+    return x3.mean((0, 2)) if x3.size else np.full(x3.shape[1], np.nan, x3.dtype)
+
+
 def check_channels(op: str, x: TensorType, params: dict[str, TensorType], attrs: dict[str, Any]) -> None:
     """X is floating-point with at least 2 dims, and each parameter has an element for each channel."""
     if x.dtype not in dtype.FLOATS:
@@ -95,8 +100,8 @@ class BatchNorm(CheckedOp):
             used_mean, used_variance = mean.astype(name), variance.astype(name)
             mean_out, variance_out = mean, variance
         else:
-            used_mean = x3.mean((0, 2))
-            used_variance = np.square(x3 - used_mean[None, :, None]).mean((0, 2))
+            used_mean = _mean(x3)
+            used_variance = _mean(np.square(x3 - used_mean[None, :, None]))
             keep = attrs["momentum"]
             mean_out, variance_out = ((old * keep + new * (1 - keep)).astype(old.dtype)
                                       for old, new in ((mean, used_mean), (variance, used_variance)))  # fmt: skip

@@ -7,6 +7,7 @@ innermost loop runs along memory there too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,12 +77,13 @@ class _Nest:
         k = self.k
         size = k.let(n.maximum(n.cast(n.as_expr(self.inner, n.INDEX), self.compute), 1.0))
         with k.parallel(self.channels) as c:
-            average, squares = k.var(0.0, self.compute), k.var(0.0, self.compute)
+            average, squares, whole = (k.var(0.0, self.compute) for _ in range(3))
             with k.loop(self.outer) as a:
                 start = k.let((a * self.channels + c) * self.inner)
                 total, around = k.var(0.0, self.compute), k.var(0.0, self.compute)
                 with k.loop(self.inner) as i:
                     total.add(self.load(src, start + i))
+                whole.add(total.get())
                 here = k.let(total.get() / size)
                 with k.loop(self.inner) as i:
                     centered = k.let(self.load(src, start + i) - here)
@@ -89,7 +91,9 @@ class _Nest:
                 apart, before = k.let(here - average.get()), k.let(n.cast(a, self.compute))
                 squares.set(squares.get() + around.get() + apart * apart * size * before / (before + 1.0))
                 average.set(average.get() + apart / (before + 1.0))
-            mean[c] = average.get()
+            brought = k.let(average.get())
+            # between an infinite plane and the next one the difference is no number
+            mean[c] = n.select(brought - brought == 0.0, brought, whole.get() / n.maximum(self.count, 1.0))
             variance[c] = squares.get() / n.maximum(self.count, 1.0)
 
 
@@ -157,19 +161,25 @@ def _named(
     if not named:
         return
     compute = widened(ins[0].dtype)
-    with cx.kernel([*ins, old_mean, old_variance, *used], named) as (k, (*_, old_mean, old_variance, mean, variance), refs):
+    with cx.kernel([*ins, old_mean, old_variance, *used], named) as (k, (x, *_, old_mean, old_variance, mean, variance), refs):
+        count = _Nest(k, x, attrs).count
+
+        def of_batch(ref: Any, c: Any) -> n.Expr:
+            value = n.cast(ref[c], compute)
+            return value if running else n.select(count == 0.0, k.attr(math.nan, compute), value)
+
         found = dict(zip((v.name for v in named), refs, strict=True))
         targets = [None if v is None else found[v.name] for v in stats]
         keep, epsilon = k.attr(attrs["momentum"], compute), k.attr(attrs["epsilon"], compute)
         with k.parallel(old_mean.shape[0]) as c:
             for target, old, new in ((targets[0], old_mean, mean), (targets[1], old_variance, variance)):
                 if target is not None:
-                    before, batch = n.cast(old[c], compute), n.cast(new[c], compute)
+                    before, batch = n.cast(old[c], compute), of_batch(new, c)
                     target[c] = n.cast(before if running else before * keep + batch * (1.0 - keep), target.dtype)
             if targets[2] is not None:
-                targets[2][c] = n.cast(mean[c], targets[2].dtype)
+                targets[2][c] = n.cast(of_batch(mean, c), targets[2].dtype)
             if targets[3] is not None:
-                inverse = 1.0 / n.call("sqrt", n.cast(variance[c], compute) + epsilon)
+                inverse = 1.0 / n.call("sqrt", of_batch(variance, c) + epsilon)
                 targets[3][c] = n.cast(inverse, targets[3].dtype)
 
 

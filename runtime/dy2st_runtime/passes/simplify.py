@@ -152,7 +152,8 @@ def _power(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
         return [op]
     if exponent == 1:
         return walk.by_input(op, block)
-    if exponent not in CHEAP_POWERS:
+    # NumPy takes the root only if the exponent is one number: it is NaN of -inf, where the power is infinite
+    if exponent not in CHEAP_POWERS or (exponent == 0.5 and block.var(op.input("Y")[0]).shape):
         return [op]
     walk.changed = True
     return [Operator("pow", {"X": [x]}, op.outputs, registry.get("pow").complete_attrs({"factor": float(exponent)}), op.location)]

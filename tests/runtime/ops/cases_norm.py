@@ -19,6 +19,12 @@ def positive(*shape: int) -> np.ndarray:
     return rng.uniform(0.5, 2.0, shape).astype(np.float32)
 
 
+def with_infinity(*shape: int) -> np.ndarray:
+    x = f32(*shape)
+    x[1, 2] = np.inf
+    return x
+
+
 def standardized(x: np.ndarray, axes: tuple[int, ...], epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
     return (x - mean) / np.sqrt(variance + epsilon), mean, variance
@@ -122,7 +128,11 @@ CASES: list[Case] = [
     *batch_norm(X4, {}),
     *[Case("batch_norm_statistics", {"X": x, "Mean": f32(6), "Variance": positive(6)}, {"momentum": 0.5}, grad=(),
            expect=lambda x, mean, variance: batch(x, np.ones(6, "f"), np.zeros(6, "f"), mean, variance, keep=0.5)[1:])
-      for x in (X4, f32(5, 6), f32(3, 6, 4, 70))],
+      for x in (X4, f32(5, 6), f32(3, 6, 4, 70), with_infinity(3, 6, 4), with_infinity(3, 6))],
+    # of no elements the mean is no number
+    *[Case("batch_norm_statistics", {"X": f32(*shape), "Mean": f32(6), "Variance": positive(6)}, {"momentum": 0.5}, grad=(),
+           expect=lambda x, mean, variance: (np.full(6, np.nan, "f"),) * 4)
+      for shape in ((0, 6), (0, 6, 4), (2, 6, 0))],
     *batch_norm(X4, {"momentum": 0.5, "epsilon": 0.01}, keep=0.5, epsilon=0.01),
     *batch_norm(X4, {"is_test": True}, running=True),
     *batch_norm(X4, {"use_global_stats": True}, running=True),

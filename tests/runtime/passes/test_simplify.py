@@ -90,11 +90,14 @@ def test_what_only_looks_alike_stays(name: str) -> None:
     assert not simplify(m.program, frozenset({y.name}))
 
 
-@pytest.mark.parametrize(("exponent", "found"), [(2.0, "pow"), (-0.5, "pow"), (2.5, "elementwise_pow"), (0.0, "elementwise_pow")])
-def test_powers_that_are_cheap(exponent: float, found: str) -> None:
+@pytest.mark.parametrize(("exponent", "shape", "found"), [
+    (2.0, [], "pow"), (-0.5, [], "pow"), (0.5, [], "pow"), (2.5, [], "elementwise_pow"), (0.0, [], "elementwise_pow"),
+    (2.0, [3], "pow"), (-0.5, [3], "pow"), (0.5, [3], "elementwise_pow"),
+])  # fmt: skip
+def test_powers_that_are_cheap(exponent: float, shape: list[int], found: str) -> None:
     m = Made()
     x = m.data("x", [-1, 3])
-    out = m.b.elementwise_pow(x, m.b.constant(exponent, "float32"))
+    out = m.b.elementwise_pow(x, m.b.constant(exponent, "float32", shape))
     after = clone_program(m.program)
     simplify(after, frozenset({out.name}))
     verify(after)
