@@ -190,6 +190,9 @@ class Renderer:
 
     def binary(self, e: n.Binary) -> str:
         a, b = self.expr(e.a), self.expr(e.b)
+        is_plain = e.op in ("+", "|") and (e.dtype == "bool" or self.exact(e))
+        if is_plain and isinstance(e.a, n.Binary) and (e.a.op, e.a.dtype) == (e.op, e.dtype):
+            a = a[1:-1]  # Python adds from the left too, and reads no more than 200 parentheses in each other
         if e.op in ("min", "max"):
             sign = "<" if e.op == "min" else ">"
             return f"({self.typed(e.a)} if {a} {sign} {b} else {self.typed(e.b)})"

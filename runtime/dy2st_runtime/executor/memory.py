@@ -113,4 +113,16 @@ def extend(buffer: int, data: int, used: int, nbytes: int) -> int:
     return moved
 
 
-FUNCTIONS: dict[str, Any] = {"reserve": reserve}
+def put_part(whole: int, part: int, row: int, total: int, offset: int, count: int, size: int) -> int:
+    """Copies a row of a part, of `count` items of so many bytes, to the row of the whole, of `total`, from `offset` on."""
+    copy_bytes(whole + (row * total + offset) * size, part + row * count * size, count * size)
+    return 0
+
+
+def take_part(whole: int, part: int, row: int, total: int, offset: int, count: int, size: int) -> int:
+    """Copies it back."""
+    copy_bytes(part + row * count * size, whole + (row * total + offset) * size, count * size)
+    return 0
+
+
+FUNCTIONS: dict[str, Any] = {f.__name__: f for f in (reserve, put_part, take_part)}

@@ -167,18 +167,18 @@ def _known(e: n.Expr, inside: dict[str, n.Expr | None]) -> n.Expr | None:
 
 def _cost(body: list[Any], inside: dict[str, n.Expr | None]) -> tuple[float, Any]:
     """The part that is a number, and the rest. `inside`: the names given in the body, with their values where they have one."""
-    fixed, total = 0.0, n.as_expr(0, n.INDEX)
+    fixed, terms = 0.0, [n.as_expr(0, n.INDEX)]
     for s in body:
         fixed += sum(map(_expression_cost, _expressions(s))) + (MEMORY if isinstance(s, n.Store) else 0.0)
         if isinstance(s, n.RoutineCall):
-            total = total + s.work
+            terms.append(s.work)
         if isinstance(s, n.Gemm):
             # two operations for each of m * n * k at 100 GFLOP/s
             bounds = [_known(e, inside) for e in (s.m, s.n, s.k)]
             sizes: list[Any] = [UNKNOWN_TRIPS if bound is None else bound for bound in bounds]
-            total = total + n.as_expr(sizes[0] * sizes[1] * sizes[2], n.INDEX) // round(1 / ARITHMETIC)
+            terms.append(n.as_expr(sizes[0] * sizes[1] * sizes[2], n.INDEX) // round(1 / ARITHMETIC))
             if s.body:
-                total = total + sizes[0] * sizes[1] * cost(s.body, (s.row, s.column))
+                terms.append(sizes[0] * sizes[1] * cost(s.body, (s.row, s.column)))
             continue
         for inner in bodies(s):
             part, rest = _cost(inner, inside)
@@ -187,10 +187,19 @@ def _cost(body: list[Any], inside: dict[str, n.Expr | None]) -> tuple[float, Any
                 if isinstance(s, n.For) and not any(name in inside for e in (s.start, s.step) for name in _names(e)):
                     stop = _known(s.stop, inside)
                     trips = trips if stop is None else (stop - s.start) // s.step
-                total = total + trips * (n.as_expr(max(1, round(part)), n.INDEX) + rest)
+                terms.append(trips * (n.as_expr(max(1, round(part)), n.INDEX) + rest))
             else:
-                fixed, total = fixed + part, total + rest
-    return fixed, total
+                fixed += part
+                terms.append(rest)
+    return fixed, _total(terms)
+
+
+def _total(terms: Sequence[Any]) -> Any:
+    """Their sum, nested as little as can be: Python reads no more than 200 parentheses in each other."""
+    if len(terms) == 1:
+        return terms[0]
+    middle = len(terms) // 2
+    return _total(terms[:middle]) + _total(terms[middle:])
 
 
 def _expression_cost(e: n.Expr) -> float:

@@ -18,6 +18,9 @@ from .control import ABSENT
 from .elementwise import stretched, widened_array
 from .registry import OpDef, TensorType, register
 
+_NESTED = 64
+"""So many terms are one expression."""
+
 
 @register
 class Sum(OpDef):
@@ -94,8 +97,10 @@ def _add(cx: Any, xs: list[Any], out: Any) -> None:
         k.set_shape(o, refs[0].shape)
         with k.parallel(o.size) as i:
             total = refs[0][i]
-            for ref in refs[1:]:
+            for j, ref in enumerate(refs[1:]):
                 total = total | ref[i] if o.dtype == "bool" else total + ref[i]
+                if j % _NESTED == _NESTED - 1:
+                    total = k.let(total)
             o[i] = total
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dims
+from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
@@ -16,6 +16,8 @@ from .checked import CheckedOp
 from .registry import Int, Ints, OpDef, TensorType, register
 
 _MOST = 1 << 20
+_LOOPS = 8
+"""Up to so many parts are copied by loops in the kernel."""
 
 
 def check_count(op: str, num: int) -> None:
@@ -50,28 +52,41 @@ def agreed(op: str, xs: Sequence[TensorType], skip: int = -1) -> list[dims.Dim]:
     return shape
 
 
+def _sum(sizes: Sequence[Any]) -> Any:
+    """Their sum, as an expression that is nested as little as can be."""
+    middle = len(sizes) // 2
+    return _sum(sizes[:middle]) + _sum(sizes[middle:]) if middle else sizes[0]
+
+
 def zeros_for_missing(b: Any, grads: Sequence[Any] | None, outs: Sequence[Any]) -> list[Any]:
     """The gradients of a list of outputs, with zeros where none flows."""
     given = grads or [None] * len(outs)
     return [b.op("fill_any_like", X=o, value=0.0) if g is None else g for g, o in zip(given, outs, strict=True)]
 
 
-def _pieces(k: Any, outer: Any, parts: Sequence[tuple[Any, Any]], whole: Any, *, join: bool) -> None:
-    """Copies between `whole` [outer, sum of lengths] and the parts [outer, length] that lie in it side by side."""
-    total: Any = 0
+def _pieces(cx: Any, k: Any, outer: Any, parts: Sequence[tuple[Any, Any]], whole: Any, *, join: bool) -> None:
+    """Copies between `whole` [outer, sum of lengths] and the parts [outer, length] that lie in it side by side.
+
+    Of many parts each is copied by a call: a kernel with a loop, and places of its own, for each of them takes long to compile.
+    """
+    offsets: list[Any] = [n.as_expr(0)]
     for _, length in parts:
-        total = length + n.as_expr(total)
-    total = k.let(total, "n")
+        offsets.append(k.let(offsets[-1] + length, "n"))
+    if cx.routines and len(parts) > _LOOPS:
+        with k.parallel(outer) as row:
+            for (part, length), offset in zip(parts, offsets, strict=False):
+                k.routine("put_part" if join else "take_part", [whole, part], row, offsets[-1], offset, length, dtype.size(whole.dtype),
+                          writes=[whole if join else part], work=length)  # fmt: skip
+        return
     with k.parallel(outer) as row:
-        at = k.let(row * total, "o")
-        for part, length in parts:
-            own = k.let(row * n.as_expr(length), "p")
+        start = k.let(row * offsets[-1], "o")
+        for (part, length), offset in zip(parts, offsets, strict=False):
+            at, own = k.let(start + offset, "o"), k.let(row * n.as_expr(length), "p")
             with k.loop(length) as j:
                 if join:
                     whole[at + j] = part[own + j]
                 else:
                     part[own + j] = whole[at + j]
-            at = k.let(at + length, "o")
 
 
 @register
@@ -87,9 +102,7 @@ class Concat(OpDef):
         same_types("concat", xs)
         axis = dims.normalize_axis(axis, xs[0].rank)
         shape = agreed("concat", xs, axis)
-        shape[axis] = xs[0].shape[axis]
-        for x in xs[1:]:
-            shape[axis] = shape[axis] + x.shape[axis]
+        shape[axis] = _sum([x.shape[axis] for x in xs])
         return xs[0].with_shape(shape)
 
     @staticmethod
@@ -109,7 +122,7 @@ class Concat(OpDef):
         axis = dims.normalize_axis(axis, len(out.shape))
         with cx.kernel(xs, [out]) as (k, refs, (out,)):
             parts = [(x, k.let(nests.span(x.shape[axis:]), "n")) for x in refs]
-            _pieces(k, nests.span(refs[0].shape[:axis]), parts, out, join=True)
+            _pieces(cx, k, nests.span(refs[0].shape[:axis]), parts, out, join=True)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -129,10 +142,7 @@ class SplitAs(CheckedOp):
     @staticmethod
     def infer(x: TensorType, like: list[TensorType], *, axis: int) -> tuple:
         axis = dims.normalize_axis(axis, x.rank)
-        total: dims.Dim = 0
-        for t in like:
-            total = total + t.shape[axis]
-        dims.require_equal(x.shape[axis], total, f"split: axis {axis} of {x}")
+        dims.require_equal(x.shape[axis], _sum([t.shape[axis] for t in like]), f"split: axis {axis} of {x}")
         return ([x.with_shape((*x.shape[:axis], t.shape[axis], *x.shape[axis + 1 :])) for t in like],)
 
     @staticmethod
@@ -148,7 +158,7 @@ class SplitAs(CheckedOp):
         with cx.kernel([x, *like], outs) as (k, (x, *like), refs):
             inner = k.let(nests.span(x.shape[axis + 1 :]), "n")
             parts = [(out, k.let(n.as_expr(t.shape[axis]) * inner, "n")) for out, t in zip(refs, like, strict=True)]
-            _pieces(k, nests.span(x.shape[:axis]), parts, x, join=False)
+            _pieces(cx, k, nests.span(x.shape[:axis]), parts, x, join=False)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -198,7 +208,7 @@ class Split(OpDef):
                 k.set_shape(ref, [*x.shape[:axis], part, *x.shape[axis + 1 :]])
             inner = k.let(nests.span(x.shape[axis + 1 :]), "n")
             blocks = [(ref, k.let(part * inner, "n")) for ref, part in zip(refs, parts, strict=True)]
-            _pieces(k, nests.span(x.shape[:axis]), blocks, x, join=False)
+            _pieces(cx, k, nests.span(x.shape[:axis]), blocks, x, join=False)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, num: int, sections: list[int], axis: int) -> tuple:
@@ -259,7 +269,7 @@ class Stack(CheckedOp):
         axis = dims.normalize_axis(axis, len(out.shape))
         with cx.kernel(xs, [out]) as (k, refs, (out,)):
             inner = k.let(nests.span(refs[0].shape[axis:]), "n")
-            _pieces(k, nests.span(refs[0].shape[:axis]), [(x, inner) for x in refs], out, join=True)
+            _pieces(cx, k, nests.span(refs[0].shape[:axis]), [(x, inner) for x in refs], out, join=True)
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, axis: int) -> tuple:
@@ -295,7 +305,7 @@ class _Parts(OpDef):
             for ref in refs:
                 k.set_shape(ref, [*x.shape[:axis], *x.shape[axis + 1 :]])
             inner = k.let(nests.span(x.shape[axis + 1 :]), "n")
-            _pieces(k, nests.span(x.shape[:axis]), [(ref, inner) for ref in refs], x, join=False)
+            _pieces(cx, k, nests.span(x.shape[:axis]), [(ref, inner) for ref in refs], x, join=False)
 
 
 @register
