@@ -89,6 +89,7 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
             hint="keep the list in a local variable, an attribute or a container of the function, or return a new list",
         )
     tracer.watch_locals()
+    tracer.know_outside(items)
     staged: DynamicList | StagedDict
     if isinstance(items, dict):
         staged = StagedDict(items, later.has if isinstance(later, StagedDict) else later)
@@ -123,13 +124,14 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
 
     for container in list(tracer.containers):
         if isinstance(container, (list, deque)):
-            for i, value in enumerate(container):
-                container[i] = now(value)
-        elif isinstance(container, (dict, OuterVariable)):
-            for entry, value in list(container.items()):
-                new = now(value)
-                if new is not value:
-                    container[entry] = new
+            found = list(enumerate(container))
+        else:
+            found = list(container.items()) if isinstance(container, (dict, OuterVariable)) else []
+        for entry, value in found:
+            new = now(value)
+            if new is not value:
+                tracer.know_outside(container)
+                container[entry] = new
     for owner, variable, value in list(variables()):
         new = now(value)
         if new is not value:

@@ -337,6 +337,14 @@ class Watcher:
                 self.root.add([c], [self._at_begin(c)])
         self._add([c for c in found if id(c) not in self._containers])
 
+    def know_outside(self, container: Any) -> None:
+        """A container is about to change: if it is one of the outside that a block has met first, it is older than all blocks."""
+        if self.frames and container not in self.frames[-1].containers and self.was_before(container):
+            contents = self._at_begin(container)
+            for known in (self.root, *(f.containers for f in self.frames)):
+                if container not in known:
+                    known.add([container], [contents])
+
     def was_before(self, container: Any) -> bool:
         """Whether a container was there before the function ran."""
         if not self._found_before:

@@ -405,11 +405,24 @@ TOLD = [
     entries_exchanged, handed_over, kept_for_a_while, beams, lists_that_grow_keep_their_entries, returned_by_recursion,
     exchanged_on_a_path, sorted_on_a_path,
 ]  # fmt: skip
+KEPT_rows = [[0.5, 0.25]]
+
+
+def pick(n, x):
+    global KEPT_rows
+    KEPT_rows = [*KEPT_rows, [x]][n]
+
+
+def list_in_a_global_picked_on_a_path(x, n, m, a):
+    if n > 0:
+        pick(n, x[0])
+
+
 NOT_TOLD = [
     put_in_and_kept, put_in_with_others, last_one_kept, list_kept_in_a_list, made_object_kept, list_given_up_on_a_path,
     entry_lost_on_a_path, put_in_again, object_of_an_attribute_put_in_again, put_in_twice, put_in_by_the_next_iteration,
     entry_put_in_again, all_entries_again, repeated, entry_read_and_kept, best_entry_kept, same_entry_kept_twice, popped_and_known,
     two_lists_of_the_same, two_lists_with_the_same, list_of_a_path, list_of_a_loop_that_becomes_one_of_dynamic_length,
     one_list_on_a_path, handed_on_by_recursion, argument_of_recursion,
-    one_of_two_twice, list_or_none, set_on_a_path, sorted_with_another, changed_and_put_in_again,
+    one_of_two_twice, list_or_none, set_on_a_path, sorted_with_another, changed_and_put_in_again, list_in_a_global_picked_on_a_path,
 ]  # fmt: skip
