@@ -20,6 +20,7 @@ from typing import Any
 
 from dy2st_runtime import dims
 from dy2st_runtime.errors import RecursionLimitError
+from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.program import Block, Function
 from dy2st_runtime.ir.segments import computed_apart
 from dy2st_runtime.ops.registry import TensorType
@@ -40,6 +41,7 @@ from .activations import (
 )
 from .aliases import outside, shared, who
 from .alternatives import contents_of
+from .cells import Cell, TensorCell
 from .containers import containers_of
 from .frames import Changes, Frame, Growth
 from .growing import promote, substituted
@@ -213,7 +215,7 @@ class StagedFunction:
         """Traces the function from what it came to at the same place before; False if it has to be traced as if it were new: that does
         not hold now, or is more than has to be."""
         known = self.tracer.signatures.pop(self._place, None)
-        if known is None:
+        if known is None or not all(map(self._is_there, known.cells.values())):
             return False
         arguments = self.arguments
         self.outer.cells = dict(known.cells)
@@ -225,7 +227,9 @@ class StagedFunction:
                 variables(s.params), s.param_needs or (), list(map(self.tracer.needs.of, extract(s.params, given)))
             )
             try:
-                if any(self._trial() for _ in range(_TRIALS)) and self.arguments is arguments and self._is_least():
+                # until it holds; or begins anew, with more outside of it
+                holds = any(self._trial() or self.signature is not s for _ in range(_TRIALS))
+                if holds and self.signature is s and self.arguments is arguments and self._is_least():
                     self._remember()
                     return True
             except _Widened as widened:
@@ -236,6 +240,13 @@ class StagedFunction:
         self.arguments, self.outer.cells = arguments, {}
         self._begin()
         return False
+
+    def _is_there(self, cell: Cell) -> bool:
+        """Whether what was changed outside is still a place that the function may change: it may have been of an earlier trial around."""
+        if isinstance(cell, TensorCell):
+            v = cell.target._value
+            return not isinstance(v, Variable) or self.tracer.can_read(v)
+        return id(cell.target) in self.tracer.watched
 
     def _is_least(self) -> bool:
         """Whether all that varies in the params does so in a call inside, and all that varies in the results in what the body returns."""
