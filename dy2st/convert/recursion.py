@@ -229,14 +229,15 @@ class StagedFunction:
             try:
                 # until it holds; or begins anew, with more outside of it
                 holds = any(self._trial() or self.signature is not s for _ in range(_TRIALS))
-                if holds and self.signature is s and self.arguments is arguments and self._is_least():
-                    self._remember()
-                    return True
             except _Widened as widened:
                 if widened.function is not self:
                     raise
-            except Exception:  # what the function itself raises is raised again
-                self.outer.cells = {}
+                holds = False
+            except Exception:
+                holds = False  # what the function itself raises is raised again
+            if holds and self.signature is s and self.arguments is arguments and self._is_least():
+                self._remember()
+                return True
         self.arguments, self.outer.cells = arguments, {}
         self._begin()
         return False

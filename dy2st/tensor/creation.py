@@ -250,7 +250,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
         dtype = (strong[0] if strong and not floats else "int64") if not floats else get_default_dtype()
     wanted = convert_dtype(dtype)
     first, stop, by = (as_tensor(b, wanted) for b in bounds)
-    return ops.op("range", Start=first, End=stop, Step=by)
+    found = ops.op("range", Start=first, End=stop, Step=by)
+    exact = 2**24 if wanted in ("float32", "float64") else 2**63 if wanted == "int64" else 0
+    if not dispatch.in_dynamic_mode() and step and all(type(b) is int and abs(b) < exact for b in bounds):
+        return ops.op("reshape2", X=found, shape=[len(range(start, end, step))])  # Python knows how many there are
+    return found
 
 
 def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -180,6 +180,8 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
     if dim is None:
         x, dim = reshape(x, [-1]), 0
     parts = unbind(x, dim)
+    if not parts:
+        return x
     for i in range(1, len(parts)):
         parts[i] = math.multiply(parts[i - 1], parts[i])
     return stack(parts, dim)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from dy2st_runtime import config
 
+import dy2st as paddle
 from dy2st import jit
-from dy2st.errors import StagedValueError
+from dy2st.errors import AttributeValueError, StagedValueError
 from dy2st.jit import sizes
 from dy2st.tensor import Tensor
 
@@ -108,3 +109,23 @@ def test_a_rank_that_a_size_decides():
             ids = Tensor(np.ones(shape, "float32"))
             np.testing.assert_allclose(static(ids, w).numpy(), summed(ids, w).numpy())
     assert len(static.concrete_programs) == 3
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: paddle.cumprod(paddle.arange(3).astype("float32") + 1, dim=0) * x.sum(),
+    lambda x: paddle.arange(x.shape[1]) * x.sum(),
+    lambda x: paddle.arange(5, 0, -2, dtype="float32") * x.sum(),
+    lambda x: paddle.arange(3, 1) * x.sum(),
+    lambda x: paddle.unbind(paddle.arange(2 * 3))[-1] * x.sum(),
+    lambda x: paddle.cumprod(paddle.zeros([0, 2]), dim=0) * x.sum(),
+])  # fmt: skip
+def test_a_range_of_python_numbers_has_a_known_length(f):
+    static = jit.to_static(f)
+    for shape in ([2, 3], [4, 3]):
+        x = paddle.ones(shape)
+        np.testing.assert_array_equal(static(x).numpy(), f(x).numpy())
+
+
+def test_a_range_without_a_step_raises_in_the_run():
+    with pytest.raises(AttributeValueError, match="must not be zero"):
+        jit.to_static(lambda x: paddle.arange(0, 3, 0) * x.sum())(paddle.ones([2]))
