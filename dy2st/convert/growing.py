@@ -124,7 +124,7 @@ def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> 
 
     for container in list(tracer.containers):
         if isinstance(container, (list, deque)):
-            found = list(enumerate(container))
+            found: list[tuple[Any, Any]] = list(enumerate(container))
         else:
             found = list(container.items()) if isinstance(container, (dict, OuterVariable)) else []
         for entry, value in found:
