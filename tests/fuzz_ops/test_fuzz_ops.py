@@ -29,13 +29,13 @@ def agree(seeds):
             pytest.fail(f"seed {seed}: {error}\n\n{text}", pytrace=False)
 
 
-@pytest.mark.parametrize("first", range(0, 40, 8))
+@pytest.mark.parametrize("first", range(300, 340, 8))
 def test_programs_agree(first):
     agree(range(first, first + 8))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(100, 400, 20))
+@pytest.mark.parametrize("first", range(100, 300, 20))
 def test_more_programs_agree(first):
     agree(range(first, first + 20))
 
