@@ -108,7 +108,7 @@ def results(options: argparse.Namespace) -> Iterator[tuple[int, str, str]]:
     seed, last = options.seed, options.seed + options.programs if options.programs else sys.maxsize
     while seed < last:
         seeds = range(seed, min(seed + CHUNK, last))
-        with tempfile.TemporaryDirectory(prefix="dy2st-fuzz-") as folder, \
+        with tempfile.TemporaryDirectory(prefix="dy2st-fuzz-ops-") as folder, \
                 contextlib.closing(chunk(seeds, options.groups, options.reducing, folder)) as ended:  # fmt: skip
             for result in ended:
                 yield result

@@ -33,6 +33,7 @@ def _changes(tree: ast.Module) -> Iterator[None]:
             for i in reversed(range(len(block))):
                 if not isinstance(block[i], ast.Return):
                     yield from _each(node, name, without(block, i, keep=name == "body"))
+    yield from _without_copies(function)
     # results before the end
     for i, one in enumerate(function.body[:-2]):
         if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):
@@ -50,6 +51,9 @@ def _changes(tree: ast.Module) -> Iterator[None]:
     if len(calls.elts) > 1:
         yield from _each(calls, "elts", [calls.elts[:i] + calls.elts[i + 1 :] for i in range(len(calls.elts))])
     yield from _each(given["THREADS"], "value", [ast.Constant(1)])
+    names, frozen = [a.arg for a in function.args.args], given["FROZEN"].value
+    if isinstance(frozen, ast.List):
+        yield from _each(frozen, "elts", [[n for n in frozen.elts if isinstance(n, ast.Constant) and n.value in names], []])
     kinds = [n for n in ast.walk(calls) if isinstance(n, ast.Constant)]
     for kind in ("special", "positive"):
         changed = [n for n in kinds if n.value == kind]
@@ -82,6 +86,22 @@ def _without_arguments(function: ast.FunctionDef, calls: ast.List) -> Iterator[N
     function.args.args = arguments
     for call, elements in zip(calls.elts, given, strict=True):
         call.elts = elements
+
+
+def _without_copies(function: ast.FunctionDef) -> Iterator[None]:
+    """Without one `x = y`; what read x reads y."""
+    block = function.body
+    for i, one in enumerate(block):
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and isinstance(one.value, ast.Name):
+            x, y = one.targets[0].id, one.value.id
+            names = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == x]
+            function.body = block[:i] + block[i + 1 :]
+            for name in names:
+                name.id = y
+            yield
+            for name in names:
+                name.id = x
+            function.body = block
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:

@@ -1,5 +1,6 @@
 """Random programs of many operations: native calls give what eager mode gives; and the parts of the fuzzer."""
 
+import ast
 import functools
 import itertools
 import os
@@ -16,6 +17,7 @@ from tests.fuzz.ways import Disagreement
 from tests.fuzz_ops import driver
 from tests.fuzz_ops.check import check
 from tests.fuzz_ops.generator import IMPORTS, Generator, program
+from tests.fuzz_ops.reduce import candidates
 from tests.fuzz_ops.templates import GROUPS
 
 
@@ -188,6 +190,20 @@ def test_a_disagreement_is_made_small(monkeypatch):
     assert function.partition(")")[0].count(",") <= 1
     with pytest.raises(Disagreement):
         driver.check(small)
+
+
+def test_candidates_are_programs():
+    text = AGREES.replace("return [v1, v2]", "v3 = v1\n    if v3.sum() > 0:\n        v3 = v3 * 2\n    return [v2, v3]")
+    before = ast.unparse(ast.parse(text))
+    tree = ast.parse(text)
+    found = list(candidates(tree))
+    assert ast.unparse(tree) == before
+    assert len(set(found)) > 20
+    assert all(ast.parse(smaller) for smaller in found)
+    assert any("v3 = v1" not in smaller and "if v1.sum() > 0" in smaller for smaller in found)
+    unread = next(candidates(ast.parse(AGREES.replace("a0 * a1", "a0 * 2"))))
+    assert "def program(a0):" in unread
+    assert unread.count("float32") == 2
 
 
 def test_a_process_that_dies_or_hangs_is_told(tmp_path, capfd, monkeypatch):
