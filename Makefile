@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all lint fuzz bench clean
+.PHONY: demo test test-all lint fuzz fuzz-ops bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -26,6 +26,10 @@ SEED ?= 0
 JOBS ?= $(shell nproc)
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals $(if $(MUTANTS),--mutants)
+
+# random programs of many operations, natively: make fuzz-ops SECONDS=3600 SEED=100000
+fuzz-ops: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz_ops --seconds $(SECONDS) --seed $(SEED)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -9,8 +9,9 @@ _BODIES = ("body", "orelse", "finalbody")
 _SMALL = ("x", "n", "0", "1", "0.5", "True", "None")
 
 
-def reduced(source: str, shows: Callable[[str], bool], budget: int = 600) -> str:
-    """The smallest text found that `shows`; at most `budget` texts are tried."""
+def reduced(source: str, shows: Callable[[str], bool], budget: int = 600,
+            smaller: Callable[[ast.Module], Iterator[str]] | None = None) -> str:  # fmt: skip
+    """The smallest text found that `shows`; at most `budget` texts are tried, of what is `smaller` (`candidates`)."""
     best = ast.unparse(ast.parse(source))
     if not shows(best):
         return source  # it depends on its layout
@@ -18,7 +19,7 @@ def reduced(source: str, shows: Callable[[str], bool], budget: int = 600) -> str
     improved = True
     while improved and budget > 0:
         improved = False
-        for text in candidates(ast.parse(best)):
+        for text in (smaller or candidates)(ast.parse(best)):
             if text in tried or len(text) > len(best):
                 continue
             tried.add(text)
@@ -44,7 +45,7 @@ def _changes(tree: ast.Module) -> Iterator[None]:
     places = [(n, name, i) for n in owners for name in _BODIES for i in reversed(range(len(getattr(n, name, []))))]
     for node, name, i in places:
         block = getattr(node, name)
-        for new in _without(block, i, keep=name == "body"):
+        for new in without(block, i, keep=name == "body"):
             setattr(node, name, new)
             yield
             setattr(node, name, block)
@@ -70,7 +71,7 @@ def _changes(tree: ast.Module) -> Iterator[None]:
                             setattr(node, name, value)
 
 
-def _without(block: list[ast.stmt], i: int, keep: bool) -> Iterator[list[ast.stmt]]:
+def without(block: list[ast.stmt], i: int, keep: bool) -> Iterator[list[ast.stmt]]:
     """A block without one statement, or with what is inside of it in its place."""
     one = block[i]
     if len(block) > 1 or not keep:

@@ -1,0 +1,1 @@
+"""Random programs of many operations: `python -m tests.fuzz_ops` runs them."""
