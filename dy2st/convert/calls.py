@@ -149,6 +149,16 @@ def why_unconverted(code: types.CodeType | None) -> str | None:
     return None if reason is None else f"the branches and loops of {code.co_name!r} are not converted, as {reason}"  # type: ignore[union-attr]
 
 
+def is_called_unconverted() -> bool:
+    """Whether the innermost function of the user's that is running runs as it is, as it cannot be converted."""
+    frame = sys._getframe(1)
+    while frame is not None and not is_generated(frame.f_code.co_filename):
+        if frame.f_code in _reasons:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
 def convert_function(f: types.FunctionType) -> Converted:
     """The conversion of a function.
 

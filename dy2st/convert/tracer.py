@@ -331,8 +331,12 @@ class Tracer(Watcher, ProgramRecorder):
         raise dispatch.staged_value_error(tensor, what)
 
     def text(self, tensor: Tensor, spec: str) -> str | None:
+        from .calls import is_called_unconverted
+
         if asked_by_debugger():
             return None
+        if is_called_unconverted():  # what it does with the text nobody sees: look at its characters, say
+            raise dispatch.staged_value_error(tensor, "its text")
         if tensor._kinds is None or tensor._kinds.number is None or sum(k.weak for k in tensor._kinds.all) > 1:
             require_one_kind(tensor, "its text depends on that")
         return self.mark(tensor, f":{spec}" if spec else "")

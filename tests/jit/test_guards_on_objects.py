@@ -313,9 +313,14 @@ class Bare:
     pass
 
 
+# one in a line: Python 3.10 does not know which of several it is
 @pytest.mark.parametrize("read", [
-    lambda it: sum(vars(it).values()), lambda it: it.__dict__.get("b", 0), lambda it: len([k for k in dir(it) if k in ("a", "b")]),
-    lambda it: getattr(it, "b", 0), lambda it: getattr(it, "c", 0), lambda it: 1 if hasattr(it, "c") else 2,
+    lambda it: sum(vars(it).values()),
+    lambda it: it.__dict__.get("b", 0),
+    lambda it: len([k for k in dir(it) if k in ("a", "b")]),
+    lambda it: getattr(it, "b", 0),
+    lambda it: getattr(it, "c", 0),
+    lambda it: 1 if hasattr(it, "c") else 2,
 ])  # fmt: skip
 def test_attributes_that_come_later(read):
     class Own(Bare):

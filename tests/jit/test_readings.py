@@ -216,9 +216,12 @@ class Counter:
 
 
 @pytest.mark.parametrize("look", [
-    lambda n: bool(re.fullmatch("1|3", str(n))), lambda n: bool(re.compile("1|3").match(f"{n}")),
+    lambda n: bool(re.fullmatch("1|3", str(n))),  # one in a line: Python 3.10 does not know which of several it is
+    lambda n: bool(re.compile("1|3").match(f"{n}")),
     lambda n: len(pathlib.Path(f"a/{n * 10}.b").stem),
-    lambda n: {"k3": 4}.get(string.Template("k$a").substitute(a=n), 9), lambda n: len(pprint.pformat({"n": n * 50})),
+    lambda n: {"k3": 4}.get(string.Template("k$a").substitute(a=n), 9),
+    lambda n: len(pprint.pformat({"n": n * 50})),
+    eval("lambda n: bool(re.fullmatch('1|3', str(n)))"), eval("lambda n: len('%s' % (n * 50))"),  # of which there is no source
 ])  # fmt: skip
 def test_libraries_look_at_numbers_that_change(look):
     """Numbers of attributes become inputs where that works; a library would see the mark that stands in a text for one."""
