@@ -83,8 +83,7 @@ class SpecialMethods:
 
     def __init__(self) -> None:
         self._classes: set[type] = set()
-        self._asked: set[type] = set()
-        self._telling: set[type] = set()
+        self._put: set[tuple[type, str]] = set()
         self._keys: list[tuple[type, str]] = []
 
     def convert(self, cls: type) -> None:
@@ -97,21 +96,23 @@ class SpecialMethods:
 
     def ask(self, cls: type) -> None:
         """Lets Python ask for each attribute of the objects of a class: one of them has an attribute in some runs only."""
-        if cls not in self._asked:
-            self._asked.add(cls)
-            for name, make in (("__getattribute__", reading), ("__delattr__", deleting)):
-                self._keys.append(_replaced.put(cls, name, make))
+        self._give(cls, __getattribute__=reading, __delattr__=deleting)
 
     def tell(self, cls: type) -> None:
         """Lets the trace know before an object of a class of this package gets or loses an attribute."""
-        if cls not in self._telling:
-            self._telling.add(cls)
-            self._keys += [_replaced.put(cls, "__setattr__", setting), _replaced.put(cls, "__delattr__", deleting)]
+        self._give(cls, __setattr__=setting, __delattr__=deleting)
+
+    def _give(self, cls: type, **methods: Callable[[Any], Any]) -> None:
+        """Gives a class what is made of its methods, once."""
+        for name, make in methods.items():
+            if (cls, name) not in self._put:
+                self._put.add((cls, name))
+                self._keys.append(_replaced.put(cls, name, make))
 
     def restore(self) -> None:
         """Gives the classes their own methods again."""
         _replaced.leave(self._keys)
-        self._keys, self._classes, self._asked, self._telling = [], set(), set(), set()
+        self._keys, self._classes, self._put = [], set(), set()
 
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:

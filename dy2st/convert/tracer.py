@@ -17,7 +17,7 @@ from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import Dy2stError, LeakError, StagedValueError, StructureError, of_tracing
 from ..static.recorder import ProgramRecorder
-from ..tensor import Parameter, Tensor, dispatch, random
+from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, require_one_kind
@@ -80,8 +80,6 @@ class Tracer(Watcher, ProgramRecorder):
     Attributes:
         is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
         records_gradients: whether gradients were recorded for any op; `may_record`: whether the arguments say which of them want one.
-        state_made: a parameter, buffer or optimizer that the function makes, by its name; drawn: a parameter that is made behind random
-            numbers of the run, by its name and place, with what was drawn before.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
         new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line;
             `leaves_made`: these tensors.
@@ -127,6 +125,7 @@ class Tracer(Watcher, ProgramRecorder):
         from .alternatives import Alternatives
         from .entries import Entries
         from .sharing import Sharing
+        from .state_made import StateMade
         from .training import Gradients
 
         ProgramRecorder.__init__(self, program.global_block)
@@ -147,8 +146,6 @@ class Tracer(Watcher, ProgramRecorder):
         self.swept: list[Any] = []
         self.is_piece = self.records_gradients = False
         self.may_record = True
-        self.state_made = ""
-        self.drawn: tuple[Any, str, Location | None] | None = None
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.new_leaves: dict[str, Location | None] = {}
         self.leaves_made: list[Tensor] = []
@@ -168,6 +165,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.entries = Entries(self)
         self.sharing = Sharing(self)
         self.gradients = Gradients(self)
+        self.state_made = StateMade(self)
         self.facts = Facts()
         self.placeholders: Sequence[Tensor] = ()
         self.values: dict[str, Any] = {}
@@ -487,28 +485,12 @@ class Tracer(Watcher, ProgramRecorder):
 
     def parameter(self, name: str, shape: list[int], dtype: str, make: Callable[[list[int], str], Tensor],
                   trainable: bool) -> Parameter | None:  # fmt: skip
-        if self.gradients.stepping:  # state of the optimizer, which keeps it
-            return None
-        self.on_state_made(name)
-        if self.drawn is None and id(random.state) in self.captures:
-            self.drawn = random.state._value, name, user_location(2)
+        if not self.gradients.stepping:  # else it is state of the optimizer, which keeps it
+            self.state_made.note_parameter(name)
         return None
 
     def on_state_made(self, name: str) -> None:
-        if self.frames or self.staged:
-            raise StagedValueError(
-                f"a parameter, a buffer or an optimizer ({name}) is made in a branch, a loop or a recursion on tensors: how often only the "
-                "run knows", location=user_location(2), hint="make layers, parameters and optimizers outside, or where the function begins",
-            )  # fmt: skip
-        self.state_made = self.state_made or name
-
-    def require_drawn_first(self) -> None:
-        """StagedValueError if first values of a parameter were drawn, while tracing, behind what each run draws."""
-        if self.drawn is not None and random.state._value is not self.drawn[0]:
-            raise StagedValueError(
-                f"a parameter ({self.drawn[1]}) is made, with random values, behind other random numbers of the same call",
-                location=self.drawn[2], hint="make layers and parameters in __init__, or where the function begins",
-            )  # fmt: skip
+        self.state_made.note(name)
 
     def start_random(self, state: Tensor, value: np.ndarray) -> bool:
         dispatch.ops.op("rng_restore", State=state, X=dispatch.constant(value))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import operator
 import sys
-import threading
 import time
 import types
 import weakref
@@ -18,20 +16,20 @@ from dy2st_runtime import config, dims
 from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
 
-from ..convert.activations import GradientsInside, Kind, Reentered, require_end
+from ..convert.activations import GradientsInside, Reentered, require_end
 from ..convert.calls import call, convert_function
 from ..convert.for_stmt import Unrolled
-from ..errors import FeedError, FetchError, Location
+from ..errors import FeedError, FetchError
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
 from . import static_call
 from .concrete import ConcreteProgram
-from .numbers import Entry, Numbers
+from .numbers import Entry
 from .pace import Pace, is_short
 from .pickling import reduced
-from .reasons import Counter, Reason, of_arguments
+from .reasons import Reason, of_arguments
 from .signature import (
     Arguments,
     Key,
@@ -43,6 +41,7 @@ from .signature import (
 )  # fmt: skip
 from .sizes import Sizes, choices, first_that_works, shown
 from .splits import Splits
+from .traces import ByObject, Traces
 from .tracing import Trace
 
 _enabled = True
@@ -66,98 +65,6 @@ _last: deque[weakref.ref[ConcreteProgram]] = deque(maxlen=1)
 def last_called() -> ConcreteProgram | None:
     """The trace that the last successful call of a static function used."""
     return _last[0]() if _last else None
-
-
-class _Traces:
-    """The traces of a function, or of a method of one object; it does not keep the object alive."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.by_key: dict[Key, list[ConcreteProgram]] = {}
-        self.order: list[ConcreteProgram] = []
-        self.made = 0  # how many there have been, also for objects that are gone
-        # those that were only made to be saved: one for each kind of arguments
-        self.saved: dict[Key, ConcreteProgram] = {}
-        self._open_captures: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...]]] = {}
-        self._arguments: dict[Key, list[weakref.ref]] = {}  # the objects among the arguments
-        # the functions that call themselves deeper than they are unrolled, which the next trace need not find again
-        self.recursive: set[Kind] = set()
-        # likewise the loops over ranges that have to be unrolled
-        self.unrolled: set[Location | None] = set()
-        self.numbers = Numbers()
-        self.causes = Counter()
-        self.makers = 0  # how many of them have made parameters, buffers or optimizers
-        self.warned_of_sizes = self.judged = False
-        self.mixed: dict[Key, types.FunctionType] = {}
-        # how calls are bound, and the code and defaults that this is for
-        self.parameters: Parameters | None = None
-        self.defaults: tuple[Any, ...] = ()
-
-    def keep(self, concrete: ConcreteProgram, key: Key) -> None:
-        """Adds a trace, for as long as the objects live that calls with this key have as arguments."""
-        if concrete.state_made:  # what was made before serves no call any more
-            self.by_key = {k: [c for c in group if not c.state_made] for k, group in self.by_key.items()}
-            self.order = [c for c in self.order if not c.state_made]
-        if key not in self.by_key:
-            gone = functools.partial(_forget, weakref.ref(self), key)
-            self._arguments[key] = [weakref.ref(x, gone) for x in key.objects()]
-        self.by_key.setdefault(key, []).append(concrete)
-        self.order = [*self.order, concrete]
-        self.made += 1
-
-    def prefer(self, key: Key, concrete: ConcreteProgram, other: ConcreteProgram) -> None:
-        """Calls look at a trace before another one, for which the outside is another now: after `eval()` it is so at each call, and
-        finding that out costs as much as a call."""
-        with self.lock:
-            group = self.by_key.get(key, [])
-            rest = [c for c in group if c is not concrete]
-            if len(rest) < len(group) and other in rest:
-                at = rest.index(other)
-                self.by_key[key] = [*rest[:at], concrete, *rest[at:]]
-
-    def forget(self, key: Key) -> None:
-        """An argument of calls with this key is gone. That may be anywhere: a list that somebody reads at that time stays as it is."""
-        self._arguments.pop(key, None)
-        self.saved.pop(key, None)
-        gone = self.by_key.pop(key, [])
-        self.order = [c for c in self.order if all(c is not x for x in gone)]
-
-    def open_capture(self, t: Tensor, shape: tuple[int, ...]) -> None:
-        """A tensor of the outside is to be traced with this shape from now on."""
-        self._open_captures[id(t)] = weakref.ref(t), shape
-
-    def open_captures(self) -> dict[int, tuple[int, ...]]:
-        """The shapes of such tensors by id; without those that are gone, whose ids others may have."""
-        return {key: shape for key, (t, shape) in self._open_captures.items() if t() is not None}
-
-
-def _forget(traces: weakref.ref[_Traces], key: Key, _: weakref.ref) -> None:
-    there = traces()
-    if there is not None:
-        there.forget(key)
-
-
-class _ByObject:
-    """The traces of a method by object: by identity, as objects may be equal, and for as long as each one lives."""
-
-    def __init__(self) -> None:
-        self._found: dict[int, tuple[Callable[[], Any], _Traces]] = {}
-
-    def of(self, instance: Any) -> _Traces:
-        """The traces of an object; it gets them at the first call."""
-        key = id(instance)
-        known = self._found.get(key)
-        if known is None or known[0]() is not instance:
-            try:
-                alive: Callable[[], Any] = weakref.ref(instance, lambda _: self._found.pop(key, None))
-            except TypeError:  # __slots__ without a place for weak references
-                alive = functools.partial(_same, instance)
-            known = self._found[key] = alive, _Traces()
-        return known[1]
-
-
-def _same(x: Any) -> Any:
-    return x
 
 
 def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
@@ -206,15 +113,15 @@ class StaticFunction:
     __slots__ = ("__dict__", "__weakref__", "_of_instances", "_traces", "input_spec", "instance", "raw", "splits")
 
     def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None, full_graph: bool = True, *,
-                 traces: _Traces | None = None, splits: Splits | None = None) -> None:  # fmt: skip
+                 traces: Traces | None = None, splits: Splits | None = None) -> None:  # fmt: skip
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
         if input_spec is not None and not isinstance(input_spec, (list, tuple)):
             raise FeedError(f"input_spec must be a list, got {type(input_spec).__name__}", hint="give one entry for each argument")
         self.raw, self.instance, self.input_spec = function, instance, input_spec
-        self._traces = _Traces() if traces is None else traces
+        self._traces = Traces() if traces is None else traces
         self.splits = splits if full_graph or splits is not None else Splits(function)
-        self._of_instances = _ByObject()
+        self._of_instances = ByObject()
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__doc__, self.__module__ = function.__doc__, function.__module__
 

@@ -130,7 +130,7 @@ class Trace:
             try:
                 recipe, effects = self._record(name)
             except BaseException:
-                if self.tracer.state_made:  # the next trace draws the same values for it
+                if self.tracer.state_made.name:  # the next trace draws the same values for it
                     random.state._value = drawn
                 raise
             finally:
@@ -166,7 +166,7 @@ class Trace:
                 result = call(self.function)(*bound.args, **bound.kwargs)
                 tracer.alternatives.require_unchanged()
                 tracer.entries.require_unchanged()
-                tracer.require_drawn_first()
+                tracer.state_made.require_drawn_first()
                 recipe, effects = self._left_behind(result, grad)
             except Through as passed:
                 raise (self._known_twice(name) or passed.error) from passed.error.__cause__
@@ -223,7 +223,7 @@ class Trace:
         results = self._results
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(results.fetches), recipe, effects, guards,
                                list(tracer.notes), self.numbers, leaves, tracer.raised, results.twins(), self._tied)  # fmt: skip
-        made.names, made.state_made = self.names, tracer.state_made
+        made.names, made.state_made = self.names, tracer.state_made.name
         made.functions = list(results.functions.values())
         positions = {id(p): i for i, p in enumerate(self.placeholders)}
         missing = [(positions[id(x)], n) for x, n in tracer.asked if id(x) in positions and not has_attribute(x, n)]

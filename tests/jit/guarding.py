@@ -21,6 +21,15 @@ def check(static, eager, *changes, args=(), traces=None):
         assert len(static.concrete_programs) == traces, static.explain()
 
 
+def require_same_in_turn(found, rtol=1e-5):
+    """`found`: the arrays that each of some eager calls gave, and then as many static ones."""
+    half = len(found) // 2
+    assert len(found) == 2 * half > 0
+    for eager, static in zip(found[:half], found[half:], strict=True):
+        for a, b in zip(eager, static, strict=True):
+            np.testing.assert_allclose(a, b, rtol=rtol)
+
+
 class Box:
     """A plain object."""
 

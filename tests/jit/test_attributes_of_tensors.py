@@ -4,7 +4,7 @@ import argparse
 
 import numpy as np
 import pytest
-from guarding import tensor
+from guarding import require_same_in_turn, tensor
 
 from dy2st import Parameter, Tensor, jit, nn
 from dy2st.errors import StagedValueError, StructureError
@@ -381,9 +381,7 @@ def test_a_tensor_outside_that_is_changed_in_place_and_given_an_attribute():
         f = wrap(marking_in_some_runs(kept))
         for x in (tensor(1.0, 2.0), tensor(-1.0, -2.0), tensor(3.0, 2.0)):
             found.append((f(x).numpy(), kept.numpy(), kept.mark.numpy()))
-    for eager, static in zip(found[:3], found[3:], strict=True):
-        for a, b in zip(eager, static, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-6)
+    require_same_in_turn(found, rtol=1e-6)
 
 
 def test_an_attribute_of_the_caller_s_that_only_some_runs_set():

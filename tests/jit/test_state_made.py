@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from guarding import tensor
+from guarding import require_same_in_turn, tensor
 
 import dy2st as paddle
 from dy2st import jit, nn
@@ -63,9 +63,7 @@ def test_each_call_makes_its_own(function):
         for i in range(4):
             result = f(tensor(*X) * (i - 1.5))
             found.append([t.numpy() for t in (result if isinstance(result, tuple) else [result])])
-    for eager, static in zip(found[:4], found[4:], strict=True):
-        for a, b in zip(eager, static, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-5)
+    require_same_in_turn(found)
 
 
 def test_a_call_that_fails_has_drawn_nothing():
@@ -105,9 +103,7 @@ def test_a_layer_that_the_first_call_makes_is_made_again_only_where_it_is_gone()
             y.sum().backward()
             found.append((y.numpy(), net.fc.weight.grad.numpy()))
             net.clear_gradients()
-    for eager, static in zip(found[:5], found[5:], strict=True):
-        for a, b in zip(eager, static, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-5)
+    require_same_in_turn(found)
 
 
 def test_traces_for_each_call_are_not_kept_and_said_once():

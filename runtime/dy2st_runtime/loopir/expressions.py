@@ -5,6 +5,7 @@ Index and size arithmetic is int64. Python's operators on `Expr` build expressio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -287,6 +288,12 @@ def select(cond: Any, a: Any, b: Any) -> Expr:
 
 def minimum(a: Any, b: Any) -> Expr:
     return binary("min", as_expr(a), as_expr(b))
+
+
+def total(terms: Sequence[Any]) -> Any:
+    """The sum of expressions, or of dims, nested as little as can be: Python reads no more than 200 parentheses in each other."""
+    middle = len(terms) // 2
+    return total(terms[:middle]) + total(terms[middle:]) if middle else terms[0]
 
 
 def maximum(a: Any, b: Any) -> Expr:

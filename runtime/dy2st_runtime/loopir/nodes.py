@@ -28,6 +28,7 @@ from .expressions import maximum as maximum
 from .expressions import minimum as minimum
 from .expressions import select as select
 from .expressions import select_dim as select_dim
+from .expressions import total as total
 
 
 @dataclass

@@ -191,15 +191,7 @@ def _cost(body: list[Any], inside: dict[str, n.Expr | None]) -> tuple[float, Any
             else:
                 fixed += part
                 terms.append(rest)
-    return fixed, _total(terms)
-
-
-def _total(terms: Sequence[Any]) -> Any:
-    """Their sum, nested as little as can be: Python reads no more than 200 parentheses in each other."""
-    if len(terms) == 1:
-        return terms[0]
-    middle = len(terms) // 2
-    return _total(terms[:middle]) + _total(terms[middle:])
+    return fixed, n.total(terms)
 
 
 def _expression_cost(e: n.Expr) -> float:

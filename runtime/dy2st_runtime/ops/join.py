@@ -52,12 +52,6 @@ def agreed(op: str, xs: Sequence[TensorType], skip: int = -1) -> list[dims.Dim]:
     return shape
 
 
-def _sum(sizes: Sequence[Any]) -> Any:
-    """Their sum, as an expression that is nested as little as can be."""
-    middle = len(sizes) // 2
-    return _sum(sizes[:middle]) + _sum(sizes[middle:]) if middle else sizes[0]
-
-
 def zeros_for_missing(b: Any, grads: Sequence[Any] | None, outs: Sequence[Any]) -> list[Any]:
     """The gradients of a list of outputs, with zeros where none flows."""
     given = grads or [None] * len(outs)
@@ -102,7 +96,7 @@ class Concat(OpDef):
         same_types("concat", xs)
         axis = dims.normalize_axis(axis, xs[0].rank)
         shape = agreed("concat", xs, axis)
-        shape[axis] = _sum([x.shape[axis] for x in xs])
+        shape[axis] = n.total([x.shape[axis] for x in xs])
         return xs[0].with_shape(shape)
 
     @staticmethod
@@ -142,7 +136,7 @@ class SplitAs(CheckedOp):
     @staticmethod
     def infer(x: TensorType, like: list[TensorType], *, axis: int) -> tuple:
         axis = dims.normalize_axis(axis, x.rank)
-        dims.require_equal(x.shape[axis], _sum([t.shape[axis] for t in like]), f"split: axis {axis} of {x}")
+        dims.require_equal(x.shape[axis], n.total([t.shape[axis] for t in like]), f"split: axis {axis} of {x}")
         return ([x.with_shape((*x.shape[:axis], t.shape[axis], *x.shape[axis + 1 :])) for t in like],)
 
     @staticmethod

@@ -16,6 +16,7 @@ from .. import dims, dtype
 from ..errors import AttributeValueError, DTypeError
 from ..loopir import nodes as n
 from . import images, windows
+from .axes import is_one
 from .checked import CheckedOp
 from .elementwise import widened
 from .registry import Float, Int, Str, TensorType, register
@@ -211,7 +212,7 @@ class RowNorm(CheckedOp):
 
 
 def inner_is_one(view: View) -> bool:
-    return isinstance(view.inner, int) and view.inner == 1
+    return is_one(view.inner)
 
 
 def inner_loop(k: Any, view: View) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import dims
 from ..loopir import nodes as n
 from . import folding, images
+from .axes import is_one
 from .checked import CheckedOp
 from .elementwise import widened
 from .registry import TensorType, register
@@ -150,7 +151,7 @@ class _GradLoops:
 
     def parameters(self, dscale: Any, dbias: Any) -> None:
         """The gradients of Scale and Bias, summed over the samples."""
-        if inner_is_one(self.view) and isinstance(self.view.groups, int) and self.view.groups == 1:
+        if inner_is_one(self.view) and is_one(self.view.groups):
             self._blocks(dscale, dbias)
         else:
             self._channels(dscale, dbias)

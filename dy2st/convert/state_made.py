@@ -1,0 +1,53 @@
+"""State that a function makes: parameters and buffers of layers, and optimizers, which eager mode makes anew in each call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Location, StagedValueError
+from ..tensor import random
+from ..tensor.location import user_location
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+
+class StateMade:
+    """What a trace has made.
+
+    Attributes:
+        name: of the first parameter, buffer or optimizer; empty if there is none.
+    """
+
+    def __init__(self, tracer: Tracer):
+        self._tracer = tracer
+        self.name = ""
+        # a parameter that is made behind random numbers of the run: what was drawn before, its name and its place
+        self._behind: tuple[Any, str, Location | None] | None = None
+
+    def note(self, name: str) -> None:
+        """Something is made.
+
+        Raises:
+            StagedValueError: a condition on tensors decides how often.
+        """
+        if self._tracer.frames or self._tracer.staged:
+            raise StagedValueError(
+                f"a parameter, a buffer or an optimizer ({name}) is made in a branch, a loop or a recursion on tensors: how often only the "
+                "run knows", location=user_location(2), hint="make layers, parameters and optimizers outside, or where the function begins",
+            )  # fmt: skip
+        self.name = self.name or name
+
+    def note_parameter(self, name: str) -> None:
+        """A parameter or buffer is made, whose first values may be drawn next."""
+        self.note(name)
+        if self._behind is None and id(random.state) in self._tracer.captures:
+            self._behind = random.state._value, name, user_location(2)
+
+    def require_drawn_first(self) -> None:
+        """StagedValueError if first values were drawn, while tracing, behind what each run draws."""
+        if self._behind is not None and random.state._value is not self._behind[0]:
+            raise StagedValueError(
+                f"a parameter ({self._behind[1]}) is made, with random values, behind other random numbers of the same call",
+                location=self._behind[2], hint="make layers and parameters in __init__, or where the function begins",
+            )  # fmt: skip
