@@ -221,14 +221,18 @@ class StagedFunction:
         self.outer.cells = dict(known.cells)
         given = self._given()
         if has_structure(known.signature.params, given):
-            s = self.signature = known.signature.again(given)
+            s = self.signature = known.signature.again(given, self._is_outside)
             self._declare_results()
+            before = s.of_outside()
             s.param_needs = self.tracer.needs.all(
                 variables(s.params), s.param_needs or (), list(map(self.tracer.needs.of, extract(s.params, given)))
             )
             try:
+                holds = self._trial() or self.signature is not s
+                if not holds and s.of_outside() != before:
+                    s.find_anew()  # what is not outside any more would stay, as what the calls inside return
                 # until it holds; or begins anew, with more outside of it
-                holds = any(self._trial() or self.signature is not s for _ in range(_TRIALS))
+                holds = holds or any(self._trial() or self.signature is not s for _ in range(_TRIALS))
             except _Widened as widened:
                 if widened.function is not self:
                     raise
@@ -244,10 +248,15 @@ class StagedFunction:
 
     def _is_there(self, cell: Cell) -> bool:
         """Whether what was changed outside is still a place that the function may change: it may have been of an earlier trial around."""
-        if isinstance(cell, TensorCell):
-            v = cell.target._value
-            return not isinstance(v, Variable) or self.tracer.can_read(v)
-        return id(cell.target) in self.tracer.watched
+        return self._can_read(cell.target) if isinstance(cell, TensorCell) else id(cell.target) in self.tracer.watched
+
+    def _is_outside(self, x: Any) -> bool:
+        """Whether what a call has returned, and has not made, is there still, and before the function that is to be traced."""
+        return self._can_read(x) if isinstance(x, (Tensor, StagedList)) else id(contents_of(x)) in self.tracer.watched
+
+    def _can_read(self, x: Tensor | StagedList) -> bool:
+        v = x._value
+        return not isinstance(v, Variable) or self.tracer.can_read(v)
 
     def _is_least(self) -> bool:
         """Whether all that varies in the params does so in a call inside, and all that varies in the results in what the body returns."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..tensor import Tensor
+from .aliases import who
 from .cells import Cell
 from .leaves import Const, Node, Pattern, in_order
+from .lists import StagedList
 from .needs import Need
 
 Relation = frozenset[tuple[int, int]]
@@ -44,17 +47,41 @@ class Signature:
 
     def of_results(self) -> tuple[Any, ...]:
         """What is known of the results: whether it has grown, one trace tells."""
-        found = [x.keys() for x in self.outside], [set(map(id, x)) for x in self.around]
-        return self.results, self.same, self.tied, self.objects, self.one_of, *found
+        return self.results, self.same, self.tied, self.objects, self.one_of, self.of_outside()
+
+    def of_outside(self) -> tuple[Any, ...]:
+        """What is known of what was there before."""
+        return [x.keys() for x in self.outside], [set(map(id, x)) for x in self.around]
 
     def renumber(self) -> None:
         """There are other leaves and objects from now on: what was known by their positions is to be found again."""
         self.same = self.tied = self.objects = self.one_of = frozenset()
 
-    def again(self, given: Any) -> Signature:
-        """What to begin with for another first call with arguments and values outside of the same kinds: all but what was there before."""
-        nothing: list[dict[int, Any]] = [{} for _ in self.outside]
-        return replace(self, params=renewed(self.params, given), outside=nothing, around=[[] for _ in self.around])
+    def again(self, given: Any, is_there: Callable[[Any], bool]) -> Signature:
+        """What to begin with for another first call with arguments and values outside of the same kinds.
+
+        What was there before is what stands in its place now, if that is known of all of it, and else to be found again.
+
+        Args:
+            is_there: whether something is outside of the function still, if it is none of the arguments.
+        """
+        now = stand_ins(self.params, given)
+
+        def of(x: Any) -> Any:
+            return _who(now[id(x)]) if id(x) in now else x if is_there(x) else None
+
+        outside = [[of(x) for x in found.values()] for found in self.outside]
+        around = [list(map(of, found)) for found in self.around]
+        results = None if self.results is None else moved(self.results, now)
+        new = replace(self, params=renewed(self.params, given), results=results, returned=_with(now, self.returned), around=around)
+        new.outside = [{id(x): x for x in found} for found in outside]
+        if any(x is None for found in (*outside, *around) for x in found):
+            new.find_anew()
+        return new
+
+    def find_anew(self) -> None:
+        """What was there before is to be found again."""
+        self.outside, self.around = [{} for _ in self.outside], [[] for _ in self.around]
 
 
 @dataclass(frozen=True)
@@ -69,6 +96,45 @@ class Settled:
 
     signature: Signature
     cells: Mapping[tuple, Cell]
+
+
+def stand_ins(p: Pattern, value: Any) -> dict[int, Any]:
+    """What a value has in place of the tensors and containers that are fixed in a pattern, by their ids; None: not one thing."""
+    found: dict[int, Any] = {}
+    for old, new in _fixed(p, value):
+        for key in {id(old), id(_who(old))}:
+            found[key] = new if found.get(key, new) is new else None
+    return found
+
+
+def _who(x: Any) -> Any:
+    return who(x) if isinstance(x, (Tensor, StagedList)) else x
+
+
+def _with(now: Mapping[int, Any], value: Any) -> Any:
+    """A value with others in the place of what is in its tuples, by their ids."""
+    if type(value) is tuple:
+        return tuple(_with(now, x) for x in value)
+    new = now.get(id(value))
+    return value if new is None else new
+
+
+def moved(p: Pattern, now: Mapping[int, Any]) -> Pattern:
+    """A pattern in which what is fixed has been replaced, by ids."""
+    if isinstance(p, Const):
+        return Const(_with(now, p.value))
+    return Node(p.kind, p.keys, tuple(moved(child, now) for child in p.children)) if isinstance(p, Node) else p
+
+
+def _fixed(p: Pattern, value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(p, Const):
+        yield p.value, value
+        if type(p.value) is tuple and type(value) is tuple:
+            for old, new in zip(p.value, value, strict=False):
+                yield from _fixed(Const(old), new)
+    elif isinstance(p, Node) and p.kind in (list, tuple, dict):
+        for child, x in zip(p.children, in_order(p, value), strict=True):
+            yield from _fixed(child, x)
 
 
 def renewed(p: Pattern, value: Any) -> Pattern:

@@ -223,7 +223,41 @@ def called_with_less_to_return(x):
     return a * steps + b, [0] * (none + 2)
 
 
-@pytest.mark.parametrize("f", [called_in_each_other, called_with_less_to_return])
+def one_of_four(x, n, way):
+    if n <= 0:
+        return x
+    if x.sum() > n:
+        return one_of_four(x, n - 1, way)
+    return one_of_four(x, n - 1, (way + 1) % 4) - way
+
+
+def with_each_in_the_one_before(x):
+    n = x.max()
+    return one_of_four(x, n, 0) + one_of_four(x, n + 1, 2), one_of_four(x * 2, n, 1)
+
+
+def given_on(x, n):
+    if n <= 0:
+        return x
+    return given_on(x, n - 1)
+
+
+def with_one_of_its_own_argument(x, n):
+    if n <= 0:
+        return x
+    y = x * 1
+    z = given_on(y, n)
+    z.add_(n)  # it is y, which each call makes
+    return with_one_of_its_own_argument(y, n - 1) + given_on(x, n + 1)
+
+
+def called_with_what_each_call_makes(x):
+    return with_one_of_its_own_argument(x, x.max()), with_one_of_its_own_argument(x * 2, x.min())
+
+
+@pytest.mark.parametrize(
+    "f", [called_in_each_other, called_with_less_to_return, with_each_in_the_one_before, called_with_what_each_call_makes]
+)
 def test_recursive_functions_that_are_traced_again(f):
     static = jit.to_static(f)
     for values in ([3.0, 4.0], [0.1, 0.2], [40.0, 4.0]):
@@ -236,3 +270,9 @@ def test_a_recursive_function_starts_from_what_it_came_to(bodies):
     jit.to_static(called_in_each_other)(Tensor(np.array([3.0, 4.0], np.float32)))
     # 9 in each of the outer one's, if they were traced as if they were new
     assert bodies.count("inner") <= 6 * bodies.count("outer")
+
+
+def test_what_a_recursive_function_returns_of_the_outside_takes_no_trial_more(bodies):
+    jit.to_static(with_each_in_the_one_before)(Tensor(np.array([3.0, 4.0], np.float32)))
+    # each is in the one before: with two trials for each in each of the one around they were 106
+    assert len(bodies) < 75
