@@ -66,11 +66,11 @@ def _picker(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]
 
 _forms: dict[tuple[Any, ...], _Form] = {}
 """By the type of the op and the names of the keywords; where inputs are given by position, their number stands between."""
+# names in a tuple of their own: a star in the key takes longer than what it would save
 
 
 def _form(op_type: str, names: tuple[str, ...]) -> _Form:
-    key = op_type, *names
-    form = _forms[key] = _Form(registry.get(op_type), names)
+    form = _forms[op_type, names] = _Form(registry.get(op_type), names)
     return form
 
 
@@ -89,8 +89,7 @@ def _form_of(op_type: str, count: int, names: tuple[str, ...]) -> _Form:
     for name in op.input_names[:count]:
         if name in names:
             raise TypeError(f"{op_type} got input {name} twice")
-    key = op_type, count, *names
-    form = _forms[key] = _Form(op, (*op.input_names[:count], *names))
+    form = _forms[op_type, count, names] = _Form(op, (*op.input_names[:count], *names))
     if any(name in op.input_names for name in names):
         form.pick = None  # not all inputs are given by position
     return form
@@ -108,7 +107,7 @@ class OpBuilder:
     def op(self, op_type: str, **slots_and_attrs: Any) -> Any:
         """Applies an op; keywords are input slots and attributes. One value if the op has one output slot that is not optional
         (an `XShape?` does not count), else a tuple of all slots; `apply` always gives all."""
-        form = _forms.get((op_type, *slots_and_attrs))
+        form = _forms.get((op_type, tuple(slots_and_attrs)))
         if form is None:
             form = _form(op_type, tuple(slots_and_attrs))
         pick = form.pick
@@ -130,7 +129,7 @@ class OpBuilder:
 
     def of(self, op_type: str, *ins: Any, **attrs: Any) -> Any:
         """`op` with the values of the first input slots by position; the others are absent."""
-        form = _forms.get((op_type, len(ins), *attrs) if attrs else (op_type, len(ins)))
+        form = _forms.get((op_type, len(ins), tuple(attrs) if attrs else ()))
         if form is None:
             form = _form_of(op_type, len(ins), tuple(attrs))
         simple = form.pick is not None

@@ -228,12 +228,13 @@ class Completion:
 
     Attributes:
         constant: all attributes where none is given and none is a list: the same dict each time; else None.
+        complete: makes all attributes of those that are given, which may have more names, that are not looked at.
 
     Raises:
         AttributeValueError: the op has no attribute of a name, or one that it requires is not among them.
     """
 
-    __slots__ = ("_coercions", "_defaults", "_fresh", "_op", "constant")
+    __slots__ = ("_coercions", "_defaults", "_fresh", "_op", "complete", "constant")
 
     def __init__(self, op: type[OpDef], names: Iterable[str]):
         self._op = op
@@ -249,9 +250,10 @@ class Completion:
         kinds = [(name, op.attrs[name].kind) for name in names]
         self._coercions = [(name, _EXACT.get(kind), _COERCE[kind]) for name, kind in kinds]
         self.constant = None if self._fresh or names else self._defaults
+        is_one = len(names) == 1 and not self._fresh
+        self.complete = _completes_one(op, self._defaults, *self._coercions[0]) if is_one else self._complete
 
-    def complete(self, given: dict[str, Any]) -> dict[str, Any]:
-        """All attributes. `given` may have more names, which are not looked at."""
+    def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
         full = self._defaults.copy()
         for name in self._fresh:  # nobody shares a list
             full[name] = full[name].copy()
@@ -264,6 +266,25 @@ class Completion:
             self._op.attrs[name].check(self._op.type, name, value)  # raises, and says what is wrong
             raise
         return full
+
+
+def _completes_one(op: type[OpDef], defaults: dict[str, Any], name: str, exact: type | None,
+                   coerce: Callable[[Any], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:  # fmt: skip
+    """`Completion.complete` of one attribute, in half the time: most ops of eager mode have one."""
+
+    def complete(given: dict[str, Any]) -> dict[str, Any]:
+        full = defaults.copy()
+        value = given[name]
+        if type(value) is not exact and value is not None:
+            try:
+                value = coerce(value)
+            except (TypeError, ValueError):
+                op.attrs[name].check(op.type, name, value)  # raises, and says what is wrong
+                raise
+        full[name] = value
+        return full
+
+    return complete
 
 
 class OpDef:
