@@ -29,6 +29,8 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
         StagedValueError: it is asked for within a branch or a loop that depends on a tensor.
         GradientError: no gradient flows to an output, or what a gradient needs has been updated by the step of an optimizer.
     """
+    require_no_hook(inputs, "grad()")
+    tracer.gradients.note_inputs(inputs)
     found = raw_gradients(tracer, outputs, inputs, grad_outputs, no_grad_vars, "grad()")
     absent = maybe_absent(tracer.program)
     results: list[Tensor | None] = [None] * len(inputs)
@@ -47,6 +49,15 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     return results
 
 
+def require_no_hook(tensors: Sequence[Tensor], what: str) -> None:
+    """StagedValueError if `what` would have to call a function of the user's with the gradient of a tensor."""
+    hooked = next(filter(has_hooks, tensors), None)
+    if hooked is not None:
+        kind = f"{'a leaf' if hooked.is_leaf else 'what is computed outside'} (a {hooked.dtype} tensor)"
+        raise StagedValueError(f"{what} in a static function cannot call the hook of {kind}",
+                               location=user_location(3), hint="call it outside of the static function")  # fmt: skip
+
+
 def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
                   no_grad_vars: Sequence[Tensor], what: str) -> list[Variable | None]:  # fmt: skip
     """The variables of the gradients, which may be absent in some runs; `what` is called. See `gradients`."""
@@ -58,10 +69,6 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Te
     for t in outputs:
         if t._stops:
             raise no_gradient(t, "the tensor to differentiate")
-    hooked = next((t for t in inputs if t.is_leaf and has_hooks(t)), None)
-    if hooked is not None:
-        raise StagedValueError(f"{what} in a static function cannot call the hook of a leaf (a {hooked.dtype} tensor)",
-                               location=user_location(3), hint="call it outside of the static function")  # fmt: skip
     targets = [tracer.lift(t) for t in outputs]
     wrt = [tracer.lift(t) for t in inputs]
     seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]

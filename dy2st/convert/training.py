@@ -17,7 +17,8 @@ from ..errors import GradientError, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.autograd import no_grad
 from ..tensor.location import user_location
-from .gradients import raw_gradients
+from .aliases import who
+from .gradients import raw_gradients, require_no_hook
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -29,6 +30,7 @@ class Gradients:
     Attributes:
         found: what `.grad` of a leaf is now, by id; None: nothing.
         clean: the leaves that must have no gradient when a call begins, by id.
+        inputs: the arguments and tensors of the outside by which `grad()` differentiates, by id.
         written: the tensors that the step of an optimizer updates in place, by id.
         stepping: whether the ops of such a step are being traced.
     """
@@ -37,6 +39,7 @@ class Gradients:
         self._tracer = tracer
         self.found: dict[int, tuple[Tensor, Tensor | None]] = {}
         self.clean: dict[int, Tensor] = {}
+        self.inputs: dict[int, Tensor] = {}
         self.written: dict[int, Tensor] = {}
         self.stepping = False
         self._called = False
@@ -88,6 +91,15 @@ class Gradients:
         self.clean[id(t)] = t
         return None
 
+    # ---- `grad()` ----
+    def note_inputs(self, tensors: Sequence[Tensor]) -> None:
+        """`grad()` differentiates by these, or by what is one of them in some runs."""
+        tracer = self._tracer
+        outside = {*map(id, tracer.placeholders), *(id(t) for t, _ in tracer.captures.values())}
+        for t in tensors:
+            own = {id(who(t)): who(t), **tracer.aliases.of(t)}
+            self.inputs |= {key: x for key, x in own.items() if key in outside}
+
     # ---- `backward()` ----
     def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None], retain_graph: bool) -> None:
         """Adds the gradients to the leaves'.
@@ -107,6 +119,7 @@ class Gradients:
         given = [t for t in (*(t for t, _ in tracer.captures.values()), *tracer.placeholders) if t.dtype.startswith("float")]
         leaves = [t for t in given if not t._stops and tracer.is_leaf(t)] + [t for t in tracer.leaves_made if tracer.is_new_leaf(t)]
         computed = [t for t in given if not t._stops and not tracer.is_leaf(t)]
+        require_no_hook(leaves, "backward()")
         found = raw_gradients(tracer, tensors, [*leaves, *computed], grads, (), "backward()")
         for t, v in zip(computed, found[len(leaves):], strict=True):
             if v is not None:

@@ -49,6 +49,7 @@ class Effects:
         written: captured tensors that the run itself updates, as the step of an optimizer does.
         gradients: what gets a `.grad` (a tensor, or the position of one that is fed) → position of the fetch with it; None: it is cleared.
         clean: what must have no `.grad` when a call begins.
+        differentiated: by what `grad()` differentiates; it must have no hook.
     """
 
     arguments: list[tuple[int, int]] = field(default_factory=list)
@@ -57,6 +58,7 @@ class Effects:
     written: list[Tensor] = field(default_factory=list)
     gradients: list[tuple[Tensor | int, int | None]] = field(default_factory=list)
     clean: list[Tensor | int] = field(default_factory=list)
+    differentiated: list[Tensor | int] = field(default_factory=list)
 
     @functools.cached_property
     def trains(self) -> bool:
@@ -211,7 +213,7 @@ class ConcreteProgram:
     def changes(self) -> bool:
         """Whether a call does more than compute its result, or tells its arguments from what is outside."""
         e = self.effects
-        return bool(self.follows or e.arguments or e.cells or self.compares_arguments)
+        return bool(self.follows or e.arguments or e.cells or e.differentiated or self.compares_arguments)
 
     @functools.cached_property
     def only_computes(self) -> bool:

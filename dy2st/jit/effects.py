@@ -67,6 +67,7 @@ class Changes:
         gradients = self._tracer.gradients
         effects.written += gradients.written.values()
         effects.clean += map(self._outside, gradients.clean.values())
+        effects.differentiated += map(self._outside, gradients.inputs.values())
         for t, g in gradients.found.values():
             if self._tracer.is_new_leaf(t):
                 continue  # it ends with the call

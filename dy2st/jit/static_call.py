@@ -81,6 +81,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         _require_apart(concrete, arguments, inputs, captured)
         for t in effects.clean:
             _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
+        for t in effects.differentiated:
+            _require_no_hook(concrete, inputs[t] if isinstance(t, int) else now(t), "grad()")
         for i in concrete.trained:
             if captured[i]._node is not None:
                 _require_leaf(concrete, captured[i])
@@ -168,10 +170,15 @@ def _require_leaf(concrete: ConcreteProgram, t: Tensor) -> None:
             f"{t.name!r}, which was a leaf when the static function {concrete.name!r} was traced, has been computed: its gradient flows on",
             location=user_location(), hint="compute it in the function too, call backward() outside, or give x.detach()",
         )
+    _require_no_hook(concrete, t, "backward()")
+
+
+def _require_no_hook(concrete: ConcreteProgram, t: Tensor, what: str) -> None:
+    """GradientError if a function is to be called with the gradient of a tensor, which a trace does not know of."""
     if has_hooks(t):
         raise GradientError(
-            f"{t.name!r} has a hook now, which the backward() in the static function {concrete.name!r} cannot call",
-            location=user_location(), hint="call backward() outside of the static function",
+            f"{t.name!r} has a hook, which the {what} in the static function {concrete.name!r} cannot call",
+            location=user_location(), hint=f"call {what} outside of the static function",
         )
 
 

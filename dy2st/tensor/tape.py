@@ -309,9 +309,9 @@ def leaf_node(t: Tensor) -> LeafNode:
 
 
 def has_hooks(t: Tensor) -> bool:
-    """Whether a function is called with the gradient of a leaf."""
+    """Whether a function is called with the gradient of a tensor."""
     node = t._node
-    return node is not None and node.hooks is not None and any(node.hooks.values())
+    return node is not None and node.hooks is not None and bool(node.hooks.get(t._index))
 
 
 def edge_of(t: Tensor) -> Edge | None:

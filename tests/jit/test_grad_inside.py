@@ -162,3 +162,55 @@ def in_a_loop(x, n):
 def test_grad_in_a_staged_loop_is_an_error():
     with pytest.raises(StagedValueError, match=r"grad\(\) cannot be called in a branch or a loop"):
         jit.to_static(in_a_loop)(Tensor([1.0], stop_gradient=False), Tensor(3))
+
+
+weight = Tensor([2.0, 3.0], stop_gradient=False)
+
+
+def by_what_is_outside(x):
+    return grad((x * weight * weight).sum(), [weight])[0]
+
+
+def by_the_argument(x):
+    return grad((x * x * weight).sum(), [x])[0]
+
+
+def by_one_of_both(x):
+    h = x if x.sum() > 0 else weight
+    return grad((h * h).sum(), [h])[0]
+
+
+def leaf():
+    return Tensor([1.0, 1.0], stop_gradient=False)
+
+
+@pytest.mark.parametrize(
+    ("f", "make", "hooked"),
+    [
+        (by_what_is_outside, leaf, lambda x: weight),
+        (by_the_argument, leaf, lambda x: x),
+        (by_the_argument, lambda: leaf() * 2, lambda x: x),
+        (by_one_of_both, leaf, lambda x: x),
+        (by_one_of_both, leaf, lambda x: weight),
+    ],
+    ids=["outside", "argument", "computed", "argument on a path", "outside on a path"],
+)
+def test_hooks_of_what_it_differentiates_by_are_not_passed_over(f, make, hooked):
+    static = jit.to_static(f)
+    with config.NO_JIT.override(True):
+        before = static(make()).numpy()
+        x = make()
+        hook = hooked(x).register_hook(lambda g: g * 10)
+        try:
+            with pytest.raises(GradientError, match=r"has a hook, which the grad\(\) in the static function"):
+                static(x)
+        finally:
+            hook.remove()
+        np.testing.assert_array_equal(static(x).numpy(), before)
+
+
+def test_grad_by_what_is_computed_outside_and_has_a_hook():
+    h = weight * 2
+    h.register_hook(lambda g: g * 10)
+    with pytest.raises(StagedValueError, match=r"grad\(\) in a static function cannot call the hook of what is computed outside"):
+        jit.to_static(lambda x: grad((x * h).sum(), [h])[0])(Tensor([1.0, 1.0]))

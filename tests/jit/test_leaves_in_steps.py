@@ -55,7 +55,7 @@ def test_hooks_that_come_and_go():
     step(Tensor([1.0]))
     w.clear_grad()
     hook = w.register_hook(lambda g: g * 10)
-    with pytest.raises(GradientError, match="has a hook now"):
+    with pytest.raises(GradientError, match="has a hook"):
         step(Tensor([1.0]))
     with pytest.raises(StagedValueError, match=r"grad\(\) in a static function cannot call the hook of a leaf"):
         jit.to_static(lambda x: paddle.grad((w * x).sum(), [w])[0])(Tensor([1.0]))

@@ -33,6 +33,8 @@ class FillConstant(OpDef):
     attrs = {"shape": Longs(), "dtype": DType("float32"), "value": Float(0.0), "str_value": Str(""),
              "force_cpu": Bool(False), "place_type": Int(-1)}  # fmt: skip
     differentiable = False
+    sizes_in = frozenset({"ShapeTensor", "ShapeTensorList"})
+    any_count_fits = True
 
     @staticmethod
     def infer(value_in: TensorType | None, shape_in: TensorType | None, sizes_in: list, *, shape: list[int], dtype: str,

@@ -168,6 +168,7 @@ class Split(OpDef):
 
     type = "split"
     inputs = ("X", "SectionsTensorList*")
+    sizes_in = frozenset({"SectionsTensorList"})
     outputs = ("Out*",)
     attrs = {"num": Int(0), "sections": Ints(), "axis": Int(0)}
 

@@ -77,6 +77,7 @@ class Expand(OpDef):
 
     type = "expand_v2"
     inputs = ("X", "Shape?", "expand_shapes_tensor*")
+    sizes_in = frozenset({"Shape", "expand_shapes_tensor"})
     attrs = {"shape": Ints()}
 
     @staticmethod
@@ -161,6 +162,8 @@ class Tile(_Tiled):
 
     type = "tile"
     inputs = ("X", "RepeatTimes?", "repeat_times_tensor*")
+    sizes_in = frozenset({"RepeatTimes", "repeat_times_tensor"})
+    any_count_fits = True
 
     @staticmethod
     def infer(

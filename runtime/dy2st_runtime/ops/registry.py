@@ -303,6 +303,10 @@ class OpDef:
     """True: must run, in order, even if no output is used (assert, print, random draws)."""
     may_raise: ClassVar[bool] = False
     """True: can fail at run time because of values, not only because of shapes (index, assert, integer division)."""
+    sizes_in: ClassVar[frozenset[str]] = frozenset()
+    """Input slots whose values are sizes or counts of the output, and may not fit: it fails then as it does because of shapes."""
+    any_count_fits: ClassVar[bool] = False
+    """True: of these all fit that are no less than zero."""
     host: ClassVar[bool] = False
     """True: the driver stops and the host runs the op by its reference (print)."""
     inplace: ClassVar[dict[str, str]] = {}

@@ -45,6 +45,7 @@ class Reshape(View):
 
     type = "reshape2"
     inputs = ("X", "Shape?", "ShapeTensor*")
+    sizes_in = frozenset({"Shape", "ShapeTensor"})
     attrs = {"shape": Ints()}
 
     @staticmethod

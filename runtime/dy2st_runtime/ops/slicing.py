@@ -188,6 +188,7 @@ class StridedSlice(_Read):
         "StridesTensorList*",
     )
     attrs = {**_Slicing.attrs, "strides": Ints()}
+    sizes_in = frozenset({"StridesTensor", "StridesTensorList"})
 
 
 @register

@@ -14,6 +14,7 @@ from ..errors import Dy2stError
 from ..ir.program import Block, Operator, Program, Variable
 from ..loopir import nodes as n
 from ..ops.registry import TensorType
+from .counts import Counts
 from .rewrite import all_blocks
 
 Shape = tuple[Any, ...]
@@ -28,12 +29,14 @@ class Shapes(dict[str, Shape]):
         facts: key of a dim → the number of the check, and what the dim is known to equal behind it. Checks of ops of a root block
             only: these have been made wherever anything behind them runs.
         known: for each variable how many of these checks are made before it.
+        unproven: the ids of the ops that can fail because of sizes; see `may_differ`.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.facts: dict[Any, tuple[int, Any]] = {}
         self.known: dict[str, int] = {}
+        self.unproven: set[int] = set()
 
     def seen_from(self, a: str, b: str) -> Shape:
         """The shape of `a` as it is known where `b` is defined."""
@@ -67,11 +70,16 @@ def symbolic_shapes(program: Program) -> Shapes:
     >>> same_shape(symbolic_shapes(program), "x", "y")
     False
     """
-    return _analysis(program).shapes
+    found = _Analysis()
+    for root in program.roots:
+        found.root = {}
+        found.block(root, found.root)
+    return found.shapes
 
 
 def may_differ(program: Program) -> set[int]:
-    """The ids of the ops that can fail because of sizes: those with a check that no analysis proves, and that no op before them makes.
+    """The ids of the ops that can fail because of sizes: those with a check that no analysis proves, and that no op before them makes,
+    and those that are given sizes by tensors which may not fit.
 
     An op with such ops in its blocks is one too.
 
@@ -84,15 +92,7 @@ def may_differ(program: Program) -> set[int]:
     >>> [id(op) in may_differ(program) for op in block.ops]
     [False, True, False]
     """
-    return _analysis(program).unproven
-
-
-def _analysis(program: Program) -> _Analysis:
-    found = _Analysis()
-    for root in program.roots:
-        found.root = {}
-        found.block(root, found.root)
-    return found
+    return symbolic_shapes(program).unproven
 
 
 def same_dim(a: Any, b: Any) -> bool:
@@ -116,7 +116,7 @@ class _Analysis:
     def __init__(self) -> None:
         self.shapes = Shapes()
         self.root: Facts = {}
-        self.unproven: set[int] = set()
+        self.counts = Counts()
         self.nowhere: set[str] = set()  # names that are absent wherever they are defined: any shape fits
 
     def block(self, block: Block, facts: Facts) -> None:
@@ -132,8 +132,8 @@ class _Analysis:
                     self._enter(sub, op.input_names)
                     self.block(sub, dict(facts))
                 self._op(op, block, facts)
-            if any(id(inner) in self.unproven for sub in op.blocks for inner in sub.ops):
-                self.unproven.add(id(op))
+            if any(id(inner) in self.shapes.unproven for sub in op.blocks for inner in sub.ops):
+                self.shapes.unproven.add(id(op))
 
     def shape(self, v: Variable) -> Shape:
         """The shape of a variable; one that no op defined before gets symbols."""
@@ -145,6 +145,10 @@ class _Analysis:
         if not op.record.handles_absent and any(name in self.nowhere for name in op.input_names):
             self.nowhere.update(op.output_names)
             return
+        self.counts.note(op, block)
+        given = [name for slot in op.record.sizes_in for name in op.input(slot)]
+        if given and not (op.record.any_count_fits and self.counts.issuperset(given)):
+            self.shapes.unproven.add(id(op))
         operands, results = [block.var(name) for name in op.input_names], [block.var(name) for name in op.output_names]
         if all(-1 not in v.shape for v in (*operands, *results)):
             for v in operands:
@@ -161,10 +165,10 @@ class _Analysis:
                 outs = op.record.infer_types(tuple(ins), op.attrs)
             except Dy2stError:
                 outs = ()  # raises at run time: nothing after it is reached
-                self.unproven.add(id(op))
+                self.shapes.unproven.add(id(op))
         for kind, a, b in found:
             if not _is_proven(facts, kind, a, b):
-                self.unproven.add(id(op))
+                self.shapes.unproven.add(id(op))
             if kind == "eq":
                 self._learn(facts, a, b)
             else:

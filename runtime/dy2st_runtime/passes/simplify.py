@@ -74,10 +74,14 @@ class _Walk(Forward):
         op = self.made.get(name)
         return op if op is not None and op.type == op_type else None
 
+    def may_fail(self, op: Operator) -> bool:
+        """Whether sizes that only the run knows may not fit, which is an error to be kept: that they fit is known behind the op only."""
+        return id(op) in self.shapes.unproven
+
     def by_input(self, op: Operator, block: Block, slot: str = "X") -> list[Operator]:
         """The op replaced by its input."""
         (out, *rest), name = op.output_names, op.input(slot)[0]
-        if rest or name == RNG or block.var(out).dtype != block.var(name).dtype:
+        if rest or name == RNG or self.may_fail(op) or block.var(out).dtype != block.var(name).dtype:
             return [op]
         return self.replace(op, block, [name])
 
@@ -148,7 +152,9 @@ def _power(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
     """A power of floats that is known and cheap."""
     (x,), (out,), exponent = op.input("X"), op.output_names, fill_value(walk.made.get(op.input("Y")[0]))
     v = block.var(out)
-    if op.attrs["checked"] or not dtype.is_float(v.dtype) or block.var(x).dtype != v.dtype or not walk.same_shape(x, out):
+    if op.attrs["checked"] or not dtype.is_float(v.dtype) or block.var(x).dtype != v.dtype:
+        return [op]
+    if walk.may_fail(op) or not walk.same_shape(x, out):
         return [op]
     if exponent == 1:
         return walk.by_input(op, block)
@@ -212,7 +218,10 @@ def _sum(walk: _Walk, op: Operator, block: Block) -> list[Operator]:
     if len(terms) < len(op.input("X")):
         op.inputs["X"] = terms
         walk.changed = True
-    return walk.by_input(op, block) if len(terms) == 1 else [op]
+    if len(terms) > 1:
+        return [op]
+    walk.shapes.unproven.discard(id(op))  # there is no other that has to be of its shape
+    return walk.by_input(op, block)
 
 
 def _present(walk: _Walk, op: Operator, block: Block) -> list[Operator]:

@@ -125,6 +125,20 @@ def test_what_can_fail_because_of_sizes_stays() -> None:
     )
 
 
+def test_what_tensors_give_sizes_stays_unless_all_fit() -> None:
+    m = Made()
+    x, k = m.data("x", [-1]), m.data("n", [], "int64")
+    size = m.b.op("slice", Input=m.b.shape(x), axes=[0], starts=[0], ends=[1], decrease_axis=[0])
+    for given in (size, k):
+        m.b.op("fill_constant", ShapeTensorList=[given], shape=[-1])
+        m.b.op("tile", X=x, repeat_times_tensor=[given], repeat_times=[-1])
+        m.b.op("reshape2", X=x, ShapeTensor=[given], shape=[-1])
+    dce(m.program, frozenset())
+    ops = [(op.type, op.input_names[-1]) for op in m.program.global_block().ops]
+    assert ops[-4:] == [("reshape2", size.name), ("fill_constant", "n"), ("tile", "n"), ("reshape2", "n")]
+    assert [kind for kind, _ in ops[:-4]] == ["shape", "slice"]
+
+
 def test_the_next_values_of_persistables_are_needed() -> None:
     m = Made()
     s = m.program.global_block().create_var("s", "float32", [3], persistable=True)

@@ -130,6 +130,27 @@ def test_two_sizes_that_merely_are_both_open() -> None:
     assert not simplify(m.program, frozenset({z.name}))
 
 
+def many(m: Made, value: float, n: Variable) -> Variable:
+    return m.b.op("fill_constant", ShapeTensorList=[n], shape=[-1], value=value)
+
+
+FAIL: dict[str, Callable[[Made, Variable, Variable], Variable]] = {
+    "times one": lambda m, x, n: m.b.mul(x, many(m, 1.0, n)),
+    "to the power one": lambda m, x, n: m.b.elementwise_pow(x, many(m, 1.0, n)),
+    "cheap power": lambda m, x, n: m.b.elementwise_pow(x, many(m, 2.0, n)),
+    "reshape to the same shape": lambda m, x, n: m.b.op("reshape2", X=m.b.op("reshape2", X=x, ShapeTensor=[n], shape=[-1]), shape=[3]),
+}
+
+
+@pytest.mark.parametrize("name", FAIL)
+def test_what_sizes_of_the_run_may_not_fit_stays(name: str) -> None:
+    m = Made()
+    z = FAIL[name](m, m.data("x", [3]), m.data("n", [], "int64"))
+    before = [op.type for op in m.program.global_block().ops]
+    simplify(m.program, frozenset({z.name}))
+    assert before[-1] in [op.type for op in m.program.global_block().ops]
+
+
 def test_sizes_that_a_check_between_their_definitions_says_are_equal() -> None:
     m = Made()
     x, y, other = m.data("x", [-1, 3]), m.data("y", [2, 3]), m.data("other", [-1, 3])
