@@ -12,6 +12,8 @@ from typing import Any
 from ..errors import AttributeValueError, ShapeError, StructureError
 from ..framework import nest
 from ..tensor import Tensor, logic, manipulation
+from ..tensor.attribute import size_of
+from ..tensor.failures import require_sizes
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from . import functional as F
@@ -230,12 +232,12 @@ class _Recurrent(LayerList):
         if len(given) != self.parts:
             raise ShapeError(f"{type(self).__name__} takes {self.parts} initial states, got {len(given)}",
                              location=user_location())  # fmt: skip
-        batch = x._value.shape[1]
         for state in given:
-            sizes = list(state._value.shape)
-            if len(sizes) != 3 or sizes[0] not in (-1, count) or (sizes[1] != batch and -1 not in (sizes[1], batch)):
-                raise ShapeError(f"{type(self).__name__}: the initial states must have the shape [{count}, {batch}, hidden], "
-                                 f"got {sizes}", location=user_location())  # fmt: skip
+            message = (f"{type(self).__name__}: the initial states must have the shape [{count}, {x._value.shape[1]}, hidden], "
+                       f"got {list(state._value.shape)}")  # fmt: skip
+            require_sizes(state.ndim == 3, message)
+            require_sizes(size_of(state, 0) == count, message)
+            require_sizes(size_of(state, 1) == size_of(x, 1), message)
         split = [manipulation.unstack(state, 0, count) for state in given]
         return [each[0] if self.parts == 1 else each for each in zip(*split, strict=True)]
 

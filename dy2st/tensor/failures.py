@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ShapeError
 from .dispatch import ops
 from .tensor import Tensor
 
@@ -17,6 +18,18 @@ def raise_if(condition: Tensor, exception: type[Exception], *parts: str, data: t
     """
     specs = ["=" if t._weak else "" if t.stop_gradient else "^" for t in data]
     ops.op("raise_if", Cond=condition, Data=[*data], exception=exception.__name__, parts=[*parts], specs=specs)
+
+
+def require_sizes(fit: bool | Tensor, message: str, hint: str | None = None) -> None:
+    """ShapeError unless sizes fit; where only the run knows, it raises.
+
+    Args:
+        fit: what a comparison of sizes gives: a bool, or a tensor where one of them is open (see `attribute.size_of`).
+    """
+    if isinstance(fit, Tensor):
+        raise_if(ops.op("logical_not", X=fit), ShapeError, message)
+    elif not fit:
+        raise ShapeError(message, hint=hint)
 
 
 def message_of(exception: type[Exception], function: Callable[..., Any], *args: Any) -> str:

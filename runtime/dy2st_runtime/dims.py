@@ -69,7 +69,7 @@ _checks = _Checks()
 @contextlib.contextmanager
 def checks() -> Iterator[list[tuple[str, Dim, Dim]]]:
     """Collects the checks on symbolic dims made inside the block, as (kind, a, b): `eq` a == b, `ge` a >= b,
-    `divisible` a % b == 0, `broadcast` a == b or a == 1 or b == 1."""
+    `divisible` a % b == 0, `broadcast` a == b or a == 1 or b == 1, `stretch` a == b or a == 1."""
     found: list[tuple[str, Dim, Dim]] = []
     _checks.stack.append(found)
     try:
@@ -157,6 +157,17 @@ def broadcast_dim(a: Dim, b: Dim, message: str = "operands do not broadcast", hi
     from .loopir.nodes import select_dim  # symbolic mode only; loopir needs nothing of this module
 
     return select_dim(a, b)
+
+
+def require_stretches(a: Dim, b: Dim, message: str, hint: str | None = None) -> None:
+    """An axis of size `a` must be one that can be expanded to `b`: of this size, or of 1."""
+    if known(b) and b == 1:
+        require_equal(a, b, message, hint)
+    elif known(a) and known(b):
+        if a not in (b, 1):
+            raise ShapeError(f"{message}: {a} against {b}", hint=hint)
+    elif not (a is b or (known(a) and a == 1)):
+        _defer("stretch", a, b)
 
 
 def broadcast(a: Sequence[Dim], b: Sequence[Dim], what: str = "operands") -> Shape:

@@ -9,7 +9,9 @@ from dy2st_runtime import dims
 
 from ...errors import ShapeError
 from ...tensor import Tensor, creation, manipulation, math
+from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
+from ...tensor.failures import require_sizes
 from ...tensor.promotion import as_tensor
 
 
@@ -54,10 +56,11 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Tensor | None = None, bias
     x = as_tensor(x)
     shape = [int(normalized_shape)] if isinstance(normalized_shape, int) else [int(d) for d in normalized_shape]
     begin = x.ndim - len(shape)
-    own = x.shape[begin:] if begin >= 0 else []
-    if begin < 0 or any(isinstance(d, int) and d not in (-1, n) for d, n in zip(own, shape, strict=True)):
-        raise ShapeError(f"layer_norm: the last sizes of {dims.show(x._value.shape)} are not {shape}",
-                         hint="normalized_shape is that of the axes to normalize over")  # fmt: skip
+    message = f"layer_norm: the last sizes of {dims.show(x._value.shape)} are not {shape}"
+    hint = "normalized_shape is that of the axes to normalize over"
+    require_sizes(begin >= 0, message, hint)
+    for i, n in enumerate(shape):
+        require_sizes(size_of(x, begin + i) == n, message, hint)
     flat = [_math.prod(shape)]
     scale = None if weight is None else manipulation.reshape(weight, flat) if weight.ndim != 1 else weight
     shift = None if bias is None else manipulation.reshape(bias, flat) if bias.ndim != 1 else bias

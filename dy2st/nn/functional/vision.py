@@ -7,7 +7,9 @@ from typing import Any
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, creation, linalg, logic, manipulation, math
 from ...tensor.arguments import numbers, staged
+from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
+from ...tensor.failures import require_sizes
 from ...tensor.promotion import as_tensor, cast
 from .common import known_size, pad
 from .conv import pair
@@ -60,8 +62,8 @@ def _window_places(sizes: tuple[Any, Any], kernel: list[int], stride: list[int],
     """The flat places in an image of each element of each window, [KH * KW * OH * OW], and [OH, OW]."""
     counts = [(n - (d * (k - 1) + 1)) // s + 1 for n, k, s, d in zip(sizes, kernel, stride, dilation, strict=True)]
     for n, k, d, count in zip(sizes, kernel, dilation, counts, strict=True):
-        if isinstance(count, int) and count < 1:
-            raise ShapeError(f"a window of {d * (k - 1) + 1} does not fit into a padded size of {n}")
+        size = n if isinstance(n, int) else "that many"
+        require_sizes(count >= 1, f"a window of {d * (k - 1) + 1} does not fit into a padded size of {size}")
     along = []
     for k, s, d, count in zip(kernel, stride, dilation, counts, strict=True):
         along.append(manipulation.unsqueeze(creation.arange(k) * d, 1) + creation.arange(count) * s)
@@ -121,8 +123,10 @@ def fold(x: Any, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padding
     h, w = size[0] + top + bottom, size[1] + left + right
     places, (rows, cols) = _window_places((h, w), kernel, pair(strides, "strides"), pair(dilations, "dilations"))
     taps = kernel[0] * kernel[1]
-    if x.ndim != 3 or x._value.shape[2] not in (-1, rows * cols) or (x._value.shape[1] != -1 and x._value.shape[1] % taps):
-        raise ShapeError(f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {list(x._value.shape)}")
+    message = f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {list(x._value.shape)}"
+    require_sizes(x.ndim == 3, message)
+    require_sizes(size_of(x, 1) % taps == 0, message)
+    require_sizes(size_of(x, 2) == rows * cols, message)
     n, c = x.shape[0], x.shape[1] // taps
     flat = manipulation.reshape(x, [n, c, taps * rows * cols])
     image = ops.op("gather_grad", X=creation.zeros([n, c, h * w], x.dtype), Index=places, axis=2, **{"Out@GRAD": flat})

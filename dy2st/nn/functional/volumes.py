@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, manipulation
 from ...tensor.dispatch import ops
+from ...tensor.failures import require_sizes
 from ...tensor.promotion import as_tensor
 from .common import pad
 from .conv import conv2d, conv2d_transpose, pair
@@ -53,8 +54,7 @@ def _depth_as_channels(x: Tensor, kernel: int, stride: int, dilation: int, what:
     """[N, D, C, H, W] as images [N * OD, C * KD, H, W], and OD."""
     n, d, c, h, w = x.shape
     count = (d - (dilation * (kernel - 1) + 1)) // stride + 1
-    if isinstance(count, int) and count < 1:
-        raise ShapeError(f"{what}: the filter is larger than the padded volume")
+    require_sizes(count >= 1, f"{what}: the filter is larger than the padded volume")
     starts = [k * dilation for k in range(kernel)]
     parts = [x[:, s : s + (count - 1) * stride + 1 : stride] for s in starts]
     return manipulation.reshape(manipulation.stack(parts, 3), [n * count, c * kernel, h, w]), count

@@ -21,8 +21,9 @@ def differentiate_cond(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
         block = b.sub_block()
         walk = Sweep(branch, Builder(block, sweep.state, op.location), sweep.state, sweep)
         for out, result in zip(op.output("Out"), branch.results, strict=True):
-            if douts[out] is not None and walk.active(result):
-                walk.add(result, douts[out])  # type: ignore[arg-type]
+            dout = douts[out]
+            if dout is not None and walk.active(result) and _may_be_of(walk.var(result), dout):
+                walk.add(result, dout)
         walk.run(list(branch.ops))
         inner.append(walk)
     captured = dict.fromkeys(n for branch in branches for n in free_names(branch) if sweep.active(n))
@@ -37,6 +38,11 @@ def differentiate_cond(sweep: Sweep, op: Operator, douts: dict[str, Variable | N
     outs = b.op("cond", Cond=sweep.var(op.input("Cond")[0]), true_block=inner[0].b.block, false_block=inner[1].b.block)
     for name, gradient in zip(wanted, outs, strict=True):
         sweep.add(name, gradient)
+
+
+def _may_be_of(result: Variable, gradient: Variable) -> bool:
+    """Whether a gradient can be that of what a branch gives: where sizes differ what follows fails on this path, which has none then."""
+    return all(-1 in pair or pair[0] == pair[1] for pair in zip(result.shape, gradient.shape, strict=True))
 
 
 def expose(op: Operator, branch: Block, other: Block, reader: Block, sweep: Sweep) -> None:

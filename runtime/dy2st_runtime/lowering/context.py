@@ -370,4 +370,6 @@ def _violation(kind: str, a: Any, b: Any) -> n.Expr:
         return (b == 0) | (a % n.select(b == 0, 1, b) != 0)
     if kind == "broadcast":
         return (a != b) & (a != 1) & (b != 1)
+    if kind == "stretch":
+        return (a != b) & (a != 1)
     raise TypeError(kind)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dims
-from ..errors import AttributeValueError
+from ..errors import AttributeValueError, ShapeError
 from . import message
 from .control import check_condition, scalar_bool
 from .fill import one_element
@@ -24,10 +24,12 @@ EXCEPTIONS: dict[str, type[Exception]] = {
         FloatingPointError, ImportError, IndexError, IsADirectoryError, KeyError, LookupError, MemoryError, ModuleNotFoundError, NameError,
         NotADirectoryError, NotImplementedError, OSError, OverflowError, PermissionError, RecursionError, ReferenceError, RuntimeError,
         StopAsyncIteration, StopIteration, SyntaxError, SystemError, TimeoutError, TypeError, UnboundLocalError, ValueError,
-        ZeroDivisionError,
+        ZeroDivisionError, ShapeError,
     )
 }  # fmt: skip
-"""What `raise_if` can raise. A Program names an exception; the name chooses from this table and is never evaluated."""
+"""What `raise_if` can raise: Python's own, and what layers raise that look at sizes themselves.
+
+A Program names an exception; the name chooses from this table and is never evaluated."""
 
 
 @register
@@ -97,7 +99,7 @@ class Assert(OpDef):
 
 @register
 class RaiseIf(OpDef):
-    """Raises the built-in exception named `exception` if Cond is true."""
+    """Raises the exception named `exception` (see `EXCEPTIONS`) if Cond is true."""
 
     type = "raise_if"
     inputs = ("Cond", "Data*")
@@ -111,7 +113,7 @@ class RaiseIf(OpDef):
     def infer(cond: TensorType, data: list, *, exception: str, parts: list[str], specs: list[str]) -> tuple:
         check_condition(cond, "raise_if")
         if exception not in EXCEPTIONS:
-            raise AttributeValueError(f"raise_if: {exception!r} is not one of Python's built-in exceptions")
+            raise AttributeValueError(f"raise_if: {exception!r} is no exception that a Program can raise")
         message.check("raise_if", parts, specs, len(data))
         return ()
 

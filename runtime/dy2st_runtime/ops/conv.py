@@ -7,6 +7,7 @@ Paddle's name and attributes. A filter is [out channels, in channels / groups, K
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,6 +85,7 @@ class Convolution(CheckedOp):
         check_groups(cls.title, image[1], f.shape, attrs["groups"])
         rows, cols = geometry(image, f.shape[2:], attrs)
         for axis in (rows, cols):
+            dims.require_at_least(axis.kernel, 1, f"{cls.title}: the filter has no elements along an axis, of size")
             dims.require_at_least(
                 axis.count, 1, f"{cls.title}: the filter is larger than the padded image, so the output has size"
             )
@@ -95,7 +97,7 @@ class Convolution(CheckedOp):
         compute = widened(x.dtype.name)
         image = windows.array_to_first(x, last).astype(compute, copy=False)
         rows, cols = geometry(image.shape, f.shape[2:], attrs)
-        weights = f.astype(compute, copy=False).reshape(groups, f.shape[0] // groups, -1)
+        weights = f.astype(compute, copy=False).reshape(groups, f.shape[0] // groups, math.prod(f.shape[1:]))
         out = np.matmul(weights, columns(image, rows, cols, groups))
         out = out.reshape(x.shape[0], f.shape[0], rows.count, cols.count)
         return windows.array_from_first(out, last).astype(x.dtype, copy=False)

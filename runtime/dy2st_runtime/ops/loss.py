@@ -21,11 +21,12 @@ class PairLoss(CheckedOp, Elementwise):
 
     inputs: ClassVar[tuple[str, ...]] = ("X", "Label")
     accepts = dtype.FLOATS
+    of_one_shape = "the label and the input"
 
     @classmethod
     def infer(cls, *ins: TensorType, **attrs: Any) -> TensorType:
         for t in ins[1:]:
-            dims.require_same_shape(t.shape, ins[0].shape, f"{cls.title}: the label and the input",
+            dims.require_same_shape(t.shape, ins[0].shape, f"{cls.title}: {cls.of_one_shape}",
                                     "reshape the label to the shape of the input")  # fmt: skip
         return super().infer(*ins, **attrs)
 

@@ -124,10 +124,10 @@ def _expanded(own: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims
             out.append(d)
         elif dims.known(d) and d == 1:
             out.append(w)
-        elif dims.known(d) or isinstance(w, dims.Unknown):
-            out.append(dims.require_equal(d, w, message, hint) if dims.known(d) else w)
+        elif dims.known(d):
+            out.append(dims.require_equal(d, w, message, hint))
         else:
-            dims.broadcast_dim(d, w, message, hint)
+            dims.require_stretches(d, w, message, hint)
             out.append(w)
     return tuple(out)
 

@@ -166,8 +166,8 @@ def Bool(default: bool = False, *, own: bool = False) -> Attr:
     return Attr("BOOLEAN", default, own=own)
 
 
-def Str(default: str = "") -> Attr:
-    return Attr("STRING", default)
+def Str(default: str = "", *, own: bool = False) -> Attr:
+    return Attr("STRING", default, own=own)
 
 
 def Ints(default: Iterable[int] = ()) -> Attr:
@@ -305,6 +305,8 @@ class OpDef:
     """True: can fail at run time because of values, not only because of shapes (index, assert, integer division)."""
     sizes_in: ClassVar[frozenset[str]] = frozenset()
     """Input slots whose values are sizes or counts of the output, and may not fit: it fails then as it does because of shapes."""
+    of_one_shape: ClassVar[str] = ""
+    """Not empty: an elementwise op whose operands must be of one shape, rather than broadcast; what errors call them."""
     any_count_fits: ClassVar[bool] = False
     """True: of these all fit that are no less than zero."""
     host: ClassVar[bool] = False

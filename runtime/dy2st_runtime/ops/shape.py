@@ -12,7 +12,7 @@ from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..loopir import nodes as n
 from . import nests, sizes
 from .checked import CheckedOp, remembered
-from .registry import Int, Ints, OpDef, TensorType, register
+from .registry import Int, Ints, OpDef, Str, TensorType, register
 
 
 class View(OpDef):
@@ -177,7 +177,7 @@ class ReshapeAs(CheckedOp, View):
 
 @register
 class SameShape(CheckedOp, View):
-    """X, which must have the shape of Like: a value that takes the place of another one.
+    """X, which must have the shape of Like: a value that takes the place of another one, or what else the error says by `what`.
 
     Raises:
         ShapeError: the shapes differ.
@@ -186,21 +186,24 @@ class SameShape(CheckedOp, View):
     type = "same_shape"
     inputs = ("X", "Like")
     outputs = ("Out",)
+    attrs = {"what": Str("", own=True)}
     shape_only = frozenset({"Like"})
 
     @staticmethod
-    def infer(x: TensorType, like: TensorType) -> TensorType:
+    def infer(x: TensorType, like: TensorType, *, what: str) -> TensorType:
         message = f"a tensor of shape {dims.show(like.shape)} cannot be set to a value of shape {dims.show(x.shape)}"
+        if what:
+            message = f"{what}: shape {dims.show(x.shape)} against {dims.show(like.shape)}"
         if x.rank != like.rank:
             raise ShapeError(message)
         return x.with_shape(dims.require_equal(d, wanted, message) for d, wanted in zip(x.shape, like.shape, strict=True))
 
     @staticmethod
-    def reference(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+    def reference(x: np.ndarray, like: np.ndarray, *, what: str) -> np.ndarray:
         return x
 
     @staticmethod
-    def lower(cx: Any, x: Any, like: Any, out: Any) -> None:  # type: ignore[override]
+    def lower(cx: Any, x: Any, like: Any, out: Any, *, what: str) -> None:  # type: ignore[override]
         if (x.shape == like.shape and -1 not in x.shape) or cx.same_shape(x.name, like.name):
             cx.alias(x, out)
             return

@@ -16,6 +16,7 @@ from .fuse import fuse
 from .hoist import hoist
 from .layout import layout
 from .manager import Pass, PassManager
+from .one_shape import one_shape
 from .prologue import prologue
 from .retarget import retarget
 from .rows import rows
@@ -35,6 +36,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("cse", cse),
     ("simplify", simplify),  # again: equal operands and merged constants have come to light
     ("dce", dce),
+    ("one_shape", one_shape),  # before fuse, which makes kernels that broadcast
     ("fission", fission),  # after cse and dce: equal counts have one name, and who else reads a row is known
     ("split_norm", split_norm),
     ("attention", attention),  # before fuse, as its own elementwise ops are part of it

@@ -314,6 +314,6 @@ def _asked(kind: str, a: Any, b: Any) -> tuple:
 
 def _is_proven(facts: Facts, kind: str, a: Any, b: Any) -> bool:
     """Whether a check cannot fail: the dims are equal, or it has been made."""
-    if kind in ("eq", "broadcast") and same_dim(_known(facts, a), _known(facts, b)):
+    if kind in ("eq", "broadcast", "stretch") and same_dim(_known(facts, a), _known(facts, b)):
         return True
     return _asked(kind, a, b) in facts

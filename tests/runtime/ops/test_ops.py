@@ -59,7 +59,7 @@ def test_infer_says_what_the_reference_gives(case: Case) -> None:
         assert got == list(value.shape), name
     for kind, a, b in checks:
         left, right = op_cases.evaluate(a, sizes), op_cases.evaluate(b, sizes)
-        holds = {"eq": left == right, "ge": left >= right, "divisible": right and left % right == 0,
+        holds = {"eq": left == right, "ge": left >= right, "divisible": right and left % right == 0, "stretch": left in (right, 1),
                  "broadcast": left == right or 1 in (left, right)}  # fmt: skip
         assert holds[kind], (kind, a, b)
 
