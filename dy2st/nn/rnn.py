@@ -81,10 +81,10 @@ def _valid(sequence_length: Any, inputs: Tensor) -> Tensor | None:
     if sequence_length is None:
         return None
     lengths = as_tensor(sequence_length)
-    given, batch = list(lengths._value.shape), inputs._value.shape[1]
-    if len(given) != 1 or (given[0] != batch and -1 not in (given[0], batch)):
-        raise ShapeError(f"sequence_length must have the shape [{batch}], one length for each sequence, got {given}",
-                         location=user_location())  # fmt: skip
+    message = (f"sequence_length must have the shape [{inputs._value.shape[1]}], one length for each sequence, "
+               f"got {list(lengths._value.shape)}")  # fmt: skip
+    require_sizes(lengths.ndim == 1, message)
+    require_sizes(size_of(lengths, 0) == size_of(inputs, 1), message)
     return manipulation.swapaxes(F.sequence_mask(lengths, inputs.shape[0], "bool"), 0, 1)
 
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError, GradientError, ShapeError
+from ..errors import DTypeError, GradientError
 from . import dispatch, tape
+from .attribute import size_of
 from .dispatch import ops
+from .failures import require_sizes
 from .location import user_location
 from .tensor import Tensor
 
@@ -135,11 +137,11 @@ def check_gradient(g: Any, t: Tensor, what: str) -> None:
     if not isinstance(g, Tensor):
         raise DTypeError(f"{what} must be a Tensor, got {type(g).__name__}", location=user_location(2))
     mine, wanted = g._value.shape, t._value.shape
-    if len(mine) != len(wanted) or any(a != b and -1 not in (a, b) for a, b in zip(mine, wanted, strict=True)):
-        raise ShapeError(
-            f"{what} has shape {list(g._value.shape)}, its tensor has shape {list(t._value.shape)}",
-            location=user_location(2),
-        )
+    if mine != wanted or -1 in mine:
+        message = f"{what} has shape {list(mine)}, its tensor has shape {list(wanted)}"
+        require_sizes(len(mine) == len(wanted), message)
+        for axis in range(len(mine)):
+            require_sizes(size_of(g, axis) == size_of(t, axis), message)
     if g.dtype != t.dtype:
         raise DTypeError(f"{what} is {g.dtype}, its tensor is {t.dtype}", location=user_location(2))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ShapeError
 from .dispatch import ops
+from .location import user_location
 from .tensor import Tensor
 
 
@@ -29,7 +30,7 @@ def require_sizes(fit: bool | Tensor, message: str, hint: str | None = None) -> 
     if isinstance(fit, Tensor):
         raise_if(ops.op("logical_not", X=fit), ShapeError, message)
     elif not fit:
-        raise ShapeError(message, hint=hint)
+        raise ShapeError(message, location=user_location(2), hint=hint)
 
 
 def message_of(exception: type[Exception], function: Callable[..., Any], *args: Any) -> str:

@@ -73,10 +73,21 @@ OPEN = {
                ((1, 1), (1, 1))),
     "filters without elements": (lambda x, y: F.conv1d(x.unsqueeze(0), y.unsqueeze(0)), [((2, 3), (2, 1)), ((1, 2), (1, 2))],
                                  ((2, 3), (2, 0))),
+    "lengths": (lambda x, y: lstm(x.unsqueeze(1), sequence_length=(y[:, 0] * 0 + 1).astype("int64"))[0],
+                [((2, 3), (2, 1)), ((4, 3), (4, 1))], ((2, 3), (1, 1))),
+    "weights of classes": (lambda x, y: F.cross_entropy(x, paddle.zeros([x.shape[0]], "int64"), weight=y[0]),
+                           [((2, 3), (1, 3)), ((4, 2), (1, 2))], ((2, 3), (1, 4))),
+    "a gradient to start with": (lambda x, y: started(x, y), [((2, 3), (2, 3)), ((4, 2), (4, 2))], ((2, 3), (1, 3))),
     "states of an LSTM": (lambda x, y: lstm(x.unsqueeze(1), (y.unsqueeze(0), y.unsqueeze(0)))[0], [((2, 3), (2, 2)), ((4, 3), (4, 2))],
                           ((2, 3), (1, 2))),
 }  # fmt: skip
 lstm = paddle.nn.LSTM(3, 2)
+
+
+def started(x, y):
+    x = x * 1
+    x.stop_gradient = False
+    return paddle.grad(x.tanh(), x, grad_outputs=y)[0]
 
 
 def outcome_of(function, shapes):

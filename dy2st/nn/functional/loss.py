@@ -8,8 +8,9 @@ from typing import Any
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, logic, manipulation, math, search
 from ...tensor import reduction as _reduction
+from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
-from ...tensor.location import user_location
+from ...tensor.failures import require_sizes
 from ...tensor.promotion import as_tensor, cast
 from . import activation
 
@@ -87,13 +88,11 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
     input, label = as_tensor(input), as_tensor(label)
     axis = axis % input.ndim
     if weight is not None:
-        sizes = list(weight._value.shape), input._value.shape[axis]
-        if len(sizes[0]) != 1 or (sizes[0][0] != sizes[1] and -1 not in (sizes[0][0], sizes[1])):
-            # a longer weight would be read in part, and nobody would notice
-            raise ShapeError(
-                f"cross_entropy: the weight must have shape [{sizes[1]}], one for each class, got {sizes[0]}",
-                location=user_location(),
-            )
+        # a longer weight would be read in part, and nobody would notice
+        message = (f"cross_entropy: the weight must have shape [{input._value.shape[axis]}], one for each class, "
+                   f"got {list(weight._value.shape)}")  # fmt: skip
+        require_sizes(weight.ndim == 1, message)
+        require_sizes(size_of(weight, 0) == size_of(input, axis), message)
     classes = input.shape[axis]
     if soft_label:
         if label_smoothing > 0:
