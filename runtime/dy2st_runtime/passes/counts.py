@@ -5,11 +5,12 @@ from __future__ import annotations
 from ..ir.program import Block, Operator
 from .constants import fill_value
 
-_MADE = ("shape", "size", "lod_array_length")
-_KEPT = (
+_MADE = frozenset({"shape", "size", "lod_array_length"})
+_FILLED = frozenset({"fill_constant", "fill_any_like", "fill_zeros_like"})
+_KEPT = frozenset({
     "slice", "cast", "assign", "reshape2", "squeeze2", "unsqueeze2", "concat", "stack", "gather",
     "elementwise_add", "elementwise_mul", "elementwise_max", "elementwise_min", "elementwise_floordiv", "elementwise_mod", "sum",
-)  # fmt: skip
+})  # fmt: skip
 """What gives counts of counts."""
 
 
@@ -31,11 +32,16 @@ class Counts(set[str]):
     """
 
     def note(self, op: Operator, block: Block) -> None:
-        """Adds the outputs of an op if they are counts."""
-        value = fill_value(op)
-        if op.type in _MADE or (value is not None and value >= 0) or (op.type in _KEPT and self.issuperset(_read(op))):
-            self.update(name for name in op.output_names if block.var(name).dtype in ("int32", "int64"))
-
-
-def _read(op: Operator) -> list[str]:
-    return op.input("Input" if op.type == "slice" else "X") if op.type in ("slice", "gather") else op.input_names
+        """Adds the outputs of an op if they are counts. This is asked of each op by each analysis of shapes."""
+        kind = op.type
+        if kind in _KEPT:
+            first = op.input("Input" if kind == "slice" else "X")
+            if not first or first[0] not in self or not self.issuperset(first if kind in ("slice", "gather") else op.input_names):
+                return
+        elif kind in _FILLED:
+            value = fill_value(op)
+            if value is None or value < 0:
+                return
+        elif kind not in _MADE:
+            return
+        self.update(name for name in op.output_names if block.var(name).dtype in ("int32", "int64"))

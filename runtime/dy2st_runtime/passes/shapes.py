@@ -146,9 +146,10 @@ class _Analysis:
             self.nowhere.update(op.output_names)
             return
         self.counts.note(op, block)
-        given = [name for slot in op.record.sizes_in for name in op.input(slot)]
-        if given and not (op.record.any_count_fits and self.counts.issuperset(given)):
-            self.shapes.unproven.add(id(op))
+        if op.record.sizes_in:
+            given = [name for slot in op.record.sizes_in for name in op.input(slot)]
+            if given and not (op.record.any_count_fits and self.counts.issuperset(given)):
+                self.shapes.unproven.add(id(op))
         operands, results = [block.var(name) for name in op.input_names], [block.var(name) for name in op.output_names]
         if all(-1 not in v.shape for v in (*operands, *results)):
             for v in operands:
