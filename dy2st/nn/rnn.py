@@ -81,8 +81,11 @@ def _valid(sequence_length: Any, inputs: Tensor) -> Tensor | None:
     if sequence_length is None:
         return None
     lengths = as_tensor(sequence_length)
-    message = (f"sequence_length must have the shape [{inputs._value.shape[1]}], one length for each sequence, "
-               f"got {list(lengths._value.shape)}")  # fmt: skip
+
+    def message() -> str:
+        return (f"sequence_length must have the shape [{inputs._value.shape[1]}], one length for each sequence, "
+                f"got {list(lengths._value.shape)}")  # fmt: skip
+
     require_sizes(lengths.ndim == 1, message)
     require_sizes(size_of(lengths, 0) == size_of(inputs, 1), message)
     return manipulation.swapaxes(F.sequence_mask(lengths, inputs.shape[0], "bool"), 0, 1)
@@ -233,8 +236,11 @@ class _Recurrent(LayerList):
             raise ShapeError(f"{type(self).__name__} takes {self.parts} initial states, got {len(given)}",
                              location=user_location())  # fmt: skip
         for state in given:
-            message = (f"{type(self).__name__}: the initial states must have the shape [{count}, {x._value.shape[1]}, hidden], "
-                       f"got {list(state._value.shape)}")  # fmt: skip
+
+            def message(state: Tensor = state) -> str:
+                return (f"{type(self).__name__}: the initial states must have the shape [{count}, {x._value.shape[1]}, hidden], "
+                        f"got {list(state._value.shape)}")  # fmt: skip
+
             require_sizes(state.ndim == 3, message)
             require_sizes(size_of(state, 0) == count, message)
             require_sizes(size_of(state, 1) == size_of(x, 1), message)

@@ -138,7 +138,10 @@ def check_gradient(g: Any, t: Tensor, what: str) -> None:
         raise DTypeError(f"{what} must be a Tensor, got {type(g).__name__}", location=user_location(2))
     mine, wanted = g._value.shape, t._value.shape
     if mine != wanted or -1 in mine:
-        message = f"{what} has shape {list(mine)}, its tensor has shape {list(wanted)}"
+
+        def message() -> str:
+            return f"{what} has shape {list(mine)}, its tensor has shape {list(wanted)}"
+
         require_sizes(len(mine) == len(wanted), message)
         for axis in range(len(mine)):
             require_sizes(size_of(g, axis) == size_of(t, axis), message)

@@ -21,16 +21,17 @@ def raise_if(condition: Tensor, exception: type[Exception], *parts: str, data: t
     ops.op("raise_if", Cond=condition, Data=[*data], exception=exception.__name__, parts=[*parts], specs=specs)
 
 
-def require_sizes(fit: bool | Tensor, message: str, hint: str | None = None) -> None:
+def require_sizes(fit: bool | Tensor, message: Callable[[], str], hint: str | None = None) -> None:
     """ShapeError unless sizes fit; where only the run knows, it raises.
 
     Args:
         fit: what a comparison of sizes gives: a bool, or a tensor where one of them is open (see `attribute.size_of`).
+        message: makes the text, for which eager mode has no time where all is well.
     """
     if isinstance(fit, Tensor):
-        raise_if(ops.op("logical_not", X=fit), ShapeError, message)
+        raise_if(ops.op("logical_not", X=fit), ShapeError, message())
     elif not fit:
-        raise ShapeError(message, location=user_location(2), hint=hint)
+        raise ShapeError(message(), location=user_location(2), hint=hint)
 
 
 def message_of(exception: type[Exception], function: Callable[..., Any], *args: Any) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import linecache
 import sys
 import time
 from collections import Counter
@@ -20,7 +19,7 @@ import numpy as np
 
 import dy2st as paddle
 from dy2st import jit
-from tests.fuzz.ways import OptimizedExecutable, executables
+from tests.fuzz.ways import OptimizedExecutable, compiled, executables
 
 CALLS = [(3, 3, 2, 3), (3, 3, 3, 1), (1, 3, 1, 0), (3, 1, 3, 3), (2, 2, 2, 2), (4, 2, 1, 4), (3, 3, -1, 1), (0, 3, 0, 2), (2, 0, 1, 1),
          (5, 5, 5, 2)]  # fmt: skip
@@ -57,7 +56,8 @@ def program(seed: int) -> str:
             lines += [f"{v} = {a}", f"for _ in range({rng.choice(['n', 'm', '2'])}):", f"    {v} = {text}"]
         names.append(v)
     results = [name + rng.choice(["", " * 2"]) for name in rng.sample(names, rng.randint(1, 2))]
-    return "def program(x, y, n, m):\n" + "".join(f"    {line}\n" for line in lines) + f"    return [{', '.join(results)}]\n"
+    head = "import dy2st as paddle\n\n\ndef program(x, y, n, m):\n"
+    return head + "".join(f"    {line}\n" for line in lines) + f"    return [{', '.join(results)}]\n"
 
 
 def outcome(function: Any, call: tuple[int, int, int, int]) -> list[np.ndarray] | Exception:
@@ -76,11 +76,8 @@ def outcome(function: Any, call: tuple[int, int, int, int]) -> list[np.ndarray] 
 
 def disagreement(seed: int, native: bool) -> tuple[str, Counter[str]]:
     """What a program shows ("" for nothing), and how its calls ended."""
-    text, name, found = program(seed), f"<misfit {seed}>", Counter[str]()
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    scope: dict[str, Any] = {"paddle": paddle}
-    exec(compile(text, name, "exec"), scope)
-    function = scope["program"]
+    text, found = program(seed), Counter[str]()
+    function = compiled(text)
     static = jit.to_static(function)
     with np.errstate(all="ignore"), contextlib.nullcontext() if native else executables(OptimizedExecutable):
         for call in Random(seed).sample(CALLS, 5):

@@ -89,8 +89,10 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
     axis = axis % input.ndim
     if weight is not None:
         # a longer weight would be read in part, and nobody would notice
-        message = (f"cross_entropy: the weight must have shape [{input._value.shape[axis]}], one for each class, "
-                   f"got {list(weight._value.shape)}")  # fmt: skip
+        def message() -> str:
+            return (f"cross_entropy: the weight must have shape [{input._value.shape[axis]}], one for each class, "
+                    f"got {list(weight._value.shape)}")  # fmt: skip
+
         require_sizes(weight.ndim == 1, message)
         require_sizes(size_of(weight, 0) == size_of(input, axis), message)
     classes = input.shape[axis]

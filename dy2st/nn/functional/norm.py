@@ -56,7 +56,10 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Tensor | None = None, bias
     x = as_tensor(x)
     shape = [int(normalized_shape)] if isinstance(normalized_shape, int) else [int(d) for d in normalized_shape]
     begin = x.ndim - len(shape)
-    message = f"layer_norm: the last sizes of {dims.show(x._value.shape)} are not {shape}"
+
+    def message() -> str:
+        return f"layer_norm: the last sizes of {dims.show(x._value.shape)} are not {shape}"
+
     hint = "normalized_shape is that of the axes to normalize over"
     require_sizes(begin >= 0, message, hint)
     for i, n in enumerate(shape):

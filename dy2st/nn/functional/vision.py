@@ -62,8 +62,11 @@ def _window_places(sizes: tuple[Any, Any], kernel: list[int], stride: list[int],
     """The flat places in an image of each element of each window, [KH * KW * OH * OW], and [OH, OW]."""
     counts = [(n - (d * (k - 1) + 1)) // s + 1 for n, k, s, d in zip(sizes, kernel, stride, dilation, strict=True)]
     for n, k, d, count in zip(sizes, kernel, dilation, counts, strict=True):
-        size = n if isinstance(n, int) else "that many"
-        require_sizes(count >= 1, f"a window of {d * (k - 1) + 1} does not fit into a padded size of {size}")
+
+        def message(window: int = d * (k - 1) + 1, size: Any = n) -> str:
+            return f"a window of {window} does not fit into a padded size of {size if isinstance(size, int) else 'that many'}"
+
+        require_sizes(count >= 1, message)
     along = []
     for k, s, d, count in zip(kernel, stride, dilation, counts, strict=True):
         along.append(manipulation.unsqueeze(creation.arange(k) * d, 1) + creation.arange(count) * s)
@@ -123,7 +126,10 @@ def fold(x: Any, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padding
     h, w = size[0] + top + bottom, size[1] + left + right
     places, (rows, cols) = _window_places((h, w), kernel, pair(strides, "strides"), pair(dilations, "dilations"))
     taps = kernel[0] * kernel[1]
-    message = f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {list(x._value.shape)}"
+
+    def message() -> str:
+        return f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {list(x._value.shape)}"
+
     require_sizes(x.ndim == 3, message)
     require_sizes(size_of(x, 1) % taps == 0, message)
     require_sizes(size_of(x, 2) == rows * cols, message)

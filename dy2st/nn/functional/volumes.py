@@ -54,7 +54,7 @@ def _depth_as_channels(x: Tensor, kernel: int, stride: int, dilation: int, what:
     """[N, D, C, H, W] as images [N * OD, C * KD, H, W], and OD."""
     n, d, c, h, w = x.shape
     count = (d - (dilation * (kernel - 1) + 1)) // stride + 1
-    require_sizes(count >= 1, f"{what}: the filter is larger than the padded volume")
+    require_sizes(count >= 1, lambda: f"{what}: the filter is larger than the padded volume")
     starts = [k * dilation for k in range(kernel)]
     parts = [x[:, s : s + (count - 1) * stride + 1 : stride] for s in starts]
     return manipulation.reshape(manipulation.stack(parts, 3), [n * count, c * kernel, h, w]), count

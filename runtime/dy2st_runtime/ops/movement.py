@@ -122,13 +122,9 @@ def _expanded(own: Sequence[dims.Dim], wanted: Sequence[dims.Dim]) -> tuple[dims
             if w != -1:
                 raise ShapeError(f"{message}: {w} is no size")
             out.append(d)
-        elif dims.known(d) and d == 1:
-            out.append(w)
-        elif dims.known(d):
-            out.append(dims.require_equal(d, w, message, hint))
         else:
             dims.require_stretches(d, w, message, hint)
-            out.append(w)
+            out.append(d if dims.known(d) and d != 1 else w)
     return tuple(out)
 
 
