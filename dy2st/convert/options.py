@@ -76,8 +76,10 @@ class OneOf:
         self._dy_fail("used as a key")
 
     def _dy_fail(self, use: str) -> NoReturn:
+        from .types import listed
+
         raise StagedValueError(
-            f"a value is one of several objects ({', '.join(f'{v!r:.40}' for v in self._dy_options.values)}), as a condition on tensors "
+            f"a value is one of several objects ({listed(self._dy_options.values)}), as a condition on tensors "
             f"decides; it cannot be {use}",
             location=user_location(3), hint="compare it, call it or read its attributes, or do this in the branches that set it",
         )  # fmt: skip

@@ -34,7 +34,7 @@ from .records import RecordList, kind_of_lists
 from .structure import MaybeNumber, MaybeObject, node_type, split
 from .texts import StagedText
 from .tracer import Tracer
-from .types import LeafType, array_of, describe, join, made_at, same, type_of
+from .types import LeafType, array_of, describe, join, listed, made_at, same, type_of
 from .undefined import Undefined, Unread
 
 
@@ -386,7 +386,7 @@ def said(name: str) -> str:
 
 def _shown(x: Any) -> str:
     if isinstance(x, OneOf):
-        return f"one of {', '.join(f'{v!r:.20}' for v in values_of(x))}"
+        return f"one of {listed(values_of(x))}"
     _, children = split(x)
     return describe(x) if children is None else f"{type(x).__name__} of {len(children)}"
 

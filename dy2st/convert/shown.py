@@ -11,12 +11,16 @@ _OURS = {"builtins", "dy2st", "numpy"}
 
 class _Repr(reprlib.Repr):
     def repr_instance(self, x: Any, level: int) -> str:
-        cls = type(x)
-        return repr(x) if cls.__module__.partition(".")[0] in _OURS else f"<{cls.__qualname__} at {id(x):#x}>"
+        return f"<{type(x).__qualname__} at {id(x):#x}>" if is_of_users(x) else repr(x)
 
     def repr1(self, x: Any, level: int) -> str:
         # reprlib goes by the name of the class, which one of the user's may have too
         return super().repr1(x, level) if type(x).__module__ in ("builtins", "collections", "array") else self.repr_instance(x, level)
+
+
+def is_of_users(x: Any) -> bool:
+    """Whether a value is an object of a class that is not one of Python's, NumPy's or dy2st's own."""
+    return type(x).__module__.partition(".")[0] not in _OURS
 
 
 def shown(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..tensor.promotion import NUMBERS, weak_dtype
 from .dicts import StagedDict
 from .lists import StagedList
 from .records import RecordList
+from .shown import is_of_users, shown
 from .texts import MARK
 from .undefined import Undefined
 
@@ -123,8 +125,8 @@ def _who(x: Tensor | StagedList) -> Any:
     return x if x._who is None else x._who
 
 
-def describe(x: Any) -> str:
-    """A leaf as an error names it."""
+def describe(x: Any, inside: bool = False) -> str:
+    """A leaf, or a container with what is in it, as an error names it; `inside` another one without."""
     t = type_of(x)
     if isinstance(x, Undefined):
         return "no value"
@@ -134,9 +136,23 @@ def describe(x: Any) -> str:
         return "a list of dynamic length"
     if isinstance(x, StagedDict):
         return "a dict that has some of its keys only in some runs"
+    if t is None and isinstance(x, (tuple, list, dict)):
+        # by no method of the user's
+        if isinstance(x, dict):
+            entries = [f"{shown(key)}: {describe(v, True)}" for key, v in dict.items(x)]
+        else:
+            entries = [describe(v, True) for v in (list.__iter__(x) if isinstance(x, list) else tuple.__iter__(x))]
+        return f"{type(x).__name__} of {len(entries)}" + (f" ({', '.join(entries):.80})" if entries and not inside else "")
+    if t is None and is_of_users(x):
+        return f"an object of class {type(x).__name__}"
     if t is None:
-        return f"{type(x).__name__} {MARK.sub('*', repr(x)):.40}"
+        return f"{type(x).__name__} {MARK.sub('*', shown(x)):.40}"
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Several values as an error lists them."""
+    return ", ".join(describe(x) if is_of_users(x) else f"{shown(x):.40}" for x in values)
 
 
 def join(a: LeafType, b: LeafType, what: str, where: str = "", *, ranked: bool = False) -> LeafType:

@@ -1,6 +1,8 @@
 """Entries of lists of dynamic length."""
 
 import copy
+import dataclasses
+from typing import Any
 
 from .things import STATES, Held
 
@@ -67,6 +69,20 @@ def entries_of_two_structures(x, n):
     for _ in range(n):  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one is tuple
         rows.append((x, 1, 2))
     return rows
+
+
+@dataclasses.dataclass
+class Point:
+    """A class whose text needs the value of a tensor: errors say of which class an object is."""
+
+    x: Any
+
+
+def entries_of_two_classes(x, n):
+    rows = [Point(x)]
+    for _ in range(n):  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one
+        rows.append(Held(x))
+    return x * len(rows)
 
 
 def entry_that_may_be_none(x, n):
