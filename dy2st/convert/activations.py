@@ -20,12 +20,15 @@ from .structure import Tree, flatten, split
 from .texts import StagedText
 from .types import same
 
-UNROLLED = 30
+UNROLLED = 16
 """So many calls inside each other, each under a condition of the one around, are traced one by one where what Python knows differs
 between them (a number that counts down, a static shape): it may come to an end. Beyond it only the run knows when it ends."""
 
 UNROLLED_IN_ALL = 150
-"""So many calls inside one, under conditions, are traced one by one: where each makes two, 30 inside each other would be a billion."""
+"""So many calls inside one, under conditions, are traced one by one: where each makes two, 16 inside each other would be 65,536."""
+
+OTHERS = 30
+"""So many calls with other values that only Python knows become functions of the Program inside one that is such a function."""
 
 MOST_LEAVES = 2_000
 """So many parts may the arguments of a call have before it is asked whether they grow from call to call."""
@@ -48,7 +51,7 @@ class GradientsInside(BaseException):
 
 def require_end(recursive: Collection[Kind], found: Kind) -> None:
     """RecursionLimitError if each new trace finds calls of another kind: they are given what each trace makes anew."""
-    if sum(kind.code is found.code for kind in recursive) > UNROLLED:
+    if sum(kind.code is found.code for kind in recursive) > OTHERS:
         code = found.code
         place = place_of(code, -1, code.co_firstlineno) or Location(code.co_filename, code.co_firstlineno)
         raise RecursionLimitError(

@@ -29,6 +29,7 @@ from ..errors import Location, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import (
+    OTHERS,
     UNROLLED,
     UNROLLED_IN_ALL,
     Activation,
@@ -104,7 +105,7 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
         if around:  # each trial of a function traces those inside it anew
             outermost = next((a for a in tracer.activations if a.kind.code is code), staged_around[0])
             outermost.inside += 1
-            if outermost.inside > UNROLLED:
+            if outermost.inside > OTHERS:
                 if new.kind.general not in tracer.recursive:
                     raise Reentered(new.kind.general)
                 raise RecursionLimitError(

@@ -10,7 +10,7 @@ from corpus import recursion
 from dy2st_runtime import config, reference
 
 from dy2st import jit, nn, no_grad
-from dy2st.convert.activations import UNROLLED, Activation, Kind, require_end
+from dy2st.convert.activations import OTHERS, Activation, Kind, require_end
 from dy2st.errors import Dy2stError, RecursionLimitError, StructureError
 from dy2st.jit import InputSpec, static_function
 from dy2st.tensor import Tensor
@@ -293,7 +293,7 @@ def test_calls_of_another_kind_in_each_trace_are_an_error():
     def unchanged(v):
         return v
 
-    kinds = {Kind(unchanged.__code__, None, (number,)) for number in range(UNROLLED)}
+    kinds = {Kind(unchanged.__code__, None, (number,)) for number in range(OTHERS)}
     require_end(kinds, Kind(unchanged.__code__))
     with pytest.raises(RecursionLimitError, match="'unchanged' calls itself, in each trace with other objects"):
         require_end({*kinds, Kind(unchanged.__code__)}, Kind(unchanged.__code__))
@@ -319,7 +319,7 @@ def test_a_tensor_that_takes_the_place_of_another_one_is_nothing_that_python_dec
     monkeypatch.setattr(static_function, "require_end", lambda _, kind: kinds.append(kind))
     found = [f(Tensor(np.float32([1.0, 2.0])), Tensor(3)).numpy() for f in (Counting(), jit.to_static(Counting()))]
     np.testing.assert_allclose(*found)
-    assert [kind.leaves is None for kind in kinds] == [False]  # found at the first call inside, not after `UNROLLED` of them
+    assert [kind.leaves is None for kind in kinds] == [False]  # found at the first call inside, not after `OTHERS` of them
 
 
 def branching(x, level):
@@ -329,7 +329,7 @@ def branching(x, level):
 
 
 def test_two_calls_at_each_level_are_not_unrolled_as_deep_as_one(monkeypatch):
-    """Python knows the level, which is another one in each call: 30 levels would be a billion of these."""
+    """Python knows the level, which is another one in each call: 16 levels would be 65,536 of these."""
     calls, of = [], Activation.of
 
     def counted(code, *args):
