@@ -47,10 +47,15 @@ class Outcome:
 
 @dataclass
 class Side:
-    """One side of a branch: what it left behind (None: it raises), and what the run may have raised in it."""
+    """One side of a branch: what it left behind (None: it raises), and what the run may have raised in it.
 
-    outcome: Outcome | None
-    raised: list[Raised]
+    Attributes:
+        grown: the lists from outside that have become lists of dynamic length in it, for the code behind or for handlers.
+    """
+
+    outcome: Outcome | None = None
+    raised: list[Raised] = field(default_factory=list)
+    grown: list[Growth] = field(default_factory=list)
 
 
 @dataclass

@@ -24,7 +24,7 @@ from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable
 from .chosen import note
 from .dicts import StagedDict
 from .dynamic import DynamicList
-from .frames import Growth, Outcome, Side
+from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
 from .left import Left
@@ -173,13 +173,13 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
                 with tracer.facts.assuming(predicate, holds):
                     sides.append(_side(tracer, block, run))
             except NoResult as nothing:
-                sides.append(Side(None, []))
+                sides.append(Side())
                 errors.append(nothing)
             except Exception as error:
                 from .raising import stage_raise
 
                 stage_raise(tracer, block, error)
-                sides.append(Side(None, []))
+                sides.append(Side())
                 errors.append(error)
             except BaseException as error:
                 from .raising import require_exception
@@ -189,7 +189,7 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         untold = [e for e in errors if isinstance(e, NoResult)]
         if len(errors) == 2 and untold:
             raise untold[0]
-        growing = _growing(tracer, [side.outcome for side in sides], outside)
+        growing = _growing(tracer, sides, outside)
         for items, later in growing:
             promote(tracer, items, later)
         if not growing:
@@ -202,18 +202,18 @@ def stage_cond(tracer: Tracer, test: Tensor, true: State, false: State, names: S
         # there is no way on: the op raises on both sides, and an enclosing branch makes that its own
         tracer.ended[id(errors[1])] = errors[1], tracer.block
         raise errors[1]
-    for r in raised:
-        tracer.tries.open(r)
+    tracer.tries.open(*raised)
     return values
 
 
 def _side(tracer: Tracer, block: Block, run: State) -> Side:
     """Traces one side of a branch."""
     if not tracer.tries.active:
-        return Side(tracer.run_in(block, run), [])
+        outcome = tracer.run_in(block, run)
+        return Side(outcome, [], outcome.grown)
     outcome = tracer.run_in(block, lambda: tracer.tries.collect(run))
     values, raised = outcome.result
-    return Side(None if values is None else replace(outcome, result=values), raised)
+    return Side(None if values is None else replace(outcome, result=values), raised, outcome.grown if raised or values is not None else [])
 
 
 def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequence[Side], names: Sequence[str],
@@ -354,30 +354,30 @@ class _Exception:
         self.raised.hold(values)
 
 
-def _growing(tracer: Tracer, outcomes: list[Outcome | None], outside: set[int]) -> list[Growth]:
+def _growing(tracer: Tracer, sides: Sequence[Side], outside: set[int]) -> list[Growth]:
     """The lists whose length depends on which branch is taken, each with what it is in one of them, and the dicts that get or lose keys
     in one of them, with these keys; `outside` are the ids of those that were there before."""
-    found = {id(items): (items, later) for o in outcomes if o for items, later in o.grown}
-    true, false = outcomes
+    found = {id(items): (items, later) for side in sides for items, later in side.grown}
+    true, false = (side.outcome for side in sides)
     if true is None or false is None:
         return list(found.values())
     pairs = list(zip(true.result, false.result, strict=True))
     for key in {**true.changes, **false.changes}:
         cell = (true.changes.get(key) or false.changes[key])[0]
-        sides = [o.changes[key][1] if key in o.changes else cell.read() for o in (true, false)]
+        values = [o.changes[key][1] if key in o.changes else cell.read() for o in (true, false)]
         if isinstance(cell, OrderCell):
-            if (moved := reordered(tracer, cell, sides)) is not None:
+            if (moved := reordered(tracer, cell, values)) is not None:
                 found.setdefault(id(moved[0]), moved)
-        elif (gained := gained_key(tracer, cell, *sides)) is not None:
+        elif (gained := gained_key(tracer, cell, *values)) is not None:
             items, key = gained
             keys = found.get(id(items), (items, ()))[1]
             found[id(items)] = items, [*(keys.has if isinstance(keys, StagedDict) else keys), key]
         elif not isinstance(cell, ListCell):
-            pairs.append((sides[0], sides[1]))
-        elif len(sides[0]) != len(sides[1]):
-            found.setdefault(id(cell.target), (cell.target, max(sides, key=len)))
+            pairs.append((values[0], values[1]))
+        elif len(values[0]) != len(values[1]):
+            found.setdefault(id(cell.target), (cell.target, max(values, key=len)))
         else:
-            pairs += zip(*sides, strict=True)
+            pairs += zip(*values, strict=True)
     for a, b in _lists_within(pairs):
         # a variable, or a place in a container, is one list or the other: what changes them under other names changes it
         for one, other in ((a, b), (b, a)):

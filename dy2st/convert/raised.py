@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import reduce
 from types import CellType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from ..tensor.location import path_of, user_location
 from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
 from .frames import Frame, Side, value_before
+from .growing import grown
 from .lists import StagedList
 from .structure import build, node_type, split
 from .surroundings import refused_by
@@ -143,9 +145,9 @@ class Onlooker:
 
 @dataclass
 class Rest:
-    """The block of what follows a raise, and what is raised there."""
+    """The block of what follows where something may be raised, or one thing of several."""
 
-    raised: Raised
+    raised: Sequence[Raised]
     block: Block
     context: AbstractContextManager
     frame: Frame
@@ -269,32 +271,37 @@ class Attempts:
         while scope.rests:
             rest = scope.rests[-1]
             outcome = None if values is None else tracer.outcome(values, rest.frame)
+            growing = grown(rest.frame)
             rest.context.__exit__(None, None, None)
             scope.rests.pop()
-            if outcome is not None and outcome.grown:
+            # a handler gets a list of dynamic length as a value, but a dict by what its parts have become
+            if growing and (outcome is not None or (ended and any(isinstance(items, dict) for items, _ in growing))):
                 raise StructureError(
-                    "a list that is there before something in a try statement may raise changes its length behind that, in a loop or "
-                    "branch that depends on a tensor",
-                    location=rest.location, hint="make the list behind what may raise, or the loop before the try statement",
+                    "a list or dict that is there before something in a try statement may raise changes its length or keys behind that, "
+                    "in a loop or branch that depends on a tensor",
+                    location=rest.location, hint="make it behind what may raise, or move the loop or branch to before the try statement",
                 )  # fmt: skip
-            flag = rest.raised.flag
-            sides = [Side(None, []), Side(outcome, ended)]
+            flag = any_of(rest.raised)
+            sides = [Side(), Side(outcome, ended)]
             merged = merge(tracer, flag, (tracer.sub_block(), rest.block), sides, [""] * len(values or ()), rest.location,
-                           rest.outside, raised=[rest.raised])  # fmt: skip
+                           rest.outside, raised=rest.raised)  # fmt: skip
             values = None if merged is None else tuple(merged)
-            ended = [rest.raised, *ended]
+            ended = [*rest.raised, *ended]
         return values, ended
 
     # ---- what is raised ----
-    def open(self, raised: Raised) -> None:
-        """What follows is traced into a block that runs unless this is raised."""
+    def open(self, *raised: Raised) -> None:
+        """What follows is traced into a block that runs unless one of these is raised."""
+        if not raised:
+            return
         tracer = self.tracer
         scope = self._scopes[-1] if self._scopes else None
         around = None if scope is None else scope.rests[-1].frame if scope.rests else scope.frame
         if scope is None or around is not (tracer.frames[-1] if tracer.frames else None):
             raise refused("in this place (in a function of the Program, say)", user_location())
-        self._save(scope, raised)
-        self.opened += 1
+        for r in raised:
+            self._save(scope, r)
+        self.opened += len(raised)
         tracer.watch_locals()
         block = tracer.sub_block()
         context = tracer.frame(block)
@@ -398,6 +405,11 @@ def scalar(flag: Any) -> Any:
     if not isinstance(flag, Tensor):
         return dispatch.constant(np.asarray(flag))
     return renamed(flag if flag.ndim == 0 else ops.op("reshape2", X=flag, shape=[]))
+
+
+def any_of(raised: Sequence[Raised]) -> Tensor:
+    """Whether one of these is raised."""
+    return reduce(lambda a, b: ops.op("logical_or", X=a, Y=b), [scalar(r.flag) for r in raised])
 
 
 def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Exception]]:

@@ -145,5 +145,4 @@ def end_by_raising(loop: Loop, found: Raises) -> None:
     for raised, (i, n) in zip(found.raised, found.positions(), strict=True):
         raised.flag = held[i]
         raised.hold([x.value if isinstance(x, _Same) else x for x in held[i + 1 : i + 1 + n]])
-    for raised in found.raised:
-        tries.open(raised)
+    tries.open(*found.raised)

@@ -11,7 +11,7 @@ from ..transpiler import ConversionError, locate
 from .cells import OrderCell
 from .growing import current
 from .if_stmt import State, if_stmt
-from .raised import Attempt, Raised
+from .raised import Attempt, Raised, any_of
 from .raising import refusal
 from .tracer import TooLongError, Tracer, current_tracer
 from .undefined import quiet
@@ -20,6 +20,8 @@ from .undefined import quiet
 _OF_TRACING = (
     CompileError, ConversionError, GradientError, LeakError, ModeError, StagedValueError, StructureError, TooLongError, VerifyError,
 )  # fmt: skip
+
+COPIES = 32  # of what may be raised in a `finally`, at most, in the copies of it for what may be raised before
 
 Kinds = Sequence[Callable[[], Any]]
 
@@ -53,15 +55,7 @@ def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], N
         handled()
         return
 
-    def leave(error: BaseException) -> None:
-        try:
-            final()
-        except Exception:
-            if not is_of_tracing(error):  # else of what the body would have set, say: what cannot be traced is what there is to tell
-                raise
-        raise error
-
-    _Try(tracer, handled, leave, final, Attempt((), shows, get_state, frame, line), set_state, names, ()).run()
+    _Finally(tracer, handled, final, Attempt((), shows, get_state, frame, line), set_state, names).run()
 
 
 def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, orelse: Callable[[], None] | None,
@@ -88,7 +82,7 @@ def is_of_tracing(error: BaseException) -> bool:
 
 
 class _Try:
-    """One `try` with handlers, or with a `finally` as the handler of everything, while a function is traced."""
+    """One `try` with handlers while a function is traced."""
 
     def __init__(self, tracer: Tracer, body: Callable[[], None], handle: Callable[[BaseException], None] | None,
                  orelse: Callable[[], None] | None, attempt: Attempt, set_state: Callable[[tuple], None], names: tuple[str, ...],
@@ -125,19 +119,86 @@ class _Try:
             if self.orelse is not None:
                 self.orelse()
             return
-        first, *others = raised
-        if values is None and not others:
-            self._catch(first)
+        if values is not None or len(raised) > 1:
+            self.tracer.note("try", "staged: only the run knows whether its body raises")
+        if values is None:
+            self._catch_all(raised)
+        else:
+            self._if(any_of(raised), lambda: self._catch_all(raised), self.orelse or _nothing)
+
+    def _catch_all(self, raised: list[Raised]) -> None:
+        self._for_the_one(raised, self._catch)
+
+    def _for_the_one(self, raised: list[Raised], then: Callable[[Raised], None]) -> None:
+        """Does something with that one of these which is raised. The branches halve them: in a chain, what the last one raises again would
+        pass through as many branches as there are."""
+        if len(raised) == 1:
+            then(raised[0])
             return
-        self.tracer.note("try", "staged: only the run knows whether its body raises")
-        if_stmt(first.flag, lambda: self._catch(first), lambda: self._follow(others, values), self.get_state, self.set_state,
-                self.names, self.dead)  # fmt: skip
+        half = len(raised) // 2
+        self._if(any_of(raised[:half]), lambda: self._for_the_one(raised[:half], then), lambda: self._for_the_one(raised[half:], then))
+
+    def _if(self, test: Any, body: Callable[[], None], orelse: Callable[[], None]) -> None:
+        if_stmt(test, body, orelse, self.get_state, self.set_state, self.names, self.dead)
 
     def _catch(self, raised: Raised) -> None:
         assert self.handle is not None
+        self._go_back(raised)
+        self.handle(raised.error)
+
+    def _go_back(self, raised: Raised) -> None:
+        """All is what it was where this was raised."""
         tracer = self.tracer
         for cell, value in sorted(raised.cells.values(), key=lambda found: isinstance(found[0], OrderCell)):
             tracer.put(cell, value)
         self.set_state(current(tracer, raised.state))
         tracer.alternatives.settle()
-        self.handle(raised.error)
+
+
+class _Finally(_Try):
+    """A `try` with a `finally`: a handler of everything, and an `else`.
+
+    Each thing that may be raised has a copy of it, which knows what the variables are on this way. But a copy may raise things of its own,
+    for which a `finally` around has copies again. So where copies would raise too many, there is one, behind the place where all ways
+    to it meet: it does the same whatever is raised.
+    """
+
+    def __init__(self, tracer: Tracer, body: Callable[[], None], final: Callable[[], None], attempt: Attempt,
+                 set_state: Callable[[tuple], None], names: tuple[str, ...]):  # fmt: skip
+        super().__init__(tracer, body, self._leave, self._final, attempt, set_state, names, ())
+        self._user = final
+        self._opens: int | None = None  # how much one copy may raise
+
+    def _final(self) -> None:
+        before = self.tracer.tries.opened
+        try:
+            self._user()
+        finally:
+            self._opens = self.tracer.tries.opened - before
+
+    def _leave(self, error: BaseException) -> None:
+        try:
+            self._final()
+        except Exception:
+            if not is_of_tracing(error):  # else of what the body would have set, say: what cannot be traced is what there is to tell
+                raise
+        raise error
+
+    def _catch_all(self, raised: list[Raised]) -> None:
+        if self._opens is None and len(raised) > 1:  # what it may raise the first copy shows
+            first, *others = raised
+            self._if(first.flag, lambda: self._catch(first), lambda: self._catch_all(others))
+        elif len(raised) == 1 or len(raised) * (self._opens or 0) <= COPIES:
+            super()._catch_all(raised)
+        else:
+            self._for_the_one(raised, self._go_back)
+            self._final()
+            self._for_the_one(raised, _raise)
+
+
+def _raise(raised: Raised) -> None:
+    raise raised.error
+
+
+def _nothing() -> None:
+    pass

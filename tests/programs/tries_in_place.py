@@ -126,6 +126,22 @@ def list_grown_on_a_path_that_raises(x, n):
     return found
 
 
+def dict_with_a_key_on_a_path_that_raises(x, n):
+    table, last = {"a": x}, 0
+    try:
+        if x.sum() > 0:
+            if x[0] > n - 1:
+                table["b"] = x * 2
+            if x[0] > n:
+                raise Stop
+            raise KeyError("no")
+    except Stop:
+        last = 1
+    except KeyError:
+        last = 2
+    return "b" in table, table.get("b", x), last
+
+
 def loop_that_only_an_index_ends(x, n):
     i, total = n, x[0] * 0
     try:
@@ -338,6 +354,7 @@ CASES = [
     (entries_of_a_dict, _CALLS, 1),
     (made_between_two_raises, _CALLS, 1),
     (list_grown_on_a_path_that_raises, _CALLS, 1),
+    (dict_with_a_key_on_a_path_that_raises, _CALLS, 1),
     (held_in_slots, [(P, 0), (P, 3)], 1),
     (loop_that_only_an_index_ends, [(P, 0), (P, 2), ([4.0, 1.0], 1)], 1),
     (modified_between_two_raises, [(P, 3), (P, 2), ([-1.0], 3)], 1),

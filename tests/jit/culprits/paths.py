@@ -296,13 +296,25 @@ def caught_without_a_test(x, n):
 def caught_behind_a_growing_list(x, n):
     items = []
     try:
-        if x.sum() < 0:  # error: a list that is there before something in a try statement may raise changes its length
+        if x.sum() < 0:  # error: a list or dict that is there before something in a try statement may raise changes its length
             raise ValueError("negative")
         for i in range(n):
             items.append(x * i)
     except ValueError:
         items.append(x)
     return items[0]
+
+
+def caught_behind_a_growing_dict(x, n):
+    table = {"a": x}
+    try:
+        if x.sum() < 0:  # error: a list or dict that is there before something in a try statement may raise changes its length or keys
+            raise ValueError("negative")
+        if x[0] > n:
+            table["b"] = x * 2
+        raise ValueError("any")
+    except ValueError:
+        return table.get("b", x)
 
 
 def raised_list(x, n):
