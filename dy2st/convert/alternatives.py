@@ -106,7 +106,9 @@ class _Reachable:
         if contents not in tracer.root:
             return key in self._by_variables or (tracer.was_before(contents) and key in self._read_outside)
         # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
-        return not self._between_statements or key in self._by_variables or key in self._from_outside
+        if not self._between_statements or key in self._by_variables or key in self._from_outside:
+            return True
+        return key in self._read_outside  # a global that is only read: none of the containers that are watched holds it
 
 
 class Alternatives:

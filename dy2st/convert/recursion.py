@@ -139,6 +139,7 @@ class StagedFunction:
         signature: what is known of it.
         outer: what it changes outside of it.
         values, state: what the body gets, instances of the two parts of its params.
+        made, param_leaves: what these are made of, and what they have at the varying leaves.
         skips_loops: whether a loop with a call inside is taken as one that does not run, as long as nothing is known of the results:
             if there is no other path to an end.
         called_at: where the last call inside it is.
@@ -159,6 +160,7 @@ class StagedFunction:
     skips_loops: bool = False
     called_at: Location | None = None
     values: Any = None
+    made: list[Any] = field(default_factory=list)
     param_leaves: list[Any] = field(default_factory=list)
     inner: list[tuple[tuple[Arguments, Sequence[Any]], Any]] = field(default_factory=list)
     tried: list[tuple[Location | None, list[Attempt]]] = field(default_factory=list)
@@ -282,8 +284,9 @@ class StagedFunction:
         self.function.block = block
         if s.param_needs is None:
             s.param_needs = list(map(tracer.needs.of, extract(s.params, self._given())))
-        needs = iter(s.param_needs)
-        taken = instantiate(s.params, lambda leaf: self._param(block, leaf, next(needs)))
+        self.made = [self._param(block, leaf, need) for leaf, need in zip(variables(s.params), s.param_needs, strict=True)]
+        with tracer.inside(block):  # which class of number a param is, its code says
+            taken = instantiate(s.params, self._take())
         self.values, self.state = taken
         self.param_leaves = list(extract(s.params, taken))
         given = [(x, x._value) for x in self.param_leaves if isinstance(x, (Tensor, StagedList))]
@@ -344,6 +347,11 @@ class StagedFunction:
         for location, attempts in self.tried:
             if any(attempt.takes(kind) for attempt in attempts for kind in kinds if issubclass(kind, Exception)):
                 raise refused(f"in a call of {self.original.__name__!r} inside itself", location)
+
+    def _take(self) -> Callable[[Var], Any]:
+        """What stands at the varying leaves of the params when the body begins."""
+        made = iter(self.made)
+        return lambda _: next(made)
 
     def _param(self, block: Block, leaf: Var, need: Need | None) -> Any:
         t = leaf.type
@@ -452,8 +460,7 @@ class StagedFunction:
             if changed := {id(cell.target) for cell in self.entered.changed()}:
                 if not changed <= _containers(arguments):
                     raise self._unstaged("an argument")
-                begun = iter(self.param_leaves)
-                values, state = instantiate(s.params, lambda _: next(begun))  # as they were when the body began
+                values, state = instantiate(s.params, self._take())  # as they were when the body began
             with tracer.facts.elsewhere():  # what has a value here may have none in another call
                 first = self.fitter.fit(first_of(s.params), values, arguments, "arguments")
                 params = pair(first, self.outer.fit(state_of(s.params), state, held))

@@ -314,6 +314,35 @@ def raises(x, n):
     return x * count
 
 
+def number_of_two_classes_or_a_tensor(x, n):
+    def go(k, x, d):
+        if d <= 0:
+            return x * k
+        if x.sum() > 2:
+            k = 3
+        elif x.sum() > 1:
+            k = 2.5
+        else:
+            k = x[1]
+        return go(k, x * 2, d - 1)
+
+    return go(x[0], x, n)
+
+
+def list_of_tensors_and_numbers_in_an_argument(x, n):
+    box = {"items": [x[0]], "last": x[1]}
+
+    def go(box, x, d):
+        if d <= 0:
+            return x * len(box["items"])
+        box["last"] = x.sum()
+        if x.sum() > 2:
+            box["items"].append(3)
+        return go(box, x * 2, d - 1)
+
+    return go(box, x, n) * box["last"], len(box["items"])
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -323,6 +352,6 @@ CASES = [
         in_order, nonlocals, exchanged, attributes, attribute_set_first, key_of_some_runs, list_as_argument, dict_as_argument,
         stack_of_operands, records, list_of_the_result, entries_set, in_place, without_gradients, under_other_names, by_two_functions,
         in_a_loop, called_twice, flag, none_or_not,
-        containers_of_each_call, text, raises,
+        containers_of_each_call, text, raises, number_of_two_classes_or_a_tensor, list_of_tensors_and_numbers_in_an_argument,
     )
 ]  # fmt: skip

@@ -58,12 +58,21 @@ def object_that_may_be_the_other(x, n):
 
 
 KEPT = {"one": {"a": 1.0}, "other": {"a": 2.0}, "long": [1.0, 2.0], "short": [], "rows": [{"a": 3.0}], "lists": [[1.0], [2.0]],
-        "pair": [{"a": 4.0}, {"a": 5.0}], "held": Held([3.0])}  # fmt: skip
+        "pair": [{"a": 4.0}, {"a": 5.0}], "held": Held([3.0]), "none": None}  # fmt: skip
 
 
 def dict_kept_twice(x):
     if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
         KEPT["one"] = KEPT["other"]
+    return x
+
+
+GLOBAL = [1]
+
+
+def list_of_a_global_kept_twice(x):
+    if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["none"] = GLOBAL
     return x
 
 
