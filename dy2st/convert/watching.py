@@ -213,8 +213,9 @@ class Watcher:
         return [*variable_values(), *(v for o in self.outer_variables.values() for v in o.values())]
 
     def readable(self) -> list[Any]:
-        """What the places outside hold now that the functions may read."""
-        return [value for place in self.reach.places.values() if not place.is_computed and (value := place.now()) is not MISSING]
+        """What the places outside hold now that the functions may read, and the defaults of their arguments."""
+        found = [value for place in self.reach.places.values() if not place.is_computed and (value := place.now()) is not MISSING]
+        return [*found, *(x for f in self.functions.values() for x in f.__defaults__ or ())]
 
     def held_outside(self) -> list[Any]:
         """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""

@@ -1,8 +1,11 @@
 """Which objects a call returns."""
 
-from dy2st import jit, to_tensor
+import pytest
 
-TABLE, OTHER = [1.0], [2.0]
+from dy2st import jit, to_tensor
+from dy2st.errors import StructureError
+
+TABLE, OTHER, KEPT = [1.0], [2.0], [None]
 
 
 def table(x):
@@ -23,3 +26,14 @@ def test_what_is_one_list_of_the_outside_or_another_is_returned_as_a_new_one():
         found = static(to_tensor([value]), OTHER)
         assert found == expected
         assert found is not expected  # docs/language.md
+
+
+def keeps(x, items=OTHER):
+    if x.sum() > 0:
+        KEPT[0] = items
+
+
+def test_a_default_that_is_kept_elsewhere_on_a_path_is_refused():
+    with pytest.raises(StructureError, match="kept elsewhere too"):
+        jit.to_static(keeps)(to_tensor([1.0]))
+    assert KEPT == [None]

@@ -76,6 +76,12 @@ def list_of_a_global_kept_twice(x):
     return x
 
 
+def list_of_a_lambda_kept_twice(x):
+    if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        KEPT["none"] = (lambda: GLOBAL)()
+    return x
+
+
 def list_kept_twice_by_an_exit(x):
     def found():
         if x.sum() > 0:  # noqa: SIM102
