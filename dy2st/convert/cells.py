@@ -14,7 +14,7 @@ from ..tensor.location import user_location
 from .attributes import MISSING, require_asked
 from .containers import copied, put
 from .maybe_attribute import MaybeAttribute, NoAttribute
-from .names import names_of
+from .names import codes_in, names_of
 from .undefined import Undefined, Unread
 
 
@@ -115,9 +115,9 @@ def assigned_outside(function: types.FunctionType, code: types.CodeType) -> Iter
 
 
 def read_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | types.CellType]]:
-    """The globals and the variables of functions around that a function names."""
+    """The globals and the variables of functions around that a function names, or one inside it."""
     yield from zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for name in function.__code__.co_names:
+    for name in dict.fromkeys(name for code in codes_in(function.__code__) for name in code.co_names):
         if name in function.__globals__:
             yield name, function.__globals__
 

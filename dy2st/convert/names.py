@@ -92,7 +92,7 @@ def names_of(code: types.CodeType) -> Names:
     looked: set[str] = set()
     handled: set[str] = set()
     items_looked: set[tuple[str, Any]] = set()
-    for part in _codes(code):
+    for part in codes_in(code):
         last: Any = None
         for i, second, third, fourth in _windows(part):
             if i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(second):
@@ -126,7 +126,7 @@ def names_of(code: types.CodeType) -> Names:
             formatting = formatting or i.opname.startswith("FORMAT_")
             last = i
     seen = variables | attributes
-    texts = {c for part in _codes(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
+    texts = {c for part in codes_in(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
     by_text = [(attributes, ("getattr", "hasattr")), (variables, ("globals",))]  # `getattr(x, "name")`, `globals()["name"]`
     for found in [found for found, functions in by_text if not variables.isdisjoint(functions)]:
         found |= texts
@@ -180,8 +180,9 @@ def _gets_item(i: dis.Instruction) -> bool:
     return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.argrepr == "[]")
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code itself, and that of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from codes_in(constant)

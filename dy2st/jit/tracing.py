@@ -265,7 +265,8 @@ class Trace:
         own = [f for f in tracer.functions.values() if not tracer.is_inner(f)]
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
         owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
-        held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values()), *tracer.readable()))
+        defaults = (x for f in own for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
+        held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values()), *defaults))
         # what has become a list of dynamic length had these entries, which it may have still
         entries = [v for items, _ in tracer.replaced.values() if type(items) is list and self._results.was_there(items) for v in items]
         containers, lists = _within([*held, *entries])
