@@ -122,6 +122,11 @@ def read_outside(function: types.FunctionType) -> Iterable[tuple[str, dict | typ
             yield name, function.__globals__
 
 
+def defaults_of(function: types.FunctionType) -> tuple[Any, ...]:
+    """The defaults of its arguments."""
+    return (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+
+
 class Cell:
     """A place. `key` identifies it; `name` is what errors call it."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
-from .cells import Cell, EntryCell, OrderCell, OuterVariable, read_outside
+from .cells import Cell, EntryCell, OrderCell, OuterVariable, defaults_of, read_outside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Growth
@@ -76,7 +76,7 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         return items
     name = what or next(iter(repr(k) for _, k, v in named_variables() if v is items), "a list")
     outside = [f for f in tracer.functions.values() if not tracer.is_inner(f)]
-    if any(v is items for f in outside for v in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
+    if any(v is items for f in outside for v in defaults_of(f)):
         raise StructureError(
             f"{name}, which is a default argument, changes its length or its keys in a loop or branch that depends on a tensor",
             location=user_location(2), hint="keep it in a variable or an attribute, and pass it",

@@ -17,6 +17,7 @@ from ..transpiler import is_generated
 from .cells import Cell
 from .layouts import Choice, Layout, Parts
 from .leaves import Const, Node, Pattern, Var, extract
+from .names import codes_in
 from .needs import Need
 from .options import OneOf
 from .patterns import Fitter, said
@@ -78,13 +79,9 @@ def _codes_in(body: Any) -> dict[int, CodeType]:
         return {}
     if is_own(body.__code__.co_filename):
         return {key: code for cell in body.__closure__ or () for key, code in _codes_in(cell.cell_contents).items()}
-    found: dict[int, CodeType] = {}
-    stack = [body.__code__] if is_generated(body.__code__.co_filename) else []
-    while stack:
-        inside = [c for c in stack.pop().co_consts if isinstance(c, CodeType)]
-        found.update((id(c), c) for c in inside)
-        stack += inside
-    return found
+    if not is_generated(body.__code__.co_filename):
+        return {}
+    return {id(code): code for code in codes_in(body.__code__) if code is not body.__code__}
 
 
 def kinds_of(values: Iterable[Any]) -> list[LeafType | type]:

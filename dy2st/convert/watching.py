@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from ..transpiler import is_generated
 from .aliases import is_inside
 from .attributes import MISSING
-from .cells import OuterVariable, assigned_outside, place_of
+from .cells import OuterVariable, assigned_outside, defaults_of, place_of
 from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
 from .conversions import conversion_of
@@ -215,7 +215,7 @@ class Watcher:
     def readable(self) -> list[Any]:
         """What the places outside hold now that the functions may read, and the defaults of their arguments."""
         found = [value for place in self.reach.places.values() if not place.is_computed and (value := place.now()) is not MISSING]
-        return [*found, *(x for f in self.functions.values() for x in f.__defaults__ or ())]
+        return [*found, *(x for f in self.functions.values() for x in defaults_of(f))]
 
     def held_outside(self) -> list[Any]:
         """What the containers of the outside hold now; and the objects that the functions have made, which may hold the same."""
@@ -301,8 +301,7 @@ class Watcher:
         self.functions[id(function)] = function
         if self.is_inner(function):
             # one inside a converted function: what it assigns there lives as long as the call, and so do its default arguments
-            defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-            found = [c for c in containers_of(*defaults, attributes=self.attributes) if id(c) not in self._containers]
+            found = [c for c in containers_of(*defaults_of(function), attributes=self.attributes) if id(c) not in self._containers]
             # what nobody has seen when the blocks began that are being traced is as new as they are
             self._add_inside([c for c in found if not self.was_before(c)], ())
             self._add_inside([c for c in found if id(c) not in self._containers])

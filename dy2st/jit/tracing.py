@@ -17,7 +17,7 @@ from ..convert.aliases import who
 from ..convert.apart import Kept
 from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function
-from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, place_of, read_outside
+from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
 from ..convert.containers import containers_of, held_by, lists_in
 from ..convert.growing import current, put_back
 from ..convert.layouts import holds_objects
@@ -265,7 +265,7 @@ class Trace:
         own = [f for f in tracer.functions.values() if not tracer.is_inner(f)]
         outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
         owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
-        defaults = (x for f in own for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
+        defaults = (x for f in own for x in defaults_of(f))
         held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values()), *defaults))
         # what has become a list of dynamic length had these entries, which it may have still
         entries = [v for items, _ in tracer.replaced.values() if type(items) is list and self._results.was_there(items) for v in items]
