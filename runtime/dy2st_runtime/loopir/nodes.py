@@ -5,6 +5,8 @@ A `Kernel` has tensor arguments and scalar arguments and a body of statements.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -193,11 +195,18 @@ class Kernel:
     scalars: list[ScalarArg] = field(default_factory=list)
     body: list[Any] = field(default_factory=list)
 
-    @property
+    @functools.cached_property
     def key(self) -> tuple[Any, ...]:
-        """What tells kernels apart that do not do the same, or not to arguments of the same kinds."""
+        """What tells kernels apart that do not do the same, or not to arguments of the same kinds. To be asked for when it is complete."""
         tensors = tuple((t.name, t.dtype, t.rank, t.written) for t in self.tensors)
         return self.label, tensors, tuple((s.name, s.dtype) for s in self.scalars), _key(self.body)
+
+    def bound(self, names: Mapping[str, str]) -> Kernel:
+        """The same kernel on other variables of the Program."""
+        tensors = [TensorArg(t.name, names[t.var], t.dtype, t.rank, t.written) for t in self.tensors]
+        made = Kernel(self.label, tensors, self.scalars, self.body)
+        vars(made)["key"] = self.key  # it knows nothing of these variables, and takes a walk over the body
+        return made
 
 
 _STATEMENTS = set(get_args(Stmt))

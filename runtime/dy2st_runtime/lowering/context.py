@@ -27,6 +27,10 @@ class Context:
         block: the block it stands in.
         maybe_absent: the variables that can be absent at run time.
         variables: every variable that the steps name.
+        noted: these in the order, and as often, as they were noted.
+        temps: the names of the temporary ones.
+        same: names → the variables whose descriptors they use.
+        shapes: the symbolic sizes of variables, where known.
         routines: whether the target has the routines of `loopir.nodes.RoutineCall`; winograd: and convolution may use those by transforms.
     """
 
@@ -37,10 +41,11 @@ class Context:
         self.block: Block
         self.maybe_absent: set[str] = set()
         self.variables: dict[str, Variable] = {}
+        self.noted: list[Variable] = []
+        self.temps: set[str] = set()
         self.same: dict[str, str] = {}
         self.shapes = shapes
         self._shaped: set[str] = set()
-        self._temps = 0
 
     def lower_block(self, block: Block) -> None:
         """Adds the steps of a block."""
@@ -49,12 +54,15 @@ class Context:
     # ---- variables ----
     def note(self, v: Variable) -> Variable:
         self.variables.setdefault(v.name, v)
+        self.noted.append(v)
         return v
 
-    def temp(self, dtype: str, rank: int, kind: str = "dense") -> Variable:
-        """A scratch variable of this op; the kernel that first writes it sets its shape."""
-        self._temps += 1
-        return self.note(Variable(self.block, f"{self.op.type}#t{self._temps}", dtype, (-1,) * rank, kind=kind))
+    def temp(self, dtype: str, rank: int, kind: str = "dense", of: str = "") -> Variable:
+        """A scratch variable of this op, or of that which a name of another one says; the kernel that first writes it sets its shape."""
+        stem = of.partition("#")[0] or self.op.type
+        v = Variable(self.block, f"{stem}#t{len(self.temps) + 1}", dtype, (-1,) * rank, kind=kind)
+        self.temps.add(v.name)
+        return self.note(v)
 
     def canonical(self, name: str) -> str:
         """The variable whose descriptor a name uses."""

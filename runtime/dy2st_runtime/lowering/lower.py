@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ..ir.absent import maybe_absent
 from ..ir.program import Block, Operator, Program, Variable
 from ..ir.visit import free_names
 from . import arrays
+from .alike import Pattern, numbered
 from .context import Context
 from .schedule import Guard, Routine, Schedule, Step
 
@@ -48,6 +50,10 @@ def lower(
 class _Lowering(Context):
     """The context with the walk over blocks, which knows all ops."""
 
+    def __init__(self, shapes: dict[str, tuple[Any, ...]], routines: bool, winograd: bool):
+        super().__init__(shapes, routines, winograd)
+        self._patterns: dict[Any, Pattern] = {}
+
     def lower_block(self, block: Block) -> None:
         """Adds the steps of a block."""
         for op in block.ops:
@@ -80,9 +86,20 @@ class _Lowering(Context):
         if record.host:
             self.host()
             return
+        like = numbered(self, op, block)
+        pattern = None if like is None else self._patterns.get(like.key)
+        if like is not None and pattern is not None and pattern.usable:
+            pattern.bind(self, like)
+            return
         ins = self._values(record.input_slots, op.inputs, block)
         outs = self._values(record.output_slots, op.outputs, block)
-        record.lower(self, *ins, *outs, **op.attrs)
+        noted, same, absent = len(self.noted), len(self.same), len(self.maybe_absent)
+        with self.into([]) as steps:
+            record.lower(self, *ins, *outs, **op.attrs)
+        self.steps += steps
+        if like is not None and pattern is None and absent == len(self.maybe_absent):
+            named = dict(islice(self.same.items(), same, None))  # no name is given a descriptor twice
+            self._patterns[like.key] = Pattern(like, steps, self.noted[noted:], named, self.temps)
 
     @staticmethod
     def _values(slots: Sequence[Any], names: dict[str, list[str]], block: Block) -> list[Any]:
