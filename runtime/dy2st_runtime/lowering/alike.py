@@ -2,7 +2,8 @@
 
 Two ops are alike if nothing that a lowering looks at tells them apart, but for the names of their variables: their types, attributes, those
 of the ops of a group, the types and symbolic sizes of the variables, and which of these are the same. What the first one became is kept as
-a `Pattern`, which is bound to the variables and ops of the others. Their kernels share one body, so these are rendered once, too.
+a `Pattern`, which is bound to the variables and ops of the others. Their kernels share one body, so what tells it from others
+(`Kernel.key`) is put together once, too.
 """
 
 from __future__ import annotations

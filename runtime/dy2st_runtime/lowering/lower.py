@@ -93,13 +93,11 @@ class _Lowering(Context):
             return
         ins = self._values(record.input_slots, op.inputs, block)
         outs = self._values(record.output_slots, op.outputs, block)
-        noted, same, absent = len(self.noted), len(self.same), len(self.maybe_absent)
-        with self.into([]) as steps:
-            record.lower(self, *ins, *outs, **op.attrs)
-        self.steps += steps
+        start, noted, same, absent = len(self.steps), len(self.noted), len(self.same), len(self.maybe_absent)
+        record.lower(self, *ins, *outs, **op.attrs)
         if like is not None and pattern is None and absent == len(self.maybe_absent):
             named = dict(islice(self.same.items(), same, None))  # no name is given a descriptor twice
-            self._patterns[like.key] = Pattern(like, steps, self.noted[noted:], named, self.temps)
+            self._patterns[like.key] = Pattern(like, self.steps[start:], self.noted[noted:], named, self.temps)
 
     @staticmethod
     def _values(slots: Sequence[Any], names: dict[str, list[str]], block: Block) -> list[Any]:
