@@ -49,6 +49,10 @@ from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
 from .raising import exception as exception
+from .spaces import space as space
+from .spaces import space_get as space_get
+from .spaces import space_item as space_item
+from .spaces import space_run as space_run
 from .texts import percent as percent
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer

@@ -22,7 +22,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .dicts import StagedDict
-from .foreign import is_foreign
+from .foreign import is_foreign_class
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .tensor_attributes import OF_TENSORS
@@ -120,7 +120,7 @@ def _computes_items(owner: Any) -> bool:
     if cls in (list, dict, tuple):
         return False
     homes = [next((c for c in cls.__mro__ if name in vars(c)), cls) for name in ("__getitem__", "__setitem__")]
-    return any(isinstance(vars(c).get(n), types.FunctionType) and not is_foreign(c.__module__)
+    return any(isinstance(vars(c).get(n), types.FunctionType) and not is_foreign_class(c)
                for c, n in zip(homes, ("__getitem__", "__setitem__"), strict=True))  # fmt: skip
 
 
@@ -175,6 +175,11 @@ def dict_of(owner: Any) -> dict | None:
 
 
 # ---- what an object itself keeps ----
+def may_change_class(cls: type) -> bool:
+    """Whether an object of a class can become one of another, by `x.__class__ = other`."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
 def held(owner: Any, name: str) -> Any:
     """What an object keeps under a name, or `MISSING`."""
     if isinstance(owner, type):
@@ -236,7 +241,7 @@ def require_asked(owner: Any, name: str) -> None:
     from .tracer import need_tracer
 
     cls = type(owner)
-    if not cls.__flags__ & _HEAP_TYPE or cls.__flags__ & _IMMUTABLE_TYPE:
+    if not may_change_class(cls):
         what = f"class {owner.__name__!r}" if isinstance(owner, type) else f"a {cls.__name__}"
         raise StructureError(
             f"{what} gets or loses the attribute {name!r} under a condition on tensors, so that only the run knows whether it has it",

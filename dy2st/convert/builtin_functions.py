@@ -57,6 +57,7 @@ from .readings import OF_THE_WORLD
 from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
 from .running import frames
+from .spaces import OF_NAMESPACES
 from .special import bound
 from .tracer import current_tracer, is_staged
 
@@ -399,7 +400,7 @@ BUILTINS: dict[Any, Callable] = {
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: _converted(deque, Deque),
 }  # fmt: skip
 FUNCTIONS: dict[Any, Callable] = {
-    **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD,
+    **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
     functools.reduce: reduce_, operators.item: item, operators.tolist: _tolist, manipulation.stack: _stack, manipulation.concat: _concat,
     manipulation.unbind: _unbind,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import sys
 import threading
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,12 +23,13 @@ from . import foreign
 from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, type_
 from .caches import cached
+from .cells import OuterVariable
 from .containers import is_container
 from .conversions import conversion_of
 from .dynamic import DynamicList
 from .facts import none_flag
 from .followed import require_followed
-from .foreign import is_foreign
+from .foreign import is_foreign, is_foreign_class
 from .iterators import advanced, next_, with_fresh
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -93,6 +95,8 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
         return functools.partial(_of_numpy, f)
     if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
         return functools.partial(_of_library, f)
+    if isinstance(f, (operator.attrgetter, operator.methodcaller)) and tracer is not None:
+        return functools.partial(_named, tracer, f)
     if isinstance(f, types.FunctionType):
         return _function(f, tracer)
     if isinstance(f, types.MethodType):
@@ -175,7 +179,7 @@ def is_ignored(f: Any) -> bool:
     if getattr(f, "_dy2st_not_to_static", False):
         return True
     module = getattr(f, "__module__", None) or ""
-    return module not in _CONVERTED and is_foreign(module)
+    return module not in _CONVERTED and (is_foreign_class(f) if isinstance(f, type) else is_foreign(module))
 
 
 def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
@@ -263,7 +267,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
     takes_all = any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
-    wants_numbers = isinstance(f, type) and is_foreign(f.__module__) and f.__module__.partition(".")[0] not in _OURS
+    wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
     found = functools.partial(_of_library, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
 
@@ -385,10 +389,25 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     return f(*args)
 
 
+def _named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner: Any, /) -> Any:
+    """What these do with an object: they have the names of attributes and methods in them."""
+    of, given = cast("tuple[Any, tuple]", f.__reduce__())
+    if isinstance(f, operator.attrgetter):
+        found = tuple(functools.reduce(functools.partial(_by_name, tracer, getattr), name.split("."), owner) for name in given)
+        return found if len(found) > 1 else found[0]
+    keywords = {}
+    if isinstance(of, functools.partial):
+        given, keywords = (*of.args, *given), of.keywords
+    name, *args = given
+    return call(_by_name(tracer, getattr, owner, name))(*args, **keywords)
+
+
 def _changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
     """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
     if len(args) > 1 and isinstance(args[1], str):
-        if isinstance(args[0], type) and not is_ignored(args[0]):
+        if isinstance(args[0], types.ModuleType):
+            tracer.watch_variable(OuterVariable(args[1], vars(args[0])))
+        elif isinstance(args[0], type) and not is_ignored(args[0]):
             tracer.watch_attribute(*args[:2])
         elif isinstance(args[0], (type, Tensor)):
             tracer.give_attribute(*args[:2])

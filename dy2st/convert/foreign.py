@@ -9,6 +9,8 @@ _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor"
 # whose objects are state, as those of a user's class are
 _STATEFUL = {*(f"dy2st.optimizer.{name}" for name in ("lr", "scheduler", "plateau", "optimizer", "optimizers")), "dy2st.metric"}
 
+_HEAP_TYPE = 1 << 9
+
 ignored_modules: set[str] = set()
 """What the user has told to leave as it is."""
 
@@ -24,6 +26,11 @@ def is_foreign(module: str | None) -> bool:
     if not module or module.startswith("dy2st.library."):  # which stands for what a user might write
         return False
     return _is_library(module) or any(module == m or module.startswith(m + ".") for m in ignored_modules)
+
+
+def is_foreign_class(cls: type) -> bool:
+    """Whether a class is of such a module. One that `exec` makes where there is no `__name__` says that it is of `builtins`."""
+    return is_foreign(cls.__module__) and not (cls.__module__ == "builtins" and cls.__flags__ & _HEAP_TYPE)
 
 
 def is_stateful(module: str | None) -> bool:

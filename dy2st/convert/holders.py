@@ -17,7 +17,7 @@ from typing import Any
 
 from ..transpiler import is_generated
 from .dicts import StagedDict
-from .foreign import is_foreign
+from .foreign import is_foreign, is_foreign_class
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .names import names_of
@@ -74,7 +74,7 @@ def is_of_a_call(cls: type) -> bool:
     """Whether a class is of the user's, and none that its module has: a function has made it."""
     known = _made_by_calls.get(cls)
     if known is None:
-        known = _made_by_calls[cls] = not is_foreign(cls.__module__) and not _is_in_its_module(cls)
+        known = _made_by_calls[cls] = not is_foreign_class(cls) and not _is_in_its_module(cls)
     return known
 
 

@@ -18,6 +18,7 @@ from .items import fits_array, get, is_unknown, store
 from .iterables import Lazy, Staged
 from .iterators import fresh
 from .options import OneOf, choose
+from .spaces import about_to_set
 from .tracer import current_tracer, is_staged, need_tracer
 
 
@@ -98,6 +99,7 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
     require_items_followed(a)
+    about_to_set(a, key)
     a = _list(a)
     if isinstance(key, slice) and isinstance(a, (list, DynamicList)) and (is_staged(value) or isinstance(value, (Staged, Lazy))):
         from .comprehensions import list_
@@ -122,6 +124,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
 def delitem(a: Any, key: Any) -> Any:
     """`del a[key]`; returns what `a` is then."""
     require_items_followed(a)
+    about_to_set(a, key)
     a = _list(a)
     if type(a) is list and a and (is_staged(key) or _staged_slice(key)):
         a = _promoted(a, [])

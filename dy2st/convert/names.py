@@ -33,6 +33,8 @@ _SWEEPING = {"vars", "dir", "__dict__", "asdict", "astuple", "attrgetter", "getm
 _TEXTS = {"str", "repr", "format", "print", "ascii"}
 # what changes attributes that it does not name
 _SETTING = {"setattr", "delattr", "__setattr__", "__delattr__"}
+# what leads to variables of modules
+_BY_KEY = {"globals", "vars", "__dict__", "__globals__", "f_globals", "modules", "import_module", "__import__", "exec", "eval", *_SETTING}
 # methods of what a class has for an attribute, as `Point.x.__set__`
 _OF_DESCRIPTORS = {"__set__", "__delete__"}
 # what finds out that an attribute is missing
@@ -54,8 +56,9 @@ class Names:
         handled: those that are read for more than an item too: what they stand for may be iterated over, or get other names.
         items_looked: names and constant keys (None for any other) of items that are read for more than appending to them.
         items: whether items of containers are changed.
+        sets_by_key: whether variables of modules may be set that have no name here.
         sweeping: whether attributes may be read that have no name here.
-        asking: whether it may count that an attribute is missing.
+        asking: whether it may count that an attribute is missing; `asked`: the names of those, as far as they can be seen.
         comparing, formatting: whether values may be compared; made a text.
     """
 
@@ -71,8 +74,10 @@ class Names:
     handled: frozenset[str]
     items_looked: frozenset[tuple[str, Any]]
     items: bool
+    sets_by_key: bool
     sweeping: bool
     asking: bool
+    asked: frozenset[str]
     comparing: bool
     formatting: bool
 
@@ -138,12 +143,14 @@ def names_of(code: types.CodeType) -> Names:
         items = True
     if not attributes.isdisjoint(_OF_DESCRIPTORS):
         changed |= attributes
+    asking = not variables.isdisjoint(_ASKING)
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(given),
         frozenset(given_first), frozenset(rebound), frozenset(modules),
         frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),
+        not seen.isdisjoint(_BY_KEY),
         sweeping or not seen.isdisjoint(_SWEEPING),
-        not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
+        asking, frozenset(attributes if asking else ()), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,12 @@ ORDER = object()
 CONTENTS = object()
 # a function's code and defaults
 CODE = object()
+# the class of an object, and the dict of its attributes, which may be set as a whole; the holder is `referred(x)`
+CLASS = object()
+ATTRIBUTES = object()
+# the names of what a class has; those of special methods among them
+NAMES = object()
+SPECIAL = object()
 
 
 class AttributeVariable(OuterVariable):
@@ -71,14 +78,14 @@ class Inside:
 
 class Place:
     """Where a value is read: `holder[entry]`; the contents of a cell; the length or all contents of a container; the
-    code of a function.
+    code of a function; the class of an object, or the dict of its attributes; the names in a class.
 
     `item`: it is an item of a container, whose entries are no names in code. `is_computed`: what is read is made at each reading.
     """
 
     def __init__(self, holder: Any, entry: Any, name: str, item: bool = False):
         self.holder, self.entry, self.name, self.item = holder, entry, name, item
-        self.is_computed = any(entry is x for x in (LENGTH, ORDER, CONTENTS, CODE))
+        self.is_computed = any(entry is x for x in (LENGTH, ORDER, CONTENTS, CODE, CLASS, ATTRIBUTES, NAMES, SPECIAL))
         # the value that is there now, or MISSING; called at each call of a static function
         self.now: Callable[[], Any] = _reader(holder, entry)
 
@@ -92,6 +99,12 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
         return functools.partial(copied, holder)
     if entry is CODE:
         return functools.partial(operator.attrgetter("__code__", "__defaults__", "__kwdefaults__"), holder)
+    if entry is CLASS:
+        return functools.partial(_class_of, holder)
+    if entry is ATTRIBUTES:
+        return functools.partial(_attributes_of, holder)
+    if entry is NAMES or entry is SPECIAL:
+        return _NamesOf(holder, entry is SPECIAL)
     if isinstance(holder, types.CellType):
         return functools.partial(contents_of, holder)
     if isinstance(holder, (list, deque)):
@@ -105,6 +118,37 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
 
 def _keys(holder: dict | Inside) -> tuple:
     return tuple(holder.contents() if isinstance(holder, Inside) else holder)
+
+
+def referred(x: Any) -> Any:
+    """An object as the holder of its class, which does not keep it alive; itself, if it cannot be referred to so."""
+    return x if type(x).__weakrefoffset__ == 0 else weakref.ref(x)
+
+
+def _class_of(holder: Any) -> type:
+    return type(holder() if isinstance(holder, weakref.ref) else holder)
+
+
+def _attributes_of(holder: Any) -> dict | None:
+    return dict_of(holder() if isinstance(holder, weakref.ref) else holder)
+
+
+class _NamesOf:
+    """Asks for the names in a class, or for those of special methods only: the same tuple as long as they are the same."""
+
+    def __init__(self, cls: type, only_special: bool):
+        self._cls, self._only_special = cls, only_special
+        self._all: tuple[str, ...] = ()
+        self._found: tuple[str, ...] = ()
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def __call__(self) -> tuple[str, ...]:
+        names = vars(self._cls)
+        if len(names) != len(self._all) or not all(map(operator.is_, names, self._all)):
+            self._all = tuple(names)
+            found = tuple(n for n in self._all if n.startswith("__")) if self._only_special else self._all
+            self._found = self._known.setdefault(found, found)
+        return self._found
 
 
 def _of_list(items: list | deque, i: int) -> Any:

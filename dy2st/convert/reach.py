@@ -9,8 +9,10 @@ they cannot name is never looked at.
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import types
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Collection, Container
 from typing import Any
@@ -19,15 +21,15 @@ import numpy as np
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
-from .attributes import MISSING, defined, dict_of
+from .attributes import MISSING, defined, dict_of, may_change_class
 from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, OF_THE_LIBRARY, is_container
 from .conversions import conversion_of, has_attributes
 from .dynamic import DynamicList
-from .foreign import is_foreign, is_stateful
+from .foreign import is_foreign, is_foreign_class, is_stateful
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
-from .places import CODE, CONTENTS, LENGTH, ORDER, AttributeVariable, Inside, Place
+from .places import ATTRIBUTES, CLASS, CODE, CONTENTS, LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place, referred
 from .shown import shown
 from .tensor_attributes import OF_TENSORS
 
@@ -77,17 +79,21 @@ class Reach:
         names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `given`: those of them that a class may get so.
         items: whether it changes items of containers.
+        sets_by_key: whether it may set variables of modules by a key.
         stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks.
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
     Args:
         replaced: places in which a call puts another object, so that its identity says nothing.
         changed: the ids of containers that a call changes: wherever they are, the next call has to find them again.
+        unconverted: whether some of the functions run as they are, so that nobody sees which attributes these ask for.
         before: what there is before the functions run, by id; None as long as they do not run.
     """
 
-    def __init__(self, replaced: Collection[tuple] = (), before: Container[int] | None = None, changed: Container[int] = ()) -> None:
+    def __init__(self, replaced: Collection[tuple] = (), before: Container[int] | None = None, changed: Container[int] = (),
+                 unconverted: bool = False) -> None:  # fmt: skip
         self.before = before
+        self._unconverted = unconverted
         self._changed = changed
         self.inside: dict[int, Inside] = {}
         self._replaced = replaced
@@ -100,7 +106,7 @@ class Reach:
         self.read: set[str] = set()
         self.changed: set[str] = set()
         self.given: set[str] = set()
-        self.items = False
+        self.items = self.sets_by_key = False
         self.names: set[str] = set()
         self._assigned: set[str] = set()
         self._seen: set[Any] = set()
@@ -109,6 +115,7 @@ class Reach:
         self._own_names: set[str] = set()
         self._own_looked: set[str] = set()
         self._sweeping = self._asking = self._comparing = self._formatting = False
+        self._asked: set[str] = set()
         self._pending: list[tuple[Any, str]] = []
         self._handled: set[str] = set()
         self._items_seen: set[tuple[str, Any]] = set()
@@ -148,6 +155,15 @@ class Reach:
             self.read.add(name)
             self._attributes(owner, {name}, asking=True)
             self._settle()
+
+    def look(self, namespace: dict, key: str | None = None) -> None:
+        """Adds a variable of a module that is read by a key; with none, all of them."""
+        if key is None:
+            self._place(namespace, LENGTH, "the number of the variables of a module")
+        for name in list(namespace) if key is None else [key]:
+            self.read.add(name)
+            self._place(namespace, name, f"variable {name!r} of module {namespace.get('__name__')}")
+        self._settle()
 
     def sweep(self, owner: Any) -> None:
         """Adds all attributes of an object, which were read without their names."""
@@ -272,6 +288,8 @@ class Reach:
             self.changed |= texts
             self.given |= texts
             self.items = True
+        if (behind := _behind(value)) is not None:
+            self._meet(behind, f"what {name} refers to")
         if isinstance(value, BaseException):
             self._meet(value.args, f"the arguments of a {type(value).__name__}")
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
@@ -284,6 +302,11 @@ class Reach:
                 self.given |= names_of(value.__func__.__code__).given_first  # its first parameter is no object of the class
         elif not isinstance(value, (type, types.FunctionType)):
             self._special_methods(type(value))
+            is_there = id(value) not in self._nameless or self.before is None or id(value) in self.before  # at the next call, too
+            if is_there and id(value) not in self.inside and may_change_class(type(value)) and not _foreign(type(value)):
+                self._place(referred(value), CLASS, f"the class of {name}")
+                if not _is_own(type(value)) and dict_of(value) is not None:
+                    self._place(referred(value), ATTRIBUTES, f"the attributes of {name}")
         cls = self._class(type(value))
         self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
         if not cls.foreign or isinstance(value, (type, Tensor)) or has_attributes(dict_of(value)):
@@ -335,7 +358,10 @@ class Reach:
         self.changed |= names.changed
         self.given |= names.given if is_in_class(f.__qualname__) else names.given | names.given_first
         self.items |= names.items
-        if names.sweeping > self._sweeping or names.asking > self._asking:
+        self.sets_by_key |= names.sets_by_key
+        asked = names.asked - self._asked if self._unconverted else set()
+        self._asked |= asked
+        if asked or names.sweeping > self._sweeping or names.asking > self._asking:
             self._looked = set()  # what was looked for by name has to be looked for once more
         if names.comparing > self._comparing or names.formatting > self._formatting:
             self._comparing, self._formatting = self._comparing or names.comparing, self._formatting or names.formatting
@@ -372,6 +398,7 @@ class Reach:
             names = names | attributes.keys()
             if not isinstance(x, types.FunctionType):
                 self._place(self.inside.get(id(x), attributes), LENGTH, f"number of the attributes of {kind}")
+                self._names_in(type(x))
         if attributes is not None and id(attributes) not in self.dicts:
             if isinstance(x, types.FunctionType):
                 conversion_of(x)
@@ -388,7 +415,7 @@ class Reach:
             of_class = self._names_of(type(x))
             names = {n for n in names if n in of_class or (attributes is not None and n in attributes)}
         for name in names:
-            found = self._of_class(type(x), name, asking) if looks_in_class else MISSING
+            found = self._of_class(type(x), name, asking or name in self._asked) if looks_in_class else MISSING
             if isinstance(found, types.MemberDescriptorType):
                 self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
             elif attributes is not None and (
@@ -405,6 +432,12 @@ class Reach:
         if found is None:
             found = self._class_names[cls] = frozenset().union(*map(vars, cls.__mro__))
         return found
+
+    def _names_in(self, cls: type) -> None:
+        """All that a class has counts, as it was asked for without its names."""
+        for c in cls.__mro__:
+            if not (_foreign(c) or _is_own(c)):
+                self._place(c, NAMES, f"the attributes of class {c.__name__}")
 
     def is_foreign_class(self, cls: type) -> bool:
         """Whether it is one of those whose code runs as it is."""
@@ -425,7 +458,7 @@ class Reach:
             if is_stateful(c.__module__):
                 if name in vars(c):
                     self._meet(vars(c)[name], name, named=True)
-            elif not is_foreign(c.__module__) or name in vars(c):
+            elif not is_foreign_class(c) or name in vars(c):
                 self._place(AttributeVariable(name, c), name, f"attribute {name!r} of class {c.__name__}")
             if name in vars(c):
                 break
@@ -438,6 +471,7 @@ class Reach:
         for c in cls.__mro__:
             if _foreign(c) or _is_own(c):
                 continue
+            self._place(c, SPECIAL, f"the special methods of class {c.__name__}")
             for name, f in list(vars(c).items()):
                 if not (name.startswith("__") and isinstance(f, types.FunctionType)) or name in NEVER:
                     continue
@@ -454,6 +488,17 @@ class Reach:
 def _has_attributes(x: Any) -> bool:
     """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
     return isinstance(x, Tensor) and not vars(x).keys() <= OF_TENSORS
+
+
+def _behind(x: Any) -> Any:
+    """What a value refers to that does not hold it: a weak reference or proxy, a view."""
+    if isinstance(x, weakref.ref):
+        return x()
+    if type(x) in weakref.ProxyTypes:
+        return x.__repr__.__self__  # a proxy has no other way to the object itself
+    if isinstance(x, types.MappingProxyType):
+        return gc.get_referents(x)[0]
+    return x.obj if isinstance(x, memoryview) else None
 
 
 def _is_object(x: Any) -> bool:
@@ -474,4 +519,4 @@ def _foreign(x: Any) -> bool:
         return is_foreign(x.__name__)
     if isinstance(x, types.FunctionType):
         return is_foreign(x.__module__) and "_dy2st_function" not in vars(x)
-    return isinstance(x, type) and is_foreign(x.__module__) and not hasattr(x, "sublayers")
+    return isinstance(x, type) and is_foreign_class(x) and not hasattr(x, "sublayers")

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .attributes import deleting, reading, setting
-from .foreign import is_foreign
+from .foreign import is_foreign_class
 from .reach import NEVER
 
 # what is about the object as such, and what this package itself would run on its way
@@ -91,7 +91,7 @@ class SpecialMethods:
         for c in (*cls.__mro__, *inspect.getmro(type(cls))):
             if c not in self._classes:
                 self._classes.add(c)
-                if not is_foreign(c.__module__):
+                if not is_foreign_class(c):
                     self._keys += _replaced.enter(c)
 
     def ask(self, cls: type) -> None:

@@ -88,6 +88,7 @@ class Tracer(Watcher, ProgramRecorder):
         onward: the iterators from which loops take items now that only some runs take, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
         swept: the objects of the outside of which all attributes are read.
+        spaces: the namespaces that are read by keys.
         values: the tensors that got a variable as their value when they were modified in place, by its name.
         limit: the number of ops beyond which tracing fails: with TooLongError if it is less than `config.TRACE_LIMIT`.
         activations: the calls of functions that are being traced, from the outside in.
@@ -125,6 +126,7 @@ class Tracer(Watcher, ProgramRecorder):
         from .alternatives import Alternatives
         from .entries import Entries
         from .sharing import Sharing
+        from .spaces import Spaces
         from .state_made import StateMade
         from .training import Gradients
 
@@ -144,6 +146,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.asked: list[tuple[Any, str]] = []
         self.given: list[Any] = []
         self.swept: list[Any] = []
+        self.spaces = Spaces()
         self.is_piece = self.records_gradients = False
         self.may_record = True
         self.detached: dict[int, tuple[Any, Any, Any]] = {}

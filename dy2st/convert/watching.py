@@ -194,6 +194,14 @@ class Watcher:
         self.reach.before = self.before
         self._owners_before = [*self.attributes.values()]
 
+    def meet_outside(self, *values: Any) -> None:
+        """Values are found outside that nobody has known of: they were there before the function ran, unless it has made them."""
+        known = len(self.reach.objects)
+        self.watch_reached(*(x for x in values if type(x) not in LEAVES))
+        new = [x for x in islice(self.reach.objects.values(), known, None) if id(x) not in self.made and id(x) not in self._containers]
+        self.before = {**self.before, **{id(x): x for x in new}}
+        self.reach.before = self.before
+
     def is_inner(self, function: types.FunctionType) -> bool:
         """Whether a function is made by what is traced, and so ends with the call. One that an earlier trace has left behind is converted
         too, but one of the outside."""

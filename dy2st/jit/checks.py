@@ -10,33 +10,36 @@ from __future__ import annotations
 import functools
 import operator
 import types
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..convert.attributes import MISSING
-from ..convert.places import CODE, LENGTH, ORDER, Place
+from ..convert.places import ATTRIBUTES, CLASS, CODE, LENGTH, ORDER, Place
 
 Check = Callable[[], bool]
 
 _LENGTHS = "len({}) == {}"
 _KEYS = "len({}) == {} and all(map(is_, {}, {}))"
 _CODES = "{}.__code__ is {} and {}.__defaults__ is {} and {}.__kwdefaults__ is {}"
+_CLASSES = "type({}()) is {}"
+_ATTRIBUTES = "own({}(), '__dict__') is {}"
 _CELLS = "{}.cell_contents is {}"
 _AT_MOST = 40
 """Tests or places in one expression: the compiler of Python needs a stack for it."""
 
-_GLOBALS = {"__builtins__": {"len": len, "all": all, "map": map, "is_": operator.is_}}
+_GLOBALS = {"__builtins__": {"len": len, "all": all, "map": map, "type": type, "own": object.__getattribute__, "is_": operator.is_}}
 
-NOT_THERE = (LookupError, ValueError)
-"""What is raised where a place has no value any more: by an entry, an empty cell."""
+NOT_THERE = (LookupError, ValueError, AttributeError)
+"""What is raised where a place has no value any more: by an entry, an empty cell, an object that is gone."""
 
 
 def checks(places: Iterable[tuple[Place, Any]]) -> list[Check]:
     """Functions that tell whether the same objects are in the places as the values given; they may raise one of `NOT_THERE` instead.
 
     For the length of a container the value is the number, for the order of a dict the keys, for the code of a function its code, defaults
-    and keyword defaults. A place as the value stands for what is there.
+    and keyword defaults, for an object its class, for a class its names. A place as the value stands for what is there.
 
     >>> d = {"a": 1}
     >>> (check,) = checks([(Place(d, "a", "a"), 1), (Place(d, "b", "b"), MISSING)])
@@ -65,6 +68,10 @@ def checks(places: Iterable[tuple[Place, Any]]) -> list[Check]:
         elif entry is CODE:
             code, defaults, keywords = value
             others.setdefault(_CODES, []).append((_CODES, (holder, code, holder, defaults, holder, keywords)))
+        elif entry is CLASS and isinstance(holder, weakref.ref):
+            others.setdefault(_CLASSES, []).append((_CLASSES, (holder, value)))
+        elif entry is ATTRIBUTES and isinstance(holder, weakref.ref) and value is not None:
+            others.setdefault(_ATTRIBUTES, []).append((_ATTRIBUTES, (holder, value)))
         elif isinstance(holder, types.CellType) and value is not MISSING:
             others.setdefault(_CELLS, []).append((_CELLS, (holder, value)))
         else:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from dy2st_runtime.executor import has_versions, versions, versions_of
 
+from ..convert.attributes import may_change_class
 from ..convert.cells import OuterVariable
-from ..convert.places import LENGTH, ORDER, AttributeVariable, Inside, Place
+from ..convert.places import LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place
 from ..tensor import Tensor
 from .captures import View
 from .guards import Guard, Guards, Kind
@@ -30,13 +31,12 @@ in it is quicker than finding out each time that it has changed."""
 FEW = 40
 """The guards of so many dicts at most are checked one by one; of more all guards are, some at a time."""
 
-_HEAP_TYPE = 1 << 9
-"""The flag of classes to which and from which `x.__class__ = cls` can change an object."""
-
 
 def dict_of(place: Place) -> dict | None:
     """The dict without whose change nothing else can be in a place; None if there is no such dict."""
     holder, entry = place.holder, place.entry
+    if entry is NAMES or entry is SPECIAL:
+        return versions.namespace(holder)
     if isinstance(holder, AttributeVariable):
         return versions.namespace(holder.holder) if isinstance(holder.holder, type) else None
     if isinstance(holder, OuterVariable):
@@ -51,7 +51,7 @@ def dict_of(place: Place) -> dict | None:
 
 def is_fixed(guard: Guard) -> bool:
     """Whether a guard that asks for the class of an object holds as long as that object is there."""
-    return isinstance(guard.value, Kind) and not guard.value.cls.__flags__ & _HEAP_TYPE
+    return isinstance(guard.value, Kind) and not may_change_class(guard.value.cls)
 
 
 class _Dict:

@@ -16,7 +16,7 @@ from ..convert.activations import Kind
 from ..convert.aliases import who
 from ..convert.apart import Kept
 from ..convert.attributes import MISSING, held
-from ..convert.calls import call, convert_function
+from ..convert.calls import call, convert_function, why_unconverted
 from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
 from ..convert.containers import containers_of, held_by, lists_in
 from ..convert.growing import current, put_back
@@ -30,6 +30,7 @@ from ..convert.printed import printing_later
 from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
+from ..convert.spaces import set_unseen
 from ..convert.structure import flatten, split, unflatten
 from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.tracer import Tracer
@@ -157,6 +158,7 @@ class Trace:
             number.holder[number.entry] = t
         tracer.watch_reached(raw)
         tracer.begin()
+        tracer.spaces.begin(tracer.reach)
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         grad = dispatch.is_grad_enabled()
         with dispatch.recording(tracer), printing_later():
@@ -184,6 +186,10 @@ class Trace:
                     t._value = array
                 put_back(tracer)
                 tracer.root.restore()
+                counted = (place_of(n.holder, n.entry) for n in self.numbers)
+                changed = tracer.spaces.put_back([*tracer.outer_variables, *counted]) if tracer.reach.sets_by_key else None
+        if changed is not None:
+            raise set_unseen(changed).at(place_of_result(raw))
         return recipe, effects
 
     def _known_twice(self, name: str) -> StructureError | None:
@@ -263,7 +269,7 @@ class Trace:
         if not tracer.alternatives and not tracer.aliases.merged_lists and not tracer.sharing:
             return
         own = [f for f in tracer.functions.values() if not tracer.is_inner(f)]
-        outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f))]
+        outside = [*tracer.outer_variables.values(), *(OuterVariable(*v) for f in own for v in read_outside(f)), *tracer.spaces.variables()]
         owners = [x for x in tracer.owners.values() if id(x) not in tracer.made]
         defaults = (x for f in own for x in defaults_of(f))
         held = current(tracer, (*self.arguments.values(), *owners, *(v for o in outside for v in o.values()), *defaults))
@@ -289,10 +295,12 @@ class Trace:
     def _read(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[Captured], Guards]:
         """The recipe, with places for what is found outside; where the tensors of the outside are; and what must stay as it is."""
         tracer = self.tracer
-        reach = Reach(replaced(effects), tracer.before, {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)})
+        unconverted = any(why_unconverted(f.__code__) for f in tracer.functions.values())
+        reach = Reach(replaced(effects), tracer.before, {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}, unconverted)
         owners = [type(x) if id(x) in tracer.made else x for x in tracer.owners.values()]
         reach.add(*tracer.functions.values(), *owners, *self._objects())
         reach.add(*tracer.given)
+        tracer.spaces.reach_into(reach)
         for owner, name in tracer.asked:
             reach.ask(owner, name)
         for owner in tracer.swept:

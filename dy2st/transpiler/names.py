@@ -49,8 +49,13 @@ class Namer:
         return self._shared[base]
 
 
+NAMESPACES = ("__dict__", "__globals__", "f_globals", "modules")
+"""Attributes that are namespaces, or lead to them."""
+_ATTRIBUTES = frozenset({"__class__", *NAMESPACES})
+
+
 def identifiers(tree: gast.AST) -> Iterable[str]:
-    """Every identifier that occurs as a variable, function or class name, or in a declaration."""
+    """Every identifier that occurs as a variable, function or class name, or in a declaration; of attributes those that passes look for."""
     for node in gast.walk(tree):
         if isinstance(node, gast.Name):
             yield node.id
@@ -58,7 +63,7 @@ def identifiers(tree: gast.AST) -> Iterable[str]:
             yield node.name
         elif isinstance(node, (gast.Global, gast.Nonlocal)):
             yield from node.names
-        elif isinstance(node, gast.Attribute) and node.attr == "__class__":
+        elif isinstance(node, gast.Attribute) and node.attr in _ATTRIBUTES:
             yield node.attr
         elif isinstance(node, gast.alias):
             yield (node.asname or node.name).partition(".")[0]

@@ -23,6 +23,7 @@ from dy2st.transpiler.passes.if_stmt import IfStmt
 from dy2st.transpiler.passes.list_mutation import ListMutation
 from dy2st.transpiler.passes.logical import Logical
 from dy2st.transpiler.passes.match_stmt import MatchStmt
+from dy2st.transpiler.passes.namespaces import Namespaces
 from dy2st.transpiler.passes.raise_stmt import RaiseStmt
 from dy2st.transpiler.passes.subscript_assign import SubscriptAssign
 from dy2st.transpiler.passes.subscript_read import SubscriptRead
@@ -75,6 +76,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     WithStmt,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
     RaiseStmt,
+    Namespaces,
     ClassRead,
     SubscriptRead,
     Comprehensions,

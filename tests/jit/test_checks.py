@@ -1,11 +1,12 @@
 """Reading many places by few functions finds what reading each of them does."""
 
+import gc
 from collections import OrderedDict, UserDict
 
 import pytest
 
 from dy2st.convert.attributes import MISSING
-from dy2st.convert.places import CODE, LENGTH, Place
+from dy2st.convert.places import ATTRIBUTES, CLASS, CODE, LENGTH, NAMES, SPECIAL, Place, referred
 from dy2st.jit.checks import NOT_THERE, checks, reads
 from dy2st.jit.guards import Guard, Guards
 
@@ -26,6 +27,49 @@ class Loud(dict):
         raise AssertionError("the entry itself is what counts")
 
 
+class One:
+    pass
+
+
+class Two:
+    pass
+
+
+class Slotted:
+    __slots__ = ("k",)
+
+
+class SlottedToo:
+    __slots__ = ("k",)
+
+
+def _become(x, cls):
+    x.__class__ = cls
+
+
+def _give(x, attributes):
+    x.__dict__ = attributes
+
+
+def test_names_that_are_not_special_do_not_count_among_the_special_ones():
+    place = Place(Two, SPECIAL, "special methods")
+    before = place.now()
+    Two.more = 1
+    try:
+        assert place.now() is before
+    finally:
+        del Two.more
+
+
+def test_the_class_of_an_object_does_not_keep_it():
+    x = One()
+    place = Place(referred(x), CLASS, "class")
+    assert place.now() is One
+    del x
+    gc.collect()
+    assert place.now() is type(None)
+
+
 def changes():
     """(place, the value there, what changes it, what brings the value back)"""
     object_ = object()
@@ -43,6 +87,16 @@ def changes():
     cell = cell_of(object_)
     yield Place(cell, None, "c"), object_, lambda: setattr(cell, "cell_contents", 1), lambda: setattr(cell, "cell_contents", object_)
     yield Place(cell, None, "c"), object_, lambda: delattr(cell, "cell_contents"), lambda: setattr(cell, "cell_contents", object_)
+
+    for cls, other in ((One, Two), (Slotted, SlottedToo)):
+        x = cls()
+        yield Place(referred(x), CLASS, "class"), cls, lambda x=x, c=other: _become(x, c), lambda x=x, c=cls: _become(x, c)
+    x, attributes = One(), {"k": 1}
+    own = vars(x)
+    yield Place(referred(x), ATTRIBUTES, "attributes"), own, lambda: _give(x, attributes), lambda: _give(x, own)
+    names, special = Place(One, NAMES, "names"), Place(Two, SPECIAL, "special methods")
+    yield names, names.now(), lambda: setattr(One, "new", 1), lambda: delattr(One, "new")
+    yield special, special.now(), lambda: setattr(Two, "__len__", len), lambda: delattr(Two, "__len__")
 
     def function(x=object_, *, y=object_):
         return x

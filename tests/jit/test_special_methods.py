@@ -146,3 +146,86 @@ def test_methods_of_a_metaclass():
     for sign, times in ((1, 1), (-1, 1), (1, 2)):
         result = static(Tensor([1.0]) * sign).item()
         assert (result, TIMES, [v.item() for v in MADE]) == (3.0 if sign > 0 else -1.0, times, [1.0] * times)
+
+
+class Bare:
+    """A class that gets its special methods between calls."""
+
+
+class Other:
+    def __len__(self):
+        return 3
+
+
+COMES = {
+    "__bool__": (lambda x, it: x if it else x * 3, lambda self: False),
+    "__len__": (lambda x, it: x if it else x * 3, lambda self: 0),
+    "__eq__": (lambda x, it: x if it == 1 else x * 3, lambda self, other: True),
+    "__call__": (lambda x, it: it(x) if callable(it) else x, lambda self, x: x * 7),
+    "__getattr__": (lambda x, it: x * getattr(it, "factor", 1.0), lambda self, name: 9.0),
+    "__getattribute__": (lambda x, it: x * getattr(it, "factor", 1.0), lambda self, name: 5.0),
+}
+
+
+@pytest.mark.parametrize("name", COMES)
+@pytest.mark.parametrize("where", ["argument", "closure", "attribute"])
+def test_a_special_method_that_comes_between_calls(name, where, monkeypatch):
+    use, method = COMES[name]
+    it, box = Bare(), Other()
+    box.it = it
+    functions = {"argument": lambda x, it: use(x, it), "closure": lambda x, _: use(x, it), "attribute": lambda x, _: use(x, box.it)}
+    f, x = functions[where], tensor(1.0, 2.0)
+    static = jit.to_static(f)
+    before = static(x, it).numpy()
+    np.testing.assert_array_equal(before, f(x, it).numpy())
+    monkeypatch.setattr(Bare, name, method, raising=False)
+    found = static(x, it).numpy()
+    np.testing.assert_array_equal(found, f(x, it).numpy())
+    assert not np.array_equal(before, found)
+
+
+@pytest.mark.parametrize("where", ["argument", "closure", "attribute", "item", "self"])
+def test_an_object_that_gets_another_class_between_calls(where):
+    class One:
+        def act(self, x):
+            return x + 1
+
+        def twice(self, x):
+            return self.act(self.act(x))
+
+    class Two(One):
+        def act(self, x):
+            return x * 5
+
+    it, box, items = One(), Other(), []
+    box.it = it
+    items.append(it)
+    functions = {"argument": lambda x, it: it.act(x), "closure": lambda x, _: it.act(x), "attribute": lambda x, _: box.it.act(x),
+                 "item": lambda x, _: items[0].act(x), "self": lambda x, it: it.twice(x)}  # fmt: skip
+    f, x = functions[where], tensor(1.0, 2.0)
+    static = jit.to_static(f)
+    for cls in (One, Two, One):
+        it.__class__ = cls
+        np.testing.assert_array_equal(static(x, it).numpy(), f(x, it).numpy())
+    assert len(static.concrete_programs) <= 3
+
+
+@pytest.mark.parametrize("where", ["argument", "closure", "attribute", "item"])
+def test_an_object_that_gets_other_attributes_as_a_whole(where):
+    class One:
+        def __init__(self, k):
+            self.k = k
+
+    it, box, items = One(2.0), Other(), []
+    box.it = it
+    items.append(it)
+    functions = {"argument": lambda x, it: x * it.k, "closure": lambda x, _: x * it.k, "attribute": lambda x, _: x * box.it.k,
+                 "item": lambda x, _: x * items[0].k}  # fmt: skip
+    f, x = functions[where], tensor(1.0, 2.0)
+    static = jit.to_static(f)
+    first = vars(it)
+    for attributes in (first, {"k": 5.0}, first):
+        it.__dict__ = attributes
+        np.testing.assert_array_equal(static(x, it).numpy(), f(x, it).numpy())
+        it.k += 1
+        np.testing.assert_array_equal(static(x, it).numpy(), f(x, it).numpy())

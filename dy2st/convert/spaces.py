@@ -1,0 +1,207 @@
+"""Variables of modules, and what classes have, by a key: `globals()[name]`, `vars(module)["x"]`, `sys.modules[name].x`.
+
+No code contains such a name, or none that is known to be one. So converted code tells which key it reads or sets; where it does more with
+such a namespace than that, all that is in it counts. What code sets that runs as it is nobody sees: that is found when the trace is over,
+and is an error, as a call of the compiled program would not set it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StagedValueError
+from ..tensor.location import user_location
+from .attributes import MISSING
+from .cells import OuterVariable
+from .foreign import is_foreign, is_foreign_class
+from .items import getitem
+from .names import names_of
+from .tracer import current_tracer
+
+if TYPE_CHECKING:
+    from .reach import Reach
+    from .tracer import Tracer
+
+
+class Spaces:
+    """The namespaces that a trace has to do with.
+
+    Attributes:
+        keys: what is read by a key, by namespace and key: both.
+        whole: the namespaces that are read as a whole, by id.
+        modules: those that were looked up by their names.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[tuple[int, str], tuple[dict, str]] = {}
+        self.whole: dict[int, dict] = {}
+        self.modules: list[types.ModuleType] = []
+        self._before: dict[int, tuple[dict, dict]] = {}
+
+    def begin(self, reach: Reach) -> None:
+        """The function is about to run: what is in the modules of all that it can reach."""
+        for found in (*(f.__globals__ for f in reach.functions.values()), *map(vars, _modules_in(reach.objects.values()))):
+            self.note(found)
+
+    def note(self, namespace: dict) -> None:
+        """What is in a namespace before anything is changed there."""
+        if id(namespace) not in self._before:
+            self._before[id(namespace)] = namespace, namespace.copy()
+
+    def reach_into(self, reach: Reach) -> None:
+        """What is read so may be read by the functions."""
+        reach.add(*self.modules)
+        for namespace, key in self.keys.values():
+            reach.look(namespace, key)
+        for namespace in self.whole.values():
+            reach.look(namespace)
+
+    def variables(self) -> Iterator[OuterVariable]:
+        """The variables that are read so."""
+        yield from (OuterVariable(key, namespace) for namespace, key in self.keys.values())
+        yield from (OuterVariable(key, namespace) for namespace in self.whole.values() for key in namespace)
+
+    def put_back(self, watched: Iterable[tuple]) -> str | None:
+        """Takes back what was changed other than by the name of a variable, which is one of `watched`; says which one it was."""
+        known, found = set(watched), None
+        for namespace, before in self._before.values():
+            if len(namespace) == len(before) and all(namespace.get(k, MISSING) is v for k, v in before.items()):
+                continue
+            for key in [k for k in {**namespace, **before} if namespace.get(k, MISSING) is not before.get(k, MISSING)]:
+                if key == "__warningregistry__" or (id(namespace), key) in known:
+                    continue
+                found = f"variable {key!r} of module {before.get('__name__')}"
+                if key in before:
+                    namespace[key] = before[key]
+                else:
+                    del namespace[key]
+        return found
+
+
+def _modules_in(values: Iterable[Any]) -> Iterator[types.ModuleType]:
+    return (x for x in values if isinstance(x, types.ModuleType))
+
+
+def _namespace(found: Any) -> dict | None:
+    """The dict with the variables of a module, or with what a class has; None if it is anything else."""
+    if isinstance(found, types.MappingProxyType):
+        (behind,) = gc.get_referents(found)
+        return behind if isinstance(behind, dict) else None
+    return found if type(found) is dict and ("__builtins__" in found or "__spec__" in found) else None
+
+
+def meet_module(tracer: Tracer, module: Any) -> None:
+    """A module is looked up by its name."""
+    if isinstance(module, types.ModuleType) and not is_foreign(module.__name__):
+        tracer.spaces.note(vars(module))
+        tracer.spaces.modules.append(module)
+        tracer.meet_outside(module)
+
+
+def space(found: Any, *keys: str) -> Any:
+    """A namespace, of which these keys are read; with none, all that is in it. Anything else is given back as it is."""
+    tracer = current_tracer()
+    if tracer is None:
+        return found
+    if found is sys.modules:
+        for name in keys or tuple(found):
+            meet_module(tracer, found.get(name))
+    elif (namespace := _namespace(found)) is not None:
+        tracer.spaces.note(namespace)
+        for key in keys:
+            tracer.spaces.keys[id(namespace), key] = namespace, key
+            tracer.reach.look(namespace, key)
+        if not keys:
+            tracer.spaces.whole[id(namespace)] = namespace
+            tracer.reach.look(namespace)
+        tracer.meet_outside(*(namespace.get(key) for key in keys or namespace))
+    return found
+
+
+def about_to_set(found: Any, key: Any) -> None:
+    """A variable of a module is set or deleted by its key."""
+    tracer = current_tracer()
+    if tracer is not None and type(key) is str and type(found) is dict and (namespace := _namespace(found)) is not None:
+        space(found, key)
+        tracer.watch_variable(OuterVariable(key, namespace))
+
+
+def space_item(found: Any, key: Any) -> Any:
+    """`found[key]`."""
+    return getitem(space(found, *_names(key)), key)
+
+
+def space_get(found: Any, key: Any, *default: Any) -> Any:
+    """`found.get(key, default)`."""
+    from .calls import call
+
+    return call(space(found, *_names(key)).get)(key, *default)
+
+
+def space_run(f: Any, code: Any, found: Any) -> Any:
+    """`eval(code, found)`, or `exec`: of what is in a namespace only that counts which the code names."""
+    from .calls import call
+
+    if f in (eval, exec) and current_tracer() is not None and isinstance(code, (str, types.CodeType)):
+        compiled = compile(code, "<string>", f.__name__) if isinstance(code, str) else code
+        names = names_of(compiled)
+        named = sorted((names.globals | names.attributes) & found.keys())
+        return f(compiled, space(found, *named) if named else found)
+    return call(f)(code, space(found))
+
+
+def _names(key: Any) -> tuple[str, ...]:
+    return (key,) if type(key) is str else ()
+
+
+def _looked_up(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function that finds a module."""
+    found, tracer = f(*args, **kwargs), current_tracer()
+    if tracer is not None:
+        meet_module(tracer, found)
+    return found
+
+
+def _listed(f: Any, owner: Any = MISSING, /, *args: Any, **kwargs: Any) -> Any:
+    """A function that looks at all that a module, a class or an object has."""
+    if owner is MISSING:
+        return f()
+    if isinstance(owner, types.ModuleType):
+        space(vars(owner))
+    else:
+        for cls in (owner if isinstance(owner, type) else type(owner)).__mro__:
+            if not is_foreign_class(cls):
+                space(vars(cls))
+    return f(owner, *args, **kwargs)
+
+
+def _found(f: Any, owner: Any, name: str, /, *default: Any) -> Any:
+    """`inspect.getattr_static`."""
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.ask(owner, name)
+    return f(owner, name, *default)
+
+
+OF_NAMESPACES: dict[Any, Any] = {
+    **{f: partial(_looked_up, f) for f in (importlib.import_module, __import__, inspect.getmodule)},
+    **{f: partial(_listed, f) for f in (dir, inspect.getmembers)},
+    inspect.getattr_static: partial(_found, inspect.getattr_static),
+}
+"""What is called in the place of functions that find modules, and what is in them and in classes."""
+
+
+def set_unseen(what: str) -> StagedValueError:
+    """The error of a variable that is set so that a call of the compiled program would not set it."""
+    return StagedValueError(
+        f"the {what} is set, or deleted, by a key or in code that runs as it is, which would be done once, while tracing, "
+        "and not at each call", location=user_location(),
+        hint="declare it global and assign it by its name, set the attribute of the module, or do it outside of the static function",
+    )  # fmt: skip
