@@ -29,7 +29,20 @@ from .dynamic import DynamicList
 from .foreign import is_foreign, is_foreign_class, is_stateful
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
-from .places import ATTRIBUTES, CLASS, CODE, CONTENTS, LENGTH, NAMES, ORDER, SPECIAL, AttributeVariable, Inside, Place, referred
+from .places import (
+    ATTRIBUTES,
+    CLASS,
+    CODE,
+    CONTENTS,
+    LENGTH,
+    NAMES,
+    ORDER,
+    SPECIAL,
+    AttributeVariable,
+    Inside,
+    Place,
+    referred,
+)
 from .shown import shown
 from .tensor_attributes import OF_TENSORS
 
@@ -510,7 +523,7 @@ def _is_object(x: Any) -> bool:
 
 def _is_own(cls: type) -> bool:
     """Whether a class is one of this package."""
-    return cls.__module__.partition(".")[0] == "dy2st"
+    return str(cls.__module__).partition(".")[0] == "dy2st"
 
 
 def _foreign(x: Any) -> bool:

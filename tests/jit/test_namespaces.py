@@ -134,7 +134,7 @@ READ = {
     "eval": (lambda x: x * eval("SCA" + "LE", globals()), set_scale),
     "eval_of_vars": (lambda x: x * eval(NAMES[0], vars(MODULE)), set_scale),
     "modules": (lambda x: x * sys.modules[NAME].SCALE, set_scale),
-    "modules_in_turn": (lambda x: x * [m for n, m in sys.modules.items() if n == NAME][0].SCALE, set_scale),
+    "modules_in_turn": (lambda x: x * next(m for n, m in sys.modules.items() if n == NAME).SCALE, set_scale),
     "import_module": (lambda x: x * importlib.import_module(NAME).SCALE, set_scale),
     "getmodule": (lambda x: x * inspect.getmodule(DOUBLE).SCALE, set_scale),
     "dir_of_a_module": (lambda x: x * len([n for n in dir(MODULE) if n == "EXTRA"]), add_variable),
@@ -209,7 +209,10 @@ def appended(x):
     return x * len(TABLE)
 
 
-@pytest.mark.parametrize("f", [counted, counted_on_a_path, updated, set_by_name, of_a_module_looked_up, of_a_proxy, of_a_reference, appended])
+CHANGING = [counted, counted_on_a_path, updated, set_by_name, of_a_module_looked_up, of_a_proxy, of_a_reference, appended]
+
+
+@pytest.mark.parametrize("f", CHANGING)
 def test_what_is_changed_in_another_way_than_by_its_name(f):
     assert called(jit.to_static(f), lambda: None) == called(f, lambda: None)
 
@@ -254,7 +257,7 @@ def test_to_set_one_variable_is_no_reason_to_trace_again_when_another_one_change
     for value in (1.0, 2.0):
         vars(MODULE)["EXTRA"] = value
         static(paddle.ones([2]))
-        assert SCALE == 2.0 + value
+        assert 2.0 + value == SCALE
     assert len(static.concrete_programs) <= 2  # SCALE itself becomes an input with the second one
 
 
