@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..errors import StructureError
+from ..library.queues import Deque
+from ..tensor.location import user_location
 from .containers import LEAVES
 from .iterables import Lazy, Staged
 from .running import held_by_generator
@@ -35,6 +39,52 @@ class Opened(Iterator):
         return next(self.iterator)
 
 
+class Walk(Iterator):
+    """What iterates over a deque that a function has made; like Python's it looks whether that has changed.
+
+    Args:
+        items: the iterator over its entries as they are now; a loop of the Program has its own.
+
+    Attributes:
+        is_second: it is asked for its next item behind another iterator, which may have none: where it is not asked it does not look.
+        in_loop: the loop that takes items of it looks.
+    """
+
+    def __init__(self, of: Deque, items: Iterator[Any]):
+        self.of, self.items, self.changes = of, items, of._changes
+        self.is_second = self.in_loop = False
+
+    def require_same(self) -> None:
+        """
+        Raises:
+            StructureError: the deque has changed since, or may have.
+        """
+        if self.of._changes is not self.changes:
+            raise StructureError(
+                "a deque is changed, or may be, while something iterates over it, where Python raises a RuntimeError",
+                location=user_location(), hint="iterate over a copy of it: for i, x in enumerate(list(d))",
+            )  # fmt: skip
+
+    def __next__(self) -> Any:
+        if not self.in_loop:
+            self.require_same()
+        return next(self.items)
+
+    def __copy__(self) -> Walk:
+        return Walk(self.of, copy.copy(self.items))
+
+
+def beside(iterators: Sequence[Any]) -> None:
+    """Items are taken from the first of these, and then from the others."""
+    for walk in (w for x in iterators[1:] for w in walks(x)):
+        walk.is_second = True
+
+
+def walks(x: Any) -> list[Walk]:
+    """Those from which an iterable takes its items."""
+    return [w for w in (x.lists if isinstance(x, Staged) else behind(x)) if type(w) is Walk]
+
+
 def is_iterator(x: Any) -> bool:
     """Whether a value has a position that `next` advances, and which no attribute tells."""
     if isinstance(x, Staged):
@@ -58,6 +108,8 @@ def behind(x: Any) -> list[Any]:
 def _taken_from(x: Any) -> list[Any]:
     if isinstance(x, Opened):
         return [x.iterator]
+    if isinstance(x, Walk):
+        return [x.items]
     if isinstance(x, Lazy):
         return x.sources()
     if isinstance(x, types.GeneratorType):
@@ -73,13 +125,13 @@ def _taken_from(x: Any) -> list[Any]:
 
 def runs_code(x: Any) -> bool:
     """Whether functions of the user's may run where an iterator is advanced."""
-    return any(not isinstance(v, (*_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in behind(x))
+    return any(not isinstance(v, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in behind(x))
 
 
 def lists_behind(x: Any) -> list[list]:
     """The lists of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
     if type(x) is list:
         return [x]
-    if not isinstance(x, (*_OF_LISTS, *_OF_ITERATORS)):
+    if not isinstance(x, (Walk, *_OF_LISTS, *_OF_ITERATORS)):
         return []
     return [v for part in behind(x) if type(part) in _OF_LISTS for v in gc.get_referents(part) if type(v) is list]

@@ -26,6 +26,7 @@ from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
 from . import copying
+from .behind import beside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
@@ -45,7 +46,7 @@ from .iterables import (
     staged_reversed,
     staged_zip,
 )
-from .iterators import advanced, fresh, iter_, next_, used_up
+from .iterators import advanced, fresh, iter_, next_, used_up, walked
 from .lists import stackable
 from .logical import compare, in_, not_, python_bool
 from .math_functions import MATH
@@ -173,6 +174,7 @@ def enumerate_(x: Iterable, start: Any = 0) -> Any:
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
     values = [fresh(x) for x in xs]
+    beside(values)
     overs = [staged(x) for x in values]  # which uses up a generator
     if all(over is None for over in overs):
         return zip(*values, strict=strict)
@@ -186,6 +188,8 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
 
 
 def reversed_(x: Any) -> Any:
+    if type(x) is Deque:
+        return walked(x, reversed(x))
     over = None if isinstance(x, Lazy) else staged(x)
     return reversed(x) if over is None else staged_reversed(over)
 
@@ -196,6 +200,7 @@ def map_(f: Callable, *xs: Any) -> Any:
     if len(xs) == 1 and isinstance(xs[0], Lazy):
         return generator(xs[0], call(f))
     xs = tuple(map(fresh, xs))
+    beside(xs)
     overs = [staged(x) for x in xs]
     if all(over is None for over in overs):
         return map(call(f), *xs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from .behind import lists_behind
+from .behind import Walk, lists_behind, walks
 from .calls import call
 from .containers import differ
 from .generators import Generator
@@ -63,8 +63,21 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
         iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
         iterable = fresh(iterable)  # which may be one too
     over = staged(iterable)
-    if over is not None:
-        _staged_for(need_tracer("a for loop"), over, body, extra_test, get_state, set_state, names)
+    around = partial(_run, tracer, iterable if over is None else over, called=called)
+    looked = [] if tracer is None else [w for w in walks(iterable if over is None else over) if not w.is_second]
+    if not looked:
+        around(body, extra_test, get_state, set_state, names)
+        return
+    for walk in looked:
+        walk.in_loop = True
+    _looking(around, body, partial(_look_at, looked), extra_test, get_state, set_state, names)
+
+
+def _run(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
+         set_state: Callable[[tuple], None], names: tuple[str, ...], called: str) -> None:  # fmt: skip
+    """A loop over what is `Staged`, or over what Python iterates over."""
+    if isinstance(iterable, Staged):
+        _staged_for(need_tracer("a for loop"), iterable, body, extra_test, get_state, set_state, names)
         return
     if tracer is not None:
         tracer.note("for", f"unrolled while tracing: it runs over a Python {called or type(iterable).__name__}")
@@ -115,18 +128,24 @@ def _over_dict(tracer: Tracer, d: dict, item: Callable[[Any], Any], body: Callab
     def visit(key: Any) -> None:
         body(item(key))
 
-    _looking(keys, visit, look, extra_test, get_state, set_state, names, "dict")
+    _looking(partial(for_stmt, keys, called="dict"), visit, look, extra_test, get_state, set_state, names)
 
 
 def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     """Over the entries; like Python's, it looks whether it has changed where the next one is asked for, or whether there is one."""
-    _looking(xs._entries, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names, "deque")
+    around = partial(for_stmt, xs._entries, called="deque")
+    _looking(around, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
 
 
-def _looking(items: Any, body: Callable[[Any], None], look: Callable[[], None], extra_test: Callable[[], Any] | None, get_state: State,
-             set_state: Callable[[tuple], None], names: tuple[str, ...], called: str) -> None:  # fmt: skip
-    """A loop that looks at something where it asks for the next item, or whether there is one."""
+def _look_at(looked: Sequence[Walk]) -> None:
+    for walk in looked:
+        call(walk.of.require_unchanged)(walk.changes)
+
+
+def _looking(around: Callable[..., None], body: Callable[[Any], None], look: Callable[[], None], extra_test: Callable[[], Any] | None,
+             get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """A loop, `around` a body, that looks at something where it asks for the next item, or whether there is one."""
 
     def looking(item: Any) -> None:
         if extra_test is None:
@@ -136,7 +155,7 @@ def _looking(items: Any, body: Callable[[Any], None], look: Callable[[], None], 
             look()
             body(item)
 
-    for_stmt(items, looking, extra_test, get_state, set_state, names, called)
+    around(looking, extra_test, get_state, set_state, names)
     if extra_test is not None:
         if_stmt(extra_test(), look, _nothing, get_state, set_state, names)
 
@@ -210,7 +229,7 @@ def _nothing() -> None:
 def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     tracer.note("for", f"staged: {over.what} has a length that only the run knows")
-    index, before = [_weak_int(0)], [(items, list(items)) for items in over.lists]
+    index, before = [_weak_int(0)], [(items, list(items)) for items in over.lists if type(items) is not Walk]
     length = over.length if isinstance(over.length, Tensor) else _weak_int(over.length)
 
     def test() -> Any:
@@ -234,6 +253,9 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
     Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names)).stage()
     for items, entries in before:
         _require_same(tracer, items, entries)
+    for walk in walks(over):
+        if not walk.in_loop:
+            walk.require_same()
 
 
 def _weak_int(value: int) -> Tensor:

@@ -33,11 +33,11 @@ class Staged:
         item: an index, a tensor or an int → the item.
         what: names it in errors.
         once: it stands for an iterator, which has no items left when it was looped over.
-        lists: those of Python whose entries it gives as they are now: what becomes of them meanwhile it does not see.
+        lists: those of Python whose entries it gives as they are now: what becomes of them meanwhile it does not see; and `Walk`s.
         live: the number of items at the moment, if that may change while a loop runs.
     """
 
-    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, lists: Sequence[list] = (),
+    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, lists: Sequence[Any] = (),
                  live: Callable[[], Any] | None = None):  # fmt: skip
         self.length, self.item, self.what, self.once, self.lists, self.live = length, item, what, once, lists, live
 
@@ -186,7 +186,9 @@ _LIST_ITERATOR = type(iter([1]))
 
 def is_seen_through(x: Any) -> bool:
     """Whether what is in an iterable of Python's can be looked at without using it up."""
-    return isinstance(x, (range, list, tuple)) or type(x) is _LIST_ITERATOR
+    from .behind import Walk
+
+    return isinstance(x, (range, list, tuple)) or type(x) in (_LIST_ITERATOR, Walk)
 
 
 def ahead(x: Iterable) -> Iterable:

@@ -11,8 +11,9 @@ from dy2st_runtime.ir.visit import all_ops
 
 from ..errors import StagedValueError
 from ..library.iteration import next_or
+from ..library.queues import Deque
 from ..tensor.location import user_location
-from .behind import Opened, behind, is_iterator, runs_code
+from .behind import Opened, Walk, behind, is_iterator, runs_code
 from .containers import LEAVES, containers_of
 from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
@@ -45,7 +46,17 @@ def fresh(iterable: Any) -> Any:
     if current_tracer() is None:
         return iterable
     own = bound(iterable, "__iter__")
-    return advanced(iterable if own is None else _opened(own()))
+    if own is None:
+        return advanced(iterable)
+    return walked(iterable, own()) if type(iterable) is Deque else advanced(_opened(own()))
+
+
+def walked(deque: Deque, items: Any) -> Any:
+    """What iterates over the entries of a deque, and looks whether that has changed."""
+    over = staged(items)
+    if over is None:
+        return advanced(Walk(deque, iter(items)))
+    return Staged(over.length, over.item, "a deque of dynamic length", over.once, [*over.lists, Walk(deque, iter(()))], over.live)
 
 
 def _opened(iterator: Any) -> Any:

@@ -11,7 +11,7 @@ class Deque:
     """What `collections.deque` is, on a list: only the run may know how many entries it has.
 
     Its methods are converted as a user's are. `_changes` counts what other entries or other places of theirs make Python's notice that
-    it is changed while a loop runs over it; this one notices it in a `for` statement over itself.
+    it is changed while a loop runs over it.
     """
 
     def __init__(self, iterable: Iterable = (), maxlen: int | None = None):

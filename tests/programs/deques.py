@@ -122,6 +122,7 @@ def truth(x, n):
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
+
 def changed_in_a_loop(x, n):
     queue = deque([x * i for i in range(n)])
     for _ in queue:
@@ -151,7 +152,90 @@ def changed_and_left(x, n):
     return x, list(queue)
 
 
+def changed_behind_enumerate(x, n):
+    queue, total = deque([1, 2, 3], 3), 0
+    for i, v in enumerate(queue):
+        if x.sum() > 4 - n:
+            queue.append(v)
+        total = total + v * i
+    return x * total
+
+
+def changed_behind_zip(x, n):
+    queue, total = deque([1, 2, 3], 3), 0
+    for v, w in zip(queue, [x[0], x[1], x[2]], strict=True):
+        if w > 3 - n:
+            queue.append(v)
+        total = total + v
+    return x * total
+
+
+def changed_behind_map(x, n):
+    queue, total = deque([1, 2, 3], 3), 0
+    for v in map(abs, reversed(queue)):
+        if x[0] > 2 - n:
+            queue.append(v)
+        total = total + v
+    return x * total
+
+
+def changed_behind_a_generator(x, n):
+    queue, total = deque([1, 2, 3], 3), 0
+    for v in (v * 2 for v in queue):
+        if x[0] > 2 - n:
+            queue.appendleft(v)
+        total = total + v
+    return x * total
+
+
+def changed_without_end(x, n):
+    queue = deque(range(n))
+    for _, v in enumerate(queue):
+        queue.append(v)
+    return x
+
+
+def changed_and_left_behind_enumerate(x, n):
+    queue, total = deque([1, 2, 3], 3), 0
+    for i, v in enumerate(queue):
+        total = total + v
+        if x.sum() > i + n:
+            queue.append(v * 2)
+            break
+    return x * total * queue[2]
+
+
+def changed_behind_enumerate_of_a_dynamic_one(x, n):
+    queue, total = deque([1, 2, 3], 4), 0
+    if x.sum() > 0:
+        queue.append(4)
+    for _, v in enumerate(queue):
+        if x.sum() > n:
+            queue.append(v)
+            queue.popleft()
+        total = total + v
+    return x * total
+
+
+def changed_between_loops(x, n):
+    queue, total = deque([1, 2, 3], 3), 0
+    for i, v in enumerate(queue):
+        total = total + v * i
+    for i in range(n):
+        if x.sum() > i:
+            queue.append(i)
+    for i, v in enumerate(queue):
+        total = total + v * i
+    return x * total
+
+
+CHANGED = (
+    changed_behind_enumerate, changed_behind_zip, changed_behind_map, changed_behind_a_generator, changed_without_end,
+    changed_and_left_behind_enumerate, changed_behind_enumerate_of_a_dynamic_one, changed_between_loops,
+)  # fmt: skip
+
 CASES = [
+    *((function, [(P, 0), (P, 2), (N, 1), (N, 7), (P, 9)], 1) for function in CHANGED),
     *((function, RUNS, 1) for function in (breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth)),
     *((function, [(P,), (N,)], 1) for function in (window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends)),
     (changed_in_a_loop, [(P, 2), (P, 0), (N, 3)], 1),

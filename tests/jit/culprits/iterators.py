@@ -3,6 +3,7 @@
 import itertools
 import pprint
 import types
+from collections import deque
 
 import numpy as np
 
@@ -45,6 +46,23 @@ def view_by_a_proxy_of_a_dict_that_grows(x):
     if x.sum() > 0:  # error: a dict gets or loses keys in a loop or branch that depends on a tensor, while a mappingproxy holds it
         d["b"] = x * 2
     return x * len(proxy)
+
+
+def deque_changed_under_an_iterator(x):
+    queue = deque([1, 2, 3], 3)
+    items = iter(queue)
+    if x.sum() > 0:
+        queue.append(next(items))
+    return x * next(items)  # error: a deque is changed, or may be, while something iterates over it, where Python raises a RuntimeError
+
+
+def deque_changed_in_the_second_place(x):
+    queue, total = deque([1, 2, 3], 3), x
+    for _, v in zip([1, 2, 3], queue, strict=True):  # error: a deque is changed, or may be, while something iterates over it
+        if x.sum() > 0:
+            queue.append(v)
+        total = total + v
+    return total
 
 
 def iterator_of_a_closure_on_one_path(x):
