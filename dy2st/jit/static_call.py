@@ -11,6 +11,7 @@ import numpy as np
 from dy2st_runtime.errors import with_note
 from dy2st_runtime.ops.check import RaisedError
 from dy2st_runtime.ops.control import ABSENT
+from dy2st_runtime.ops.message import silent
 
 from ..convert.cells import Cell
 from ..convert.structure import flatten, split
@@ -295,9 +296,10 @@ class Pending:
 
     def resume(self, seeds: dict[str, Any]) -> list[Any]:
         """The gradients, in the order of `training.grads` (None where none flows)."""
-        if self.session is None:  # the graph was retained: the forward part runs once more
+        if self.session is None:  # the graph was retained: the forward part runs once more, and has printed what it prints
             state = {name: np.array(a) if name == STATE_NAME else a for name, a in self.state.items()}
-            self.session = self.training.executable.start(self.feeds, state)
+            with silent():
+                self.session = self.training.executable.start(self.feeds, state)
         session, self.session = self.session, None
         try:
             session.resume(seeds)

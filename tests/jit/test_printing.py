@@ -3,13 +3,15 @@
 import builtins
 import contextlib
 import functools
+import logging
 import pprint
 import threading
+import warnings
 
 import pytest
 from dy2st_runtime import config
 
-from dy2st import Tensor, jit
+from dy2st import Tensor, jit, to_tensor
 
 
 @contextlib.contextmanager
@@ -123,3 +125,30 @@ def test_print_is_pythons_own_after_a_trace_and_in_other_threads(capsys):
     static(Tensor([1.0]))
     assert capsys.readouterr().out == "another thread\n"
     assert builtins.print is before
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_second_backward_prints_nothing(steps, capsys, caplog):
+    def f(x):
+        print("before", x)
+        for i in range(steps):
+            if x.sum() > i:
+                print("in the loop", x)
+                logging.warning("logged %s", i)
+                warnings.warn(f"warned of {i}", stacklevel=1)
+        return (x * x).sum()
+
+    found = []
+    for g in (f, jit.to_static(f)):
+        x = to_tensor([1.0, 2.0], stop_gradient=False)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            loss = g(x)
+            loss.backward(retain_graph=True)
+            loss.backward(retain_graph=True)
+            print("between")
+            loss.backward()
+        found.append((capsys.readouterr().out, caplog.messages, [str(w.message) for w in warned], x.grad.numpy().tolist()))
+        caplog.clear()
+    assert found[0] == found[1]
+    assert found[0][3] == [6.0, 12.0]

@@ -199,6 +199,8 @@ class Print(OpDef):
     @staticmethod
     def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], end: str, stderr: bool, flush: bool) -> tuple:
         message.check("print", parts, specs, len(values))
+        if message.silence.on:
+            return ()
         print(message.compose(parts, specs, values), end=end, file=sys.stderr if stderr else sys.stdout, flush=flush)
         return ()
 
@@ -227,6 +229,8 @@ class LogMessage(OpDef):
     @staticmethod
     def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], logger: str, level: int) -> tuple:
         message.check("log_message", parts, specs, len(values))
+        if message.silence.on:
+            return ()
         target = logging.getLogger(logger or None)
         if target.isEnabledFor(level):
             target.log(level, "%s", message.compose(parts, specs, values))
@@ -262,6 +266,8 @@ class Warn(OpDef):
     @staticmethod
     def reference(values: list[np.ndarray], *, parts: list[str], specs: list[str], category: str, file: str, line: int) -> tuple:
         message.check("warn", parts, specs, len(values))
+        if message.silence.on:
+            return ()
         shown = _shown.setdefault(file, {})
         warnings.warn_explicit(message.compose(parts, specs, values), _category(category), file, line, registry=shown)
         return ()

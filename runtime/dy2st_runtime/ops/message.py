@@ -9,7 +9,9 @@ the next value is None; where that of `#int` (or `#bool`, `#float`) is, it is a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -30,6 +32,24 @@ def set_tensor_text(function: TensorText) -> None:
     """Sets how a whole tensor is shown, given the array and `stop_gradient`: a front end's printing is the same in eager and in static."""
     global _tensor_text
     _tensor_text = function
+
+
+class _Silence(threading.local):
+    on = False
+
+
+silence = _Silence()
+"""Whether this thread prints, logs and warns nothing: what it runs has done so before."""
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """For what is run once more."""
+    before, silence.on = silence.on, True
+    try:
+        yield
+    finally:
+        silence.on = before
 
 
 def check(op: str, parts: Sequence[str], specs: Sequence[str], count: int) -> None:
