@@ -11,6 +11,7 @@ from ..tensor import Tensor
 from .attributes import MISSING, defined
 from .cells import OuterVariable
 from .containers import is_container
+from .foreign import is_foreign_class
 from .places import AttributeVariable
 from .reach import Reach
 from .tensor_attributes import OF_TENSORS
@@ -48,8 +49,7 @@ class Changeable:
                 cls = x if isinstance(x, type) else type(x)
                 self._named[id(cls)] = cls
                 if cls is not x:
-                    slots = (n for n in reach.changed if isinstance(defined(cls, n), types.MemberDescriptorType))
-                    variables += [AttributeVariable(n, x) for n in slots]
+                    variables += [AttributeVariable(n, x) for n in reach.changed if _is_slot(defined(cls, n))]
         self._objects, self._dicts = len(reach.objects), len(reach.dicts)
         for x in self._named.values():
             variables += self._variables_of(x)
@@ -80,3 +80,8 @@ class Changeable:
                 for name, value in vars(base).items():
                     if type(value) in (list, dict) and name in self._reach.names:
                         yield AttributeVariable(name, base)
+
+
+def _is_slot(found: Any) -> bool:
+    """Whether what a class has is the slot of a user's class: those of classes that are written in C may not be set."""
+    return isinstance(found, types.MemberDescriptorType) and not is_foreign_class(found.__objclass__)

@@ -57,8 +57,10 @@ _COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 _FORMATTING = {"__repr__", "__str__", "__format__"}
 NEVER = {
     "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
-    "__sizeof__", "__hash__", "__copy__", "__deepcopy__", "__set_name__", "__init_subclass__", "__class_getitem__",
+    "__sizeof__", "__hash__", "__copy__", "__deepcopy__",
 }  # fmt: skip
+# which Python makes class methods of
+OF_CLASSES = {"__init_subclass__", "__class_getitem__"}
 # what wraps functions, and how to get at them
 _INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
 _BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -92,7 +94,7 @@ class Reach:
         names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `given`: those of them that a class may get so.
         items: whether it changes items of containers.
-        sets_by_key: whether it may set variables of modules by a key.
+        sets_variables: whether it may set variables of modules, by their names or by a key.
         stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks.
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
@@ -119,7 +121,7 @@ class Reach:
         self.read: set[str] = set()
         self.changed: set[str] = set()
         self.given: set[str] = set()
-        self.items = self.sets_by_key = False
+        self.items = self.sets_variables = False
         self.names: set[str] = set()
         self._assigned: set[str] = set()
         self._seen: set[Any] = set()
@@ -371,7 +373,7 @@ class Reach:
         self.changed |= names.changed
         self.given |= names.given if is_in_class(f.__qualname__) else names.given | names.given_first
         self.items |= names.items
-        self.sets_by_key |= names.sets_by_key
+        self.sets_variables |= names.sets_by_key or bool(names.assigned)
         asked = names.asked - self._asked if self._unconverted else set()
         self._asked |= asked
         if asked or names.sweeping > self._sweeping or names.asking > self._asking:
@@ -486,7 +488,8 @@ class Reach:
                 continue
             self._place(c, SPECIAL, f"the special methods of class {c.__name__}")
             for name, f in list(vars(c).items()):
-                if not (name.startswith("__") and isinstance(f, types.FunctionType)) or name in NEVER:
+                function = f.__func__ if name in OF_CLASSES and isinstance(f, classmethod) else f
+                if not (name.startswith("__") and isinstance(function, types.FunctionType)) or name in NEVER:
                     continue
                 if name in _MAKING:
                     wanted = making

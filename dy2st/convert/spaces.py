@@ -17,7 +17,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
-from ..tensor.location import user_location
 from .attributes import MISSING
 from .cells import OuterVariable
 from .foreign import is_foreign, is_foreign_class
@@ -69,7 +68,7 @@ class Spaces:
         yield from (OuterVariable(key, namespace) for namespace in self.whole.values() for key in namespace)
 
     def put_back(self, watched: Iterable[tuple]) -> str | None:
-        """Takes back what was changed other than by the name of a variable, which is one of `watched`; says which one it was."""
+        """Takes back what was changed and is none of the variables that are `watched`; says which one it was."""
         known, found = set(watched), None
         for namespace, before in self._before.values():
             if len(namespace) == len(before) and all(namespace.get(k, MISSING) is v for k, v in before.items()):
@@ -202,6 +201,6 @@ def set_unseen(what: str) -> StagedValueError:
     """The error of a variable that is set so that a call of the compiled program would not set it."""
     return StagedValueError(
         f"the {what} is set, or deleted, by a key or in code that runs as it is, which would be done once, while tracing, "
-        "and not at each call", location=user_location(),
+        "and not at each call",
         hint="declare it global and assign it by its name, set the attribute of the module, or do it outside of the static function",
     )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 
 from .attributes import deleting, reading, setting
 from .foreign import is_foreign_class
-from .reach import NEVER
+from .reach import NEVER, OF_CLASSES
 
 # what is about the object as such, and what this package itself would run on its way
 _NEVER = NEVER | {"__getattribute__"}
@@ -142,6 +142,8 @@ def _replacement(name: str, value: Any) -> Any:
     if name.startswith("__") and name.endswith("__") and name not in _NEVER:
         if isinstance(value, types.FunctionType):
             return _method(value, new=name in ("__init__", "__post_init__"))
+        if name in OF_CLASSES and isinstance(value, classmethod) and isinstance(value.__func__, types.FunctionType):
+            return classmethod(_method(value.__func__))
         if isinstance(value, staticmethod) and isinstance(value.__func__, types.FunctionType):
             return staticmethod(_method(value.__func__, static=True))
     return None

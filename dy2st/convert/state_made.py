@@ -17,11 +17,13 @@ class StateMade:
 
     Attributes:
         name: of the first parameter, buffer or optimizer; empty if there is none.
+        read: the accumulators of optimizers that were asked for as a whole, with how many there were, by id.
     """
 
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
         self.name = ""
+        self.read: dict[int, tuple[dict, int]] = {}
         # a parameter that is made behind random numbers of the run: what was drawn before, its name and its place
         self._behind: tuple[Any, str, Location | None] | None = None
 
@@ -37,6 +39,12 @@ class StateMade:
                 "run knows", location=user_location(2), hint="make layers, parameters and optimizers outside, or where the function begins",
             )  # fmt: skip
         self.name = self.name or name
+
+    def note_accumulators(self, state: dict) -> None:
+        """A step has made the accumulators that it needed: who has asked before for all of them will find more at the next call."""
+        _, count = self.read.get(id(state), (state, len(state)))
+        if len(state) > count:
+            self.note(next(t.name for t in state.values()))
 
     def note_parameter(self, name: str) -> None:
         """A parameter or buffer is made, whose first values may be drawn next."""

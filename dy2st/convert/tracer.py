@@ -495,6 +495,9 @@ class Tracer(Watcher, ProgramRecorder):
     def on_state_made(self, name: str) -> None:
         self.state_made.note(name)
 
+    def on_state_read(self, state: dict) -> None:
+        self.state_made.read.setdefault(id(state), (state, len(state)))
+
     def start_random(self, state: Tensor, value: np.ndarray) -> bool:
         dispatch.ops.op("rng_restore", State=state, X=dispatch.constant(value))
         return True

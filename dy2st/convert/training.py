@@ -174,6 +174,7 @@ class Gradients:
             self.stepping = False
             for tensors in state:
                 tracer.root.renew(tensors)
+                tracer.state_made.note_accumulators(tensors)
 
     def note_written(self, t: Tensor, v: Variable) -> None:
         """An update op writes to a tensor, whose variable keeps its name.

@@ -187,7 +187,7 @@ class Trace:
                 put_back(tracer)
                 tracer.root.restore()
                 counted = (place_of(n.holder, n.entry) for n in self.numbers)
-                changed = tracer.spaces.put_back([*tracer.outer_variables, *counted]) if tracer.reach.sets_by_key else None
+                changed = tracer.spaces.put_back([*tracer.outer_variables, *counted]) if tracer.reach.sets_variables else None
         if changed is not None:
             raise set_unseen(changed).at(place_of_result(raw))
         return recipe, effects

@@ -336,6 +336,8 @@ class Optimizer:
     # ---- state ----
     def state_dict(self) -> dict[str, Any]:
         """All accumulators by name (`linear_0.w_0_moment1_0`), and the schedule's state under "LR_Scheduler"."""
+        if (recorder := dispatch.current_recorder()) is not None:
+            recorder.on_state_read(self._state)
         state: dict[str, Any] = {t.name: t for t in self._state.values()}
         state.update(self._loaded)
         if isinstance(self._learning_rate, LRScheduler):

@@ -91,6 +91,9 @@ class Recorder:
     def on_state_made(self, name: str) -> None:
         """Called when something is made that calls change and keep: a parameter, a buffer, an optimizer."""
 
+    def on_state_read(self, state: dict) -> None:
+        """Called when somebody asks for all that an optimizer keeps so far."""
+
     def require_known_gradient(self, tensor: Tensor) -> None:
         """Error if only the run knows whether a tensor needs a gradient."""
 

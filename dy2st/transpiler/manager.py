@@ -149,12 +149,14 @@ class Pass(gast.NodeTransformer):
         return node
 
     def visit_defaults(self, node: gast.FunctionDef) -> None:
-        """Default values run in the function around."""
+        """Default values and decorators run in the function around."""
         if getattr(node, "entry", False) or getattr(node, "in_class", False):
             return  # those of the converted function itself have run already, those of methods run in the class
         if node.args.defaults or node.args.kw_defaults:
             node.args.defaults = [self.visit(d) for d in node.args.defaults]
             node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
+        if node.decorator_list:
+            node.decorator_list = [self.visit(d) for d in node.decorator_list]
 
     def visit_body(self, node: gast.FunctionDef) -> None:
         node.body = self.visit_block(node.body)
@@ -163,6 +165,11 @@ class Pass(gast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        if not getattr(node, "in_class", False):  # as the defaults of functions
+            node.decorator_list = [self.visit(d) for d in node.decorator_list]
+            node.bases = [self.visit(b) for b in node.bases]
+            for keyword in node.keywords:
+                keyword.value = self.visit(keyword.value)
         for function in class_functions(node.body):
             visited = self.visit(function)
             assert visited is function, "a pass over a method must keep the method's node"
@@ -177,7 +184,8 @@ def class_functions(body: list) -> list:
             # Its defaults run in the class body, where passes do nothing.
             statement.in_class = True
             found.append(statement)
-        elif isinstance(statement, (gast.ClassDef, gast.stmt)):
+        elif isinstance(statement, gast.stmt):
+            statement.in_class = True
             found.extend(class_functions([c for c in nodes.children(statement) if isinstance(c, gast.stmt)]))
     return found
 

@@ -1,58 +1,13 @@
 """Variables of modules and what classes have, read and set by a key, in a list of names, through a reference: `convert.spaces`."""
 
-import importlib
-import inspect
-import operator
-import sys
-import types
-import weakref
-
+import by_keys
 import numpy as np
 import pytest
+from by_keys import called, put_back
 
 import dy2st as paddle
 from dy2st import jit
 from dy2st.errors import Dy2stError, StagedValueError, StructureError
-
-NAME = __name__
-MODULE = sys.modules[__name__]
-SCALE = 2.0
-TABLE = [1.0]
-KEPT = [None]
-NAMES = ["SCALE", "TABLE", "double"]
-
-
-class Held:
-    factor = 2.0
-
-    def __init__(self):
-        self.scale = 2.0
-        self.items = [1.0]
-
-    def scaled(self, x):
-        return x * self.scale
-
-    def by_scale(self, x):
-        return x * SCALE
-
-    def __call__(self, x):
-        return x * self.scale
-
-
-HELD = Held()
-REF, PROXY, METHOD = weakref.ref(HELD), weakref.proxy(HELD), weakref.WeakMethod(HELD.scaled)
-BY_NAME = weakref.WeakValueDictionary(held=HELD)
-BEHIND = {"k": 2.0}
-VIEW = types.MappingProxyType(BEHIND)
-BYTES = bytearray(b"\2")
-MEMORY = memoryview(BYTES)
-
-
-def double(x):
-    return x * 2
-
-
-DOUBLE = double
 
 
 @pytest.fixture(autouse=True)
@@ -62,233 +17,44 @@ def as_it_was():
     put_back()
 
 
-def put_back():
-    vars(MODULE).update(SCALE=2.0, TABLE=[1.0], double=DOUBLE)
-    vars(MODULE).pop("EXTRA", None)
-    KEPT[0] = None
-    HELD.scale, HELD.items, BEHIND["k"], BYTES[0] = 2.0, [1.0], 2.0, 2
-    for name in {"extra", "__len__"} & vars(Held).keys():
-        delattr(Held, name)
-    Held.factor = 2.0
-
-
-def called(f, change):
-    """What a call gives, and one behind a change."""
-    put_back()
-    found = [f(paddle.ones([2])).numpy().tolist()]
-    change()
-    return [*found, *(f(paddle.ones([2])).numpy().tolist() for _ in range(2))]
-
-
-def set_scale():
-    vars(MODULE)["SCALE"] = 5.0
-
-
-def set_held():
-    HELD.scale = 5.0
-
-
-def set_behind():
-    BEHIND["k"] = 5.0
-
-
-def set_bytes():
-    BYTES[0] = 5
-
-
-def set_function():
-    vars(MODULE)["double"] = lambda x: x * 7
-
-
-def add_variable():
-    vars(MODULE)["EXTRA"] = 3.0
-
-
-def add_attribute():
-    Held.extra = 3.0
-
-
-def set_attribute():
-    Held.factor = 3.0
-
-
-READ = {
-    "globals": (lambda x: x * globals()["SCALE"], set_scale),
-    "globals_by_a_name": (lambda x: x * globals()[NAMES[0]], set_scale),
-    "function_by_a_text": (lambda x: globals()["dou" + "ble"](x), set_function),
-    "get": (lambda x: x * globals().get(NAMES[0], 1.0), set_scale),
-    "get_of_none": (lambda x: x * globals().get("EX" + "TRA", 1.0), add_variable),
-    "in": (lambda x: x * ("EXTRA" in globals()) + 2 * ("EXTRA" not in vars(MODULE)), add_variable),
-    "vars": (lambda x: x * vars(MODULE)[NAMES[0]], set_scale),
-    "dict": (lambda x: x * MODULE.__dict__["SCALE"], set_scale),
-    "of_a_function": (lambda x: x * double.__globals__["SCALE"], set_scale),
-    "of_a_frame": (lambda x: x * sys._getframe().f_globals["SCALE"], set_scale),
-    "items": (lambda x: x * sum(v for k, v in globals().items() if k == "SCALE"), set_scale),
-    "variable": (lambda x: (lambda space: x * space[NAMES[0]])(globals()), set_scale),
-    "copied": (lambda x: x * {**globals()}[NAMES[0]], set_scale),
-    "itemgetter": (lambda x: x * operator.itemgetter(NAMES[0])(globals()), set_scale),
-    "attrgetter": (lambda x: x * operator.attrgetter(NAMES[0])(MODULE), set_scale),
-    "attrgetter_of_two": (lambda x: x * operator.attrgetter(NAMES[0], "HELD.scale")(MODULE)[1], set_held),
-    "methodcaller": (lambda x: operator.methodcaller("by_scale", x)(HELD), set_scale),
-    "methodcaller_with_a_keyword": (lambda x: operator.methodcaller("by_scale", x=x)(HELD), set_scale),
-    "eval": (lambda x: x * eval("SCA" + "LE", globals()), set_scale),
-    "eval_of_vars": (lambda x: x * eval(NAMES[0], vars(MODULE)), set_scale),
-    "modules": (lambda x: x * sys.modules[NAME].SCALE, set_scale),
-    "modules_in_turn": (lambda x: x * next(m for n, m in sys.modules.items() if n == NAME).SCALE, set_scale),
-    "import_module": (lambda x: x * importlib.import_module(NAME).SCALE, set_scale),
-    "getmodule": (lambda x: x * inspect.getmodule(DOUBLE).SCALE, set_scale),
-    "dir_of_a_module": (lambda x: x * len([n for n in dir(MODULE) if n == "EXTRA"]), add_variable),
-    "dir_of_a_class": (lambda x: x * len([n for n in dir(Held) if n == "extra"]), add_attribute),
-    "dir_of_an_object": (lambda x: x * len([n for n in dir(HELD) if n == "extra"]), add_attribute),
-    "members_of_a_module": (lambda x: x * dict(inspect.getmembers(MODULE))[NAMES[0]], set_scale),
-    "members_of_an_object": (lambda x: x * dict(inspect.getmembers(HELD))["factor"], set_attribute),
-    "static_attribute": (lambda x: x * inspect.getattr_static(Held, "extra", 1.0), add_attribute),
-    "vars_of_a_class": (lambda x: x * vars(Held).get("extra", 1.0), add_attribute),
-    "dict_of_a_class": (lambda x: x * len(Held.__dict__), add_attribute),
-    "in_a_class": (lambda x: x * ("extra" in Held.__dict__), add_attribute),
-    "method_of_a_class": (lambda x: vars(Held)["scaled"](HELD, x), set_held),
-    "reference": (lambda x: x * REF().scale, set_held),
-    "proxy": (lambda x: x * PROXY.scale, set_held),
-    "proxy_called": (lambda x: PROXY(x) + PROXY.scaled(x), set_held),
-    "weak_method": (lambda x: METHOD()(x), set_held),
-    "weak_values": (lambda x: x * BY_NAME["held"].scale, set_held),
-    "view_of_a_dict": (lambda x: x * VIEW["k"], set_behind),
-    "memory": (lambda x: x * MEMORY[0], set_bytes),
-}
-
-
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", by_keys.READ)
 def test_what_is_read_in_another_way_than_by_its_name(name):
-    f, change = READ[name]
+    f, change = by_keys.READ[name]
     found = called(jit.to_static(f), change)
     assert found == called(f, change)
     assert found[0] != found[-1]
 
 
-def counted(x):
-    globals()["SCALE"] += 1
-    return x * SCALE
-
-
-def counted_on_a_path(x):
-    if x.sum() > 0:
-        globals()["SCALE"] += 1
-    return x * SCALE
-
-
-def updated(x):
-    globals().update(SCALE=SCALE + 1)
-    return x * SCALE
-
-
-def set_by_name(x):
-    if x.sum() > 0:
-        setattr(MODULE, NAMES[0], MODULE.SCALE + 1)
-    return x * SCALE
-
-
-def of_a_module_looked_up(x):
-    sys.modules[NAME].SCALE += 1
-    return x * SCALE
-
-
-def of_a_proxy(x):
-    if x.sum() > 0:
-        PROXY.scale += 1
-    return x * HELD.scale
-
-
-def of_a_reference(x):
-    REF().scale += 1
-    REF().items.append(1.0)
-    return x * HELD.scale * len(HELD.items)
-
-
-def appended(x):
-    globals()[NAMES[1]].append(2.0)
-    return x * len(TABLE)
-
-
-CHANGING = [counted, counted_on_a_path, updated, set_by_name, of_a_module_looked_up, of_a_proxy, of_a_reference, appended]
-
-
-@pytest.mark.parametrize("f", CHANGING)
+@pytest.mark.parametrize("f", by_keys.CHANGING)
 def test_what_is_changed_in_another_way_than_by_its_name(f):
     assert called(jit.to_static(f), lambda: None) == called(f, lambda: None)
 
 
-def new_variable(x):
-    globals()["EXTRA"] = x * 2
-    return EXTRA  # noqa: F821
-
-
-def new_variable_on_a_path(x):
-    if x.sum() < 0:
-        vars(MODULE)["EXTRA"] = x * 2
-        return x
-    globals()["EXTRA"] = x * 3
-    return MODULE.EXTRA
-
-
-def deleted(x):
-    new_variable(x)
-    del globals()["EXTRA"]
-    return x * len([n for n in globals() if n == "EXTRA"])
-
-
-def executed(x):
-    exec("SCALE += 1", globals())
-    return x
-
-
-def executed_anew(x):
-    exec("EXTRA = 1", vars(MODULE))
-    return x
-
-
-@pytest.mark.parametrize("f", [new_variable, new_variable_on_a_path, deleted])
+@pytest.mark.parametrize("f", [by_keys.new_variable, by_keys.new_variable_on_a_path, by_keys.deleted])
 def test_variables_that_come_and_go(f):
     assert called(jit.to_static(f), lambda: None) == called(f, lambda: None)
-    assert hasattr(MODULE, "EXTRA") == (f is not deleted)
+    assert hasattr(by_keys.MODULE, "EXTRA") == (f is not by_keys.deleted)
 
 
 def test_to_set_one_variable_is_no_reason_to_trace_again_when_another_one_changes():
-    static = jit.to_static(counted)
+    static = jit.to_static(by_keys.counted)
     for value in (1.0, 2.0):
-        vars(MODULE)["EXTRA"] = value
+        vars(by_keys.MODULE)["EXTRA"] = value
         static(paddle.ones([2]))
-        assert 2.0 + value == SCALE
-    assert len(static.concrete_programs) <= 2  # SCALE itself becomes an input with the second one
+        assert 2.0 + value == by_keys.SCALE
+    assert len(static.concrete_programs) <= 2  # the variable itself becomes an input with the second one
 
 
-@pytest.mark.parametrize(("f", "variable"), [(executed, "SCALE"), (executed_anew, "EXTRA")])
+@pytest.mark.parametrize(("f", "variable"), [(by_keys.executed, "SCALE"), (by_keys.executed_anew, "EXTRA")])
 def test_what_a_call_would_not_set_is_refused(f, variable):
-    before = dict(vars(MODULE))
-    with pytest.raises(StagedValueError, match=f"variable '{variable}' of module {NAME} is set, or deleted") as caught:
+    before = dict(vars(by_keys.MODULE))
+    with pytest.raises(StagedValueError, match=f"variable '{variable}' of module by_keys is set, or deleted") as caught:
         jit.to_static(f)(paddle.ones([2]))
-    assert "test_namespaces.py" in str(caught.value)
-    assert dict(vars(MODULE)) == before
+    assert "by_keys.py" in str(caught.value)
+    assert dict(vars(by_keys.MODULE)) == before
 
 
-def keeps_from_globals(x):
-    if x.sum() > 0:
-        KEPT[0] = globals()["TABLE"]
-    return x
-
-
-def keeps_from_a_name(x):
-    if x.sum() > 0:
-        KEPT[0] = globals()[NAMES[1]]
-    return x
-
-
-def keeps_from_modules(x):
-    if x.sum() > 0:
-        KEPT[0] = sys.modules[NAME].TABLE
-    return x
-
-
-@pytest.mark.parametrize("f", [keeps_from_globals, keeps_from_a_name, keeps_from_modules])
+@pytest.mark.parametrize("f", [by_keys.keeps_from_globals, by_keys.keeps_from_a_name, by_keys.keeps_from_modules])
 def test_a_list_is_not_kept_as_a_copy(f):
     with pytest.raises(StructureError, match="kept elsewhere too"):
         jit.to_static(f)(paddle.ones([2]))
@@ -296,23 +62,16 @@ def test_a_list_is_not_kept_as_a_copy(f):
 
 def test_a_number_that_has_become_an_input():
     """The second trace has an input for it, which stands in the module while the function is traced."""
-
-    def f(x):
-        return x * eval("SCALE", globals())
-
-    static = jit.to_static(f)
+    static = jit.to_static(by_keys.evaluated)
     for value in (2.0, 3.0, 4.0, 5.0):
-        vars(MODULE)["SCALE"] = value
+        vars(by_keys.MODULE)["SCALE"] = value
         assert static(paddle.ones([1])).numpy() == [value]
-    assert SCALE == 5.0
+    assert by_keys.SCALE == 5.0
 
 
 def test_a_key_that_only_the_run_knows():
-    def f(x):
-        return x * globals()[NAMES[x.sum().astype("int64")]]
-
     with pytest.raises(Dy2stError):
-        jit.to_static(f)(paddle.zeros([2]))
+        jit.to_static(by_keys.key_of_the_run)(paddle.zeros([2]))
 
 
 WITHOUT_SOURCE = """

@@ -5,7 +5,7 @@ import pytest
 from guarding import require_same_in_turn, tensor
 
 import dy2st as paddle
-from dy2st import jit, nn
+from dy2st import jit, nn, optimizer
 from dy2st.errors import StagedValueError
 
 X = [[1.0, -2.0], [0.5, 3.0]]
@@ -148,3 +148,26 @@ def test_what_is_drawn_behind_random_numbers_of_the_run():
 
     with pytest.raises(StagedValueError, match="random"):
         jit.to_static(f)(tensor(*X))
+
+
+@pytest.mark.parametrize("make", [lambda p: optimizer.Adam(parameters=p), lambda p: optimizer.Momentum(0.1, parameters=p),
+                                  lambda p: optimizer.SGD(0.1, parameters=p)])  # fmt: skip
+def test_the_state_of_an_optimizer_before_its_first_step(make):
+    found = []
+    for static in (False, True):
+        net = nn.Linear(2, 1)
+        opt = make(net.parameters())
+
+        def step(x):
+            before = sorted(name.partition("_0_")[2] for name in opt.state_dict())  # noqa: B023
+            loss = net(x).sum()  # noqa: B023
+            loss.backward()
+            opt.step()  # noqa: B023
+            opt.clear_grad()  # noqa: B023
+            return before, len(opt.state_dict())  # noqa: B023
+
+        call = jit.to_static(step) if static else step
+        found.append([call(tensor([[1.0, 2.0]])) for _ in range(4)])
+        if static:
+            assert len(call.concrete_programs) <= 2  # that of the second call serves the others
+    assert found[0] == found[1]

@@ -229,13 +229,10 @@ def changed_between_loops(x, n):
     return x * total
 
 
-CHANGED = (
-    changed_behind_enumerate, changed_behind_zip, changed_behind_map, changed_behind_a_generator, changed_without_end,
-    changed_and_left_behind_enumerate, changed_behind_enumerate_of_a_dynamic_one, changed_between_loops,
-)  # fmt: skip
-
 CASES = [
-    *((function, [(P, 0), (P, 2), (N, 1), (N, 7), (P, 9)], 1) for function in CHANGED),
+    *((function, [(P, 0), (P, 2), (N, 1), (N, 7), (P, 9)], 1) for function in (
+        changed_behind_enumerate, changed_behind_zip, changed_behind_map, changed_behind_a_generator, changed_without_end,
+        changed_and_left_behind_enumerate, changed_behind_enumerate_of_a_dynamic_one, changed_between_loops)),
     *((function, RUNS, 1) for function in (breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth)),
     *((function, [(P,), (N,)], 1) for function in (window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends)),
     (changed_in_a_loop, [(P, 2), (P, 0), (N, 3)], 1),

@@ -57,10 +57,14 @@ def test_undeclared_analysis():
 
 
 def test_passes_leave_alone_what_does_not_run_in_the_function():
-    source = "@x\ndef f(a: x=x) -> x:\n    class A(x):\n        b = x\n        def g(self, c=x):\n            return x\n    x"
+    source = (
+        "@x\ndef f(a: x=x) -> x:\n    @x\n    class A(x):\n        b = x\n        @x\n        def g(self, c=x):\n            return x\n"
+        "    x"
+    )
     text = printer.show(PassManager(gast.parse(source)).apply(Rename))
     assert text.replace("y", "x") == printer.show(gast.parse(source))
-    assert text.count("y") == 3  # the default of f, the body of g, the last line
+    # the decorator and the default of f, the decorator and the base of A, the body of g, the last line
+    assert text.count("y") == 6
 
 
 def test_templates_keep_origins():

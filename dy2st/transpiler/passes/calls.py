@@ -18,7 +18,46 @@ class Calls(Pass):
     >>> print(show(manager.apply(Calls)))
     def f(x):
         _dy.call(print)(_dy.call(x.mean)(0), *x)
+
+    So it does where Python calls it: a decorator, and what the body of a class calls.
     """
+
+    def visit_defaults(self, node: gast.FunctionDef) -> None:
+        super().visit_defaults(node)
+        if not (getattr(node, "entry", False) or getattr(node, "in_class", False)):
+            self._decorate(node)
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        super().visit_ClassDef(node)
+        if not getattr(node, "in_class", False):
+            self._decorate(node)
+            self._in_class(node.body)
+        return node
+
+    def _in_class(self, body: list) -> None:
+        """What is called in the body of a class, which runs where the class is defined; its functions are visited already."""
+        for node in body:
+            if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                for part in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
+                    self.visit(part)
+                self._decorate(node)
+            elif isinstance(node, gast.ClassDef):
+                for part in (*node.decorator_list, *node.bases, *(k.value for k in node.keywords)):
+                    self.visit(part)
+                self._decorate(node)
+                self._in_class(node.body)
+            elif isinstance(node, gast.stmt):
+                children = [*nodes.children(node)]
+                self._in_class([c for c in children if isinstance(c, gast.stmt)])
+                for part in (c for c in children if not isinstance(c, gast.stmt)):
+                    self.visit(part)
+
+    def _decorate(self, node: gast.FunctionDef | gast.ClassDef) -> None:
+        """A decorator is called with what it stands before."""
+        for i, d in enumerate(node.decorator_list):
+            if not _is_of_python(d):
+                node.decorator_list[i] = expression("_dy.call(f)", at=d, f=d)
+                self.changed = True
 
     def visit_Call(self, node: gast.Call) -> Any:
         self.generic_visit(node)
@@ -27,6 +66,12 @@ class Calls(Pass):
         node.func = expression("_dy.call(f)", at=node.func, f=node.func)
         self.changed = True
         return node
+
+
+def _is_of_python(decorator: gast.AST) -> bool:
+    if isinstance(decorator, gast.Attribute):
+        return decorator.attr in ("setter", "getter", "deleter")
+    return isinstance(decorator, gast.Name) and decorator.id in ("property", "staticmethod", "classmethod")
 
 
 def _is_super(node: gast.Call) -> bool:

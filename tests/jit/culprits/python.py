@@ -433,3 +433,10 @@ def appended_where_it_may_be_none(x):
     if x[1] > 0:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
         rows.append(found)
     return len(rows)
+
+
+def condition_in_the_body_of_a_class(x):
+    class Made:
+        k = 2 if x.sum() > 0 else 3  # error: bool() needs the value of a tensor (bool[]) that is only known when the program runs
+
+    return x * Made.k
