@@ -54,7 +54,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .printing import LOGGING, PRETTY, WARNINGS, print_
-from .readings import OF_THE_WORLD
+from .readings import OF_THE_WORLD, note_classes
 from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
 from .running import frames
@@ -256,6 +256,7 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return if_expr(x._dy_is_none, lambda: isinstance(None, kinds), lambda: isinstance_(x._dy_value, kinds))
     if type(x) is Deque:
         return issubclass(deque, kinds)
+    note_classes(type(x), kinds)
     return isinstance(x, kinds)
 
 

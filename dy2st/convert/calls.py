@@ -35,6 +35,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
 from .printing import print_
+from .readings import subclasses
 from .recursion import enter
 from .structure import flatten
 from .texts import StagedText, text
@@ -252,6 +253,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
+    if tracer is not None and isinstance(owner, type) and f.__name__ == "__subclasses__":
+        return functools.partial(subclasses, owner)
     if tracer is not None and f.__name__ != "close" and not is_container(owner):
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict, tuple):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextvars
 import datetime
+import decimal
 import functools
+import gc
 import hashlib
 import io
 import os
@@ -38,11 +40,12 @@ _KINDS: list[tuple[Any, set[str] | None]] = [
 ]
 
 
-# what gives another value each time
+# what gives another value each time, or something that keeps its state to itself
 _OF_THE_MOMENT: list[Callable] = [
     time.time, time.time_ns, time.perf_counter, time.perf_counter_ns, time.monotonic, time.monotonic_ns, time.process_time,
     time.process_time_ns, datetime.datetime.now, datetime.datetime.today, datetime.datetime.utcnow, datetime.date.today,
     input, uuid.uuid1, uuid.uuid4, os.urandom, secrets.token_bytes, secrets.token_hex, secrets.token_urlsafe, secrets.randbelow,
+    decimal.getcontext, gc.isenabled,
 ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def _is_library(module: str) -> bool:
 
 def is_foreign(module: str | None) -> bool:
     """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
-    if not module or module.startswith("dy2st.library."):  # which stands for what a user might write
+    if not isinstance(module, str) or not module or module.startswith("dy2st.library."):  # which stands for what a user might write
         return False
     return _is_library(module) or any(module == m or module.startswith(m + ".") for m in ignored_modules)
 

@@ -34,7 +34,8 @@ _TEXTS = {"str", "repr", "format", "print", "ascii"}
 # what changes attributes that it does not name
 _SETTING = {"setattr", "delattr", "__setattr__", "__delattr__"}
 # what leads to variables of modules
-_BY_KEY = {"globals", "vars", "__dict__", "__globals__", "f_globals", "modules", "import_module", "__import__", "exec", "eval", *_SETTING}
+_SPACES = {"globals", "vars", "dir", "__dict__", "__globals__", "f_globals", "modules", "import_module", "__import__", "exec", "eval"}
+_BY_KEY = _SPACES | _SETTING
 # methods of what a class has for an attribute, as `Point.x.__set__`
 _OF_DESCRIPTORS = {"__set__", "__delete__"}
 # what finds out that an attribute is missing
@@ -52,11 +53,12 @@ class Names:
             that name; `given_first`: that are set of the first parameter of this function.
         rebound: variables of a function around that are.
         modules: what is imported.
+        chains: globals with the attributes that are read of them, in turn: `nn.functional.relu`.
         looked: the names that are read for more than appending to what they stand for.
         handled: those that are read for more than an item too: what they stand for may be iterated over, or get other names.
         items_looked: names and constant keys (None for any other) of items that are read for more than appending to them.
         items: whether items of containers are changed.
-        sets_by_key: whether variables of modules may be set that have no name here.
+        sets_by_key, reads_by_key: whether variables of modules may be set, or read, that have no name here.
         sweeping: whether attributes may be read that have no name here.
         asking: whether it may count that an attribute is missing; `asked`: the names of those, as far as they can be seen.
         comparing, formatting: whether values may be compared; made a text.
@@ -70,11 +72,13 @@ class Names:
     given_first: frozenset[str]
     rebound: frozenset[str]
     modules: frozenset[str]
+    chains: frozenset[tuple[str, ...]]
     looked: frozenset[str]
     handled: frozenset[str]
     items_looked: frozenset[tuple[str, Any]]
     items: bool
     sets_by_key: bool
+    reads_by_key: bool
     sweeping: bool
     asking: bool
     asked: frozenset[str]
@@ -93,12 +97,14 @@ def names_of(code: types.CodeType) -> Names:
     given_first: set[str] = set()
     rebound: set[str] = set()
     modules: set[str] = set()
+    chains: set[tuple[str, ...]] = set()
     items = sweeping = comparing = formatting = False
     looked: set[str] = set()
     handled: set[str] = set()
     items_looked: set[tuple[str, Any]] = set()
     for part in codes_in(code):
         last: Any = None
+        chain: tuple[str, ...] = ()
         for i, second, third, fourth in _windows(part):
             if i.opname.startswith((*_GLOBALS, *_READS, "LOAD_DEREF")) and not _appends(second):
                 looked.add(i.argval)
@@ -106,6 +112,11 @@ def names_of(code: types.CodeType) -> Names:
                     handled.add(i.argval)
                 elif not _appends(fourth):
                     items_looked.add((i.argval, second.argval if second.opname in _CONSTANTS else None))
+            if i.opname in _GLOBALS or not i.opname.startswith(_READS):
+                chain = (i.argval,) if i.opname in _GLOBALS else ()
+            elif chain:
+                chain = (*chain, i.argval)
+                chains.add(chain)
             if i.opname in _GLOBALS:
                 variables.add(i.argval)
             elif i.opname.startswith(_READS):
@@ -146,12 +157,17 @@ def names_of(code: types.CodeType) -> Names:
     asking = not variables.isdisjoint(_ASKING)
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(given),
-        frozenset(given_first), frozenset(rebound), frozenset(modules),
+        frozenset(given_first), frozenset(rebound), frozenset(modules), _longest(chains),
         frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),
-        not seen.isdisjoint(_BY_KEY),
+        not seen.isdisjoint(_BY_KEY), not seen.isdisjoint(_SPACES),
         sweeping or not seen.isdisjoint(_SWEEPING),
         asking, frozenset(attributes if asking else ()), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
+
+
+def _longest(chains: set[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:
+    """Those that are not the beginning of others."""
+    return frozenset(chains - {c[:-1] for c in chains})
 
 
 def _windows(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Any, Any, Any]]:

@@ -24,9 +24,24 @@ CODE = object()
 # the class of an object, and the dict of its attributes, which may be set as a whole; the holder is `referred(x)`
 CLASS = object()
 ATTRIBUTES = object()
+# a class and its bases, which may be set
+BASES = object()
 # the names of what a class has; those of special methods among them
 NAMES = object()
 SPECIAL = object()
+
+
+class Said:
+    """The entry for what a function or a class says of itself: its name, its documentation."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+
+SAID = {name: Said(name) for name in ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__")}
+
+
+_COMPUTED = frozenset(map(id, (LENGTH, ORDER, CONTENTS, CODE, CLASS, ATTRIBUTES, BASES, NAMES, SPECIAL, *SAID.values())))
 
 
 class AttributeVariable(OuterVariable):
@@ -78,14 +93,14 @@ class Inside:
 
 class Place:
     """Where a value is read: `holder[entry]`; the contents of a cell; the length or all contents of a container; the
-    code of a function; the class of an object, or the dict of its attributes; the names in a class.
+    code of a function; the class of an object, or the dict of its attributes; the names in a class, and its bases.
 
     `item`: it is an item of a container, whose entries are no names in code. `is_computed`: what is read is made at each reading.
     """
 
     def __init__(self, holder: Any, entry: Any, name: str, item: bool = False):
         self.holder, self.entry, self.name, self.item = holder, entry, name, item
-        self.is_computed = any(entry is x for x in (LENGTH, ORDER, CONTENTS, CODE, CLASS, ATTRIBUTES, NAMES, SPECIAL))
+        self.is_computed = id(entry) in _COMPUTED
         # the value that is there now, or MISSING; called at each call of a static function
         self.now: Callable[[], Any] = _reader(holder, entry)
 
@@ -103,6 +118,10 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
         return functools.partial(_class_of, holder)
     if entry is ATTRIBUTES:
         return functools.partial(_attributes_of, holder)
+    if isinstance(entry, Said):
+        return functools.partial(getattr, holder, entry.name, MISSING)
+    if entry is BASES:
+        return functools.partial(getattr, holder, "__mro__")
     if entry is NAMES or entry is SPECIAL:
         return _NamesOf(holder, entry is SPECIAL)
     if isinstance(holder, types.CellType):

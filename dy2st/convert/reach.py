@@ -8,6 +8,7 @@ they cannot name is never looked at.
 
 from __future__ import annotations
 
+import enum
 import functools
 import gc
 import sys
@@ -31,12 +32,14 @@ from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
 from .places import (
     ATTRIBUTES,
+    BASES,
     CLASS,
     CODE,
     CONTENTS,
     LENGTH,
     NAMES,
     ORDER,
+    SAID,
     SPECIAL,
     AttributeVariable,
     Inside,
@@ -63,6 +66,8 @@ NEVER = {
 OF_CLASSES = {"__init_subclass__", "__class_getitem__"}
 # what wraps functions, and how to get at them
 _INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
+# of what is in modules of Python and of libraries; a file such as `sys.stdout` is asked for where something is printed
+_SEEN_IN_MODULES = (types.FunctionType, types.BuiltinFunctionType, type, bool, int, float, str, tuple, list, type(None))
 _BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
 _WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *_BUILT_IN)
 
@@ -131,6 +136,7 @@ class Reach:
         self._own_looked: set[str] = set()
         self._sweeping = self._asking = self._comparing = self._formatting = False
         self._asked: set[str] = set()
+        self._by_key = False
         self._pending: list[tuple[Any, str]] = []
         self._handled: set[str] = set()
         self._items_seen: set[tuple[str, Any]] = set()
@@ -173,12 +179,15 @@ class Reach:
 
     def look(self, namespace: dict, key: str | None = None) -> None:
         """Adds a variable of a module that is read by a key; with none, all of them."""
+        self._whole(namespace, key)
+        self._settle()
+
+    def _whole(self, namespace: dict, key: str | None = None) -> None:
         if key is None:
             self._place(namespace, LENGTH, "the number of the variables of a module")
         for name in list(namespace) if key is None else [key]:
             self.read.add(name)
             self._place(namespace, name, f"variable {name!r} of module {namespace.get('__name__')}")
-        self._settle()
 
     def sweep(self, owner: Any) -> None:
         """Adds all attributes of an object, which were read without their names."""
@@ -274,6 +283,11 @@ class Reach:
             return
         elif isinstance(value, type):
             self._special_methods(value, making=True)
+            if not _foreign(type(value)):
+                self._meet(type(value), f"the metaclass of {name}", named=True)
+                self._special_methods(type(value))
+            for member in list(value.__members__.values()) if issubclass(value, enum.Enum) else ():
+                self._meet(member, f"a member of {name}", named=True)  # also by `Kind["ONE"]`, `Kind(1)`, `for kind in Kind`
         elif isinstance(value, (list, dict, deque)) or (isinstance(value, tuple) and id(value) in self.inside):
             holder = self.inside.get(id(value), value)
             if len(value) > _MANY and holder is value and id(value) not in self._changing:
@@ -324,7 +338,7 @@ class Reach:
                     self._place(referred(value), ATTRIBUTES, f"the attributes of {name}")
         cls = self._class(type(value))
         self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
-        if not cls.foreign or isinstance(value, (type, Tensor)) or has_attributes(dict_of(value)):
+        if not cls.foreign or isinstance(value, (type, Tensor, types.FunctionType)) or has_attributes(dict_of(value)):
             self._bearers.append(value)
 
     def _function(self, f: types.FunctionType, known: bool = False) -> None:
@@ -374,6 +388,11 @@ class Reach:
         self.given |= names.given if is_in_class(f.__qualname__) else names.given | names.given_first
         self.items |= names.items
         self.sets_variables |= names.sets_by_key or bool(names.assigned)
+        if self._unconverted and names.reads_by_key:  # nobody sees what that reads: all that is in its module counts
+            self._by_key = True
+            self._looked = set()
+            for found in (f.__globals__, *(vars(m) for name in names.globals if _is_users_module(m := f.__globals__.get(name)))):
+                self._whole(found)
         asked = names.asked - self._asked if self._unconverted else set()
         self._asked |= asked
         if asked or names.sweeping > self._sweeping or names.asking > self._asking:
@@ -384,10 +403,25 @@ class Reach:
                 if not isinstance(x, (type, types.FunctionType, types.ModuleType)):
                     self._special_methods(type(x))
         self._sweeping, self._asking = self._sweeping or names.sweeping, self._asking or names.asking
+        for chain in names.chains:
+            self._chain(f.__globals__, chain)
         for name in names.globals | names.assigned:  # also those of Python's own functions, which a global may hide one day
             self._place(f.__globals__, name, f"global {name!r}")
 
+    def _chain(self, namespace: dict, chain: tuple[str, ...]) -> None:
+        """What is read of modules of Python and of libraries, which may be replaced: `paddle.tanh`, `sys.argv`."""
+        module = namespace.get(chain[0])
+        for name in chain[1:]:
+            if not isinstance(module, types.ModuleType) or not _foreign(module):
+                return
+            value = vars(module).get(name, MISSING)
+            if (value is MISSING or isinstance(value, _SEEN_IN_MODULES)) and name not in SAID:
+                self._place(vars(module), name, f"attribute {name!r} of module {module.__name__}")
+            module = value
+
     def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:
+        if self._by_key and isinstance(x, type):
+            self._names_in(x)
         if isinstance(x, types.ModuleType):
             for name in names if asking else names & vars(x).keys():
                 self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
@@ -396,9 +430,15 @@ class Reach:
             for name in (names if asking else names & vars(x).keys()) - OF_TENSORS:
                 self._place(vars(x), name, f"attribute {name!r} of a tensor")
             return
+        of = x if isinstance(x, (type, types.FunctionType)) else type(x)
+        if not (_is_own(of) or _foreign(of)):
+            for name in names & SAID.keys():
+                self._place(of, SAID[name], f"{name} of {of.__name__}")
         if isinstance(x, type):
-            for name in names:
+            for name in names - SAID.keys():
                 self._of_class(x, name, asking or self._asking)
+                if not _foreign(type(x)):
+                    self._of_class(type(x), name, asking or self._asking)
             return
         attributes = dict_of(x)
         kind = type(x).__name__
@@ -487,6 +527,7 @@ class Reach:
             if _foreign(c) or _is_own(c):
                 continue
             self._place(c, SPECIAL, f"the special methods of class {c.__name__}")
+            self._place(c, BASES, f"the bases of class {c.__name__}")
             for name, f in list(vars(c).items()):
                 function = f.__func__ if name in OF_CLASSES and isinstance(f, classmethod) else f
                 if not (name.startswith("__") and isinstance(function, types.FunctionType)) or name in NEVER:
@@ -504,6 +545,10 @@ class Reach:
 def _has_attributes(x: Any) -> bool:
     """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
     return isinstance(x, Tensor) and not vars(x).keys() <= OF_TENSORS
+
+
+def _is_users_module(x: Any) -> bool:
+    return isinstance(x, types.ModuleType) and not _foreign(x)
 
 
 def _behind(x: Any) -> Any:
@@ -524,8 +569,8 @@ def _is_object(x: Any) -> bool:
     return isinstance(x, (list, dict, deque)) or dict_of(x) is not None
 
 
-def _is_own(cls: type) -> bool:
-    """Whether a class is one of this package."""
+def _is_own(cls: Any) -> bool:
+    """Whether a class, or a function, is one of this package."""
     return str(cls.__module__).partition(".")[0] == "dy2st"
 
 

@@ -6,20 +6,28 @@ What a function writes there, or reads from a file that is open already, would b
 
 from __future__ import annotations
 
+import abc
 import functools
 import glob
 import hashlib
+import logging
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
+import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from dy2st_runtime.threads import get_num_threads
 
 from ..framework import io as framework_io
+from ..framework.dtype import get_default_dtype
+from ..framework.place import get_device
 from .followed import done_once, require_fresh_file
 from .reach import Reach
 from .tracer import Tracer, current_tracer
@@ -42,9 +50,20 @@ def _again(call: tuple[Callable, tuple, tuple]) -> Any:
     f, args, kwargs = call
     try:
         found = f(*args, **dict(kwargs))
+        if isinstance(found, dict):
+            return sorted(found.items())
         return found if found is None or isinstance(found, (bool, int, float, str, bytes, os.PathLike)) else sorted(found)
     except OSError as error:
         return error.errno
+
+
+def _registered(_: None) -> Any:
+    """What is another value once a class was registered as a subclass of some abstract one."""
+    return abc.get_cache_token()
+
+
+def _subclasses(cls: type) -> list[type]:
+    return type.__subclasses__(cls)
 
 
 def _status(path: Any) -> tuple[int, ...] | None:
@@ -79,6 +98,10 @@ def described(question: Question) -> str:
     ask, of = question
     if ask is environment:
         return "the environment"
+    if ask is _registered:
+        return "what is registered with abstract classes"
+    if ask is _subclasses:
+        return f"the subclasses of {of.__name__}"
     if ask is not _again:
         return f"the file {of!r}"
     f, args, _ = of
@@ -97,6 +120,33 @@ def _asking(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     if tracer is not None:
         _note(tracer, _again, (f, args, tuple(kwargs.items())))
     return f(*args, **kwargs)
+
+
+def note_classes(cls: type, kinds: Any) -> None:
+    """It counts whether a class is a subclass of others, of which some may be abstract: classes can be registered with these."""
+    tracer = current_tracer()
+    if tracer is None:
+        return
+    found = [kinds]
+    while found:
+        kind = found.pop()
+        found += kind if isinstance(kind, tuple) else getattr(kind, "__args__", ()) if isinstance(kind, types.UnionType) else ()
+        if isinstance(kind, abc.ABCMeta) and kind not in cls.__mro__:
+            _note(tracer, _registered, None)
+
+
+def subclasses(cls: type) -> list[type]:
+    """`cls.__subclasses__()`."""
+    tracer = current_tracer()
+    if tracer is not None:
+        _note(tracer, _subclasses, cls)
+    return _subclasses(cls)
+
+
+def _issubclass(cls: Any, kinds: Any) -> bool:
+    if isinstance(cls, type):
+        note_classes(cls, kinds)
+    return issubclass(cls, kinds)
 
 
 def _reading(f: Callable, ask: Callable[[Any], Any], path: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -141,6 +191,8 @@ def _open(f: Callable, file: Any, mode: str = "r", *args: Any, **kwargs: Any) ->
 
 
 _ASKING = (
+    sys.getrecursionlimit, threading.active_count, np.geterr, get_num_threads, get_device, get_default_dtype,
+    logging.Logger.isEnabledFor, logging.Logger.getEffectiveLevel,
     os.getenv, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime, os.listdir, os.walk, os.getcwd,
     glob.glob, glob.iglob,
     pathlib.Path.exists, pathlib.Path.is_file, pathlib.Path.is_dir, pathlib.Path.iterdir, pathlib.Path.glob, pathlib.Path.rglob,
@@ -159,6 +211,7 @@ _WRITING = (
     np.save, np.savez, np.savez_compressed, np.savetxt, framework_io.save,
 )  # fmt: skip
 OF_THE_WORLD: dict[Any, Callable] = {
+    issubclass: _issubclass,
     **{f: functools.partial(_asking, f) for f in _ASKING},
     **{f: functools.partial(_reading, f, ask) for ask, functions in _READING.items() for f in functions},
     **{f: functools.partial(_writing, f) for f in _WRITING},

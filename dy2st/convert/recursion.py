@@ -55,7 +55,7 @@ from .recursive_state import OuterState, first_of, pair, state_of
 from .settled import alike
 from .signatures import Settled, Signature
 from .snapshot import Snapshot
-from .structure import attributes_of, node_type, split
+from .structure import attributes_of, flatten, node_type, split
 from .things import FIRST, objects_at
 from .tracer import Tracer
 from .types import same
@@ -177,7 +177,9 @@ class StagedFunction:
         self.location = user_location()
         self.fitter = Fitter(self.tracer, f"{self.original.__name__!r} may not set it", ("the first call", "a call inside it"))
         self.outer = OuterState(self.tracer, self.fitter, self._promote, self._unstaged)
-        self._place = Activation.of(self.code, self.arguments, 0).kind, self.location, self.general
+        # two calls in one line may differ in nothing but what needs a gradient
+        needs = tuple(self.tracer.needs.of(x) for x in flatten(self.arguments)[0] if isinstance(x, Tensor))
+        self._place = Activation.of(self.code, self.arguments, 0).kind, self.location, self.general, needs
         self._begin()
 
     def _begin(self) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..convert.attributes import MISSING
-from ..convert.places import ATTRIBUTES, CLASS, CODE, LENGTH, ORDER, Place
+from ..convert.places import ATTRIBUTES, BASES, CLASS, CODE, LENGTH, ORDER, Place
 
 Check = Callable[[], bool]
 
@@ -24,6 +24,7 @@ _LENGTHS = "len({}) == {}"
 _KEYS = "len({}) == {} and all(map(is_, {}, {}))"
 _CODES = "{}.__code__ is {} and {}.__defaults__ is {} and {}.__kwdefaults__ is {}"
 _CLASSES = "type({}()) is {}"
+_BASES = "{}.__mro__ is {}"
 _ATTRIBUTES = "own({}(), '__dict__') is {}"
 _CELLS = "{}.cell_contents is {}"
 _AT_MOST = 40
@@ -70,6 +71,8 @@ def checks(places: Iterable[tuple[Place, Any]]) -> list[Check]:
             others.setdefault(_CODES, []).append((_CODES, (holder, code, holder, defaults, holder, keywords)))
         elif entry is CLASS and isinstance(holder, weakref.ref):
             others.setdefault(_CLASSES, []).append((_CLASSES, (holder, value)))
+        elif entry is BASES:
+            others.setdefault(_BASES, []).append((_BASES, (holder, value)))
         elif entry is ATTRIBUTES and isinstance(holder, weakref.ref) and value is not None:
             others.setdefault(_ATTRIBUTES, []).append((_ATTRIBUTES, (holder, value)))
         elif isinstance(holder, types.CellType) and value is not MISSING:

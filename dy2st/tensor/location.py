@@ -230,7 +230,10 @@ def _located(frame: FrameType, instruction: int) -> Step | None:
 
 def _is_made(code: CodeType) -> bool:
     """Whether it is a method that a library has made of a text, as `dataclass` does."""
-    return code.co_filename == "<string>" and code.co_name.startswith("__") and not linecache.getlines(code.co_filename)
+    if code.co_filename != "<string>" or not code.co_name.startswith("__"):
+        return False
+    # from Python 3.13 on there are lines for this name in a process that was started with `python -c`
+    return getattr(code, "co_qualname", "").startswith("__create_fn__.") or not linecache.getlines(code.co_filename)
 
 
 def place_of_result(function: FunctionType) -> Location:

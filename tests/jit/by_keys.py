@@ -103,6 +103,20 @@ def set_attribute():
     Held.factor = 3.0
 
 
+def by_a_variable(x):
+    def item(space):
+        return x * space[NAMES[0]]
+
+    return item(globals())
+
+
+def by_modules_in_turn(x):
+    for name, module in sys.modules.items():
+        if name == NAME:
+            x = x * module.SCALE
+    return x
+
+
 READ = {
     "globals": (lambda x: x * globals()["SCALE"], set_scale),
     "globals_by_a_name": (lambda x: x * globals()[NAMES[0]], set_scale),
@@ -115,7 +129,7 @@ READ = {
     "of_a_function": (lambda x: x * double.__globals__["SCALE"], set_scale),
     "of_a_frame": (lambda x: x * sys._getframe().f_globals["SCALE"], set_scale),
     "items": (lambda x: x * sum(v for k, v in globals().items() if k == "SCALE"), set_scale),
-    "variable": (lambda x: (lambda space: x * space[NAMES[0]])(globals()), set_scale),
+    "variable": (by_a_variable, set_scale),
     "copied": (lambda x: x * {**globals()}[NAMES[0]], set_scale),
     "itemgetter": (lambda x: x * operator.itemgetter(NAMES[0])(globals()), set_scale),
     "attrgetter": (lambda x: x * operator.attrgetter(NAMES[0])(MODULE), set_scale),
@@ -125,7 +139,7 @@ READ = {
     "eval": (lambda x: x * eval("SCA" + "LE", globals()), set_scale),
     "eval_of_vars": (lambda x: x * eval(NAMES[0], vars(MODULE)), set_scale),
     "modules": (lambda x: x * sys.modules[NAME].SCALE, set_scale),
-    "modules_in_turn": (lambda x: x * next(m for n, m in sys.modules.items() if n == NAME).SCALE, set_scale),
+    "modules_in_turn": (by_modules_in_turn, set_scale),
     "import_module": (lambda x: x * importlib.import_module(NAME).SCALE, set_scale),
     "getmodule": (lambda x: x * inspect.getmodule(DOUBLE).SCALE, set_scale),
     "dir_of_a_module": (lambda x: x * len([n for n in dir(MODULE) if n == "EXTRA"]), add_variable),

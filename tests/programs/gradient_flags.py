@@ -82,6 +82,11 @@ def by_recursion(x):
     return y.stop_gradient, z.stop_gradient, y, z
 
 
+def by_recursion_in_turn(x):
+    y, z = (doubled(v) for v in (x.abs(), x.detach().abs()))
+    return y.stop_gradient, z.stop_gradient, y, z
+
+
 def leaf_of_an_argument(x):
     y = paddle.to_tensor(x, stop_gradient=False)
     z = paddle.to_tensor([x.sum(), 2.0], stop_gradient=False)
@@ -116,6 +121,7 @@ CASES = [
     (no_gradient_in_a_loop, [(P,), (N,)], 1),
     (chosen_by_a_path, [(P,), (N,)], 1),
     (by_recursion, [(P,), (N,)], 1),
+    (by_recursion_in_turn, [(P,), (N,)], 1),
     (leaf_of_an_argument, [(P,), (N,)], 1),
     (leaf_in_a_loop, [(P,), (N,)], 1),
     (gradient_of_a_new_leaf, [(P,), (N,)], 1),

@@ -228,7 +228,10 @@ def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """NumPy's power, and for negative powers of integers what `Pow` says."""
     if dtype.is_float(dtype.name_of(x)):
         # `x ** 2`, for which power takes four times as long as a product
-        return np.square(x) if y.ndim == 0 and y == 2 else np.power(x, y)
+        if y.ndim == 0 and y == 2:
+            return np.square(x)
+        # before 2.3 NumPy took the root for a number only, which is another value at -inf and -0.0
+        return np.sqrt(x) if y.ndim == 0 and y == 0.5 else np.power(x, y)
     if not np.any(y < 0):
         return np.power(x, y)
     if np.any((x == 0) & (y < 0)):

@@ -254,7 +254,7 @@ class PowFactor(Unary):
     @staticmethod
     def array(x: np.ndarray, *, factor: float) -> np.ndarray:
         if dtype.is_float(dtype.name_of(x)):
-            return np.power(x, x.dtype.type(factor))
+            return power(x, np.asarray(factor, x.dtype))
         return power(x, np.asarray(int(factor), "int64")).astype(x.dtype)
 
     @staticmethod
