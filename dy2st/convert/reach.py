@@ -10,24 +10,38 @@ from __future__ import annotations
 
 import enum
 import functools
-import gc
 import sys
 import types
-import weakref
 from collections import OrderedDict, deque
 from collections.abc import Collection, Container
 from typing import Any
-
-import numpy as np
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
 from .attributes import MISSING, defined, dict_of, may_change_class
 from .cells import place_of
-from .containers import COMPARED_AS_A_WHOLE, OF_THE_LIBRARY, is_container
+from .containers import COMPARED_AS_A_WHOLE, is_container
 from .conversions import conversion_of, has_attributes
-from .dynamic import DynamicList
 from .foreign import is_foreign, is_foreign_class, is_stateful
+from .met import (
+    BUILT_IN_METHODS,
+    COMPARING,
+    FORMATTING,
+    INSIDE,
+    MAKING,
+    NEVER,
+    OF_CLASSES,
+    PLAIN,
+    SEEN_IN_MODULES,
+    WRAPPERS,
+    ClassKind,
+    behind,
+    has_own_attributes,
+    is_left_alone,
+    is_object,
+    is_own,
+    is_users_module,
+)
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
 from .places import (
@@ -51,42 +65,7 @@ from .tensor_attributes import OF_TENSORS
 
 # a container with more than this is compared as a whole, unless there are tensors in it
 _MANY = 64
-# the end of every way
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList, np.generic, np.dtype, range, slice)
 _STORES_OF_LAYERS = {"_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks"}
-# special methods that run only where a class is called, where values are compared, where they become a text; or never
-_MAKING = {"__init__", "__new__", "__post_init__"}
-_COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-_FORMATTING = {"__repr__", "__str__", "__format__"}
-NEVER = {
-    "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
-    "__sizeof__", "__hash__", "__copy__", "__deepcopy__",
-}  # fmt: skip
-# which Python makes class methods of
-OF_CLASSES = {"__init_subclass__", "__class_getitem__"}
-# what wraps functions, and how to get at them
-_INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
-# of what is in modules of Python and of libraries; a file such as `sys.stdout` is asked for where something is printed
-_SEEN_IN_MODULES = (types.FunctionType, types.BuiltinFunctionType, type, bool, int, float, str, tuple, list, type(None))
-_BUILT_IN = (types.BuiltinMethodType, types.MethodWrapperType)
-_WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *_BUILT_IN)
-
-
-class _Class:
-    """What kind of class it is.
-
-    Attributes:
-        foreign: its code runs as it is.
-        stateful: it is one of this package whose objects are state, or made of one.
-        of_the_library: its objects keep what they hold in attributes that only its own methods name.
-    """
-
-    __slots__ = ("foreign", "of_the_library", "stateful")
-
-    def __init__(self, cls: type):
-        self.foreign = _foreign(cls)
-        self.stateful = any(is_stateful(c.__module__) for c in cls.__mro__)
-        self.of_the_library = issubclass(cls, OF_THE_LIBRARY)
 
 
 class Reach:
@@ -141,7 +120,7 @@ class Reach:
         self._handled: set[str] = set()
         self._items_seen: set[tuple[str, Any]] = set()
         self._variables: dict[int, str] = {}  # of cells
-        self._classes: dict[type, _Class] = {}
+        self._classes: dict[type, ClassKind] = {}
         # what can be reached on a way that is no name in code: in a tuple or a `partial`, as a default
         self._nameless: set[int] = set()
         self.stores: set[int] = set()
@@ -172,7 +151,7 @@ class Reach:
         """Adds an attribute that was asked for by `getattr` or `hasattr`: that it is missing counts, too."""
         owner = owner.__func__ if isinstance(owner, types.MethodType) else owner
         known = isinstance(owner, (type, types.ModuleType)) or (isinstance(owner, Tensor) and not owner.is_symbolic)
-        if known or not isinstance(owner, _PLAIN):
+        if known or not isinstance(owner, PLAIN):
             self.read.add(name)
             self._attributes(owner, {name}, asking=True)
             self._settle()
@@ -230,7 +209,7 @@ class Reach:
         """The name of an attribute of a tensor outside that is new and a value of the trace; all such are deleted."""
         found = None
         for place in self.places.values():
-            if isinstance(t := place.now(), Tensor) and _has_attributes(t) and not isinstance(t, MaybeNone):
+            if isinstance(t := place.now(), Tensor) and has_own_attributes(t) and not isinstance(t, MaybeNone):
                 for name in [n for n, v in vars(t).items() if n not in OF_TENSORS and isinstance(v, Tensor) and v.is_symbolic]:
                     found = name
                     del vars(t)[name]
@@ -259,7 +238,7 @@ class Reach:
         if value is not MISSING and not place.is_computed:
             replaced = key in self._replaced or (isinstance(holder, Inside) and holder.replaced)
             replaced = replaced and id(value) not in self._changed and id(dict_of(value)) not in self._changed
-            if (isinstance(value, tuple) or (replaced and _is_object(value))) and id(value) not in self.objects:
+            if (isinstance(value, tuple) or (replaced and is_object(value))) and id(value) not in self.objects:
                 self.inside[id(value)] = Inside(place, replaced)
             self._meet(value, name, named=True)
         return value
@@ -267,9 +246,9 @@ class Reach:
     def _meet(self, value: Any, name: str, named: bool = False) -> None:
         if not named:
             self._nameless.add(id(value))
-        if id(value) in self.objects or (isinstance(value, _PLAIN) and not _has_attributes(value)):
+        if id(value) in self.objects or (isinstance(value, PLAIN) and not has_own_attributes(value)):
             return
-        if _foreign(value):
+        if is_left_alone(value):
             return
         self.objects[id(value)] = value
         self._pending.append((value, name))
@@ -283,7 +262,7 @@ class Reach:
             return
         elif isinstance(value, type):
             self._special_methods(value, making=True)
-            if not _foreign(type(value)):
+            if not is_left_alone(type(value)):
                 self._meet(type(value), f"the metaclass of {name}", named=True)
                 self._special_methods(type(value))
             for member in list(value.__members__.values()) if issubclass(value, enum.Enum) else ():
@@ -307,7 +286,7 @@ class Reach:
         if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and id(value) not in self.inside):
             for x in value:
                 self._meet(x, f"an item of {name}")
-        if isinstance(value, _BUILT_IN) and is_container(value.__self__):
+        if isinstance(value, BUILT_IN_METHODS) and is_container(value.__self__):
             self.items = True  # `put = items.append`: the method has no name in code
         if isinstance(value, functools.partial) and not isinstance(value.func, types.FunctionType):
             # `partial(setattr, obj, "x")`, `partial(operator.setitem, items, 0)`: nor have these
@@ -317,24 +296,24 @@ class Reach:
             self.changed |= texts
             self.given |= texts
             self.items = True
-        if (behind := _behind(value)) is not None:
-            self._meet(behind, f"what {name} refers to")
+        if (referred_to := behind(value)) is not None:
+            self._meet(referred_to, f"what {name} refers to")
         if isinstance(value, BaseException):
             self._meet(value.args, f"the arguments of a {type(value).__name__}")
         wraps = hasattr(type(value), "_dy2st_function") or not {"_dy2st_function", "__wrapped__"}.isdisjoint(
             dict_of(value) or ()
         )
-        if isinstance(value, _WRAPPERS) or wraps:
-            for way in _INSIDE:
+        if isinstance(value, WRAPPERS) or wraps:
+            for way in INSIDE:
                 self._meet(getattr(value, way, None), name)
             if isinstance(value, (classmethod, staticmethod)) and isinstance(value.__func__, types.FunctionType):
                 self.given |= names_of(value.__func__.__code__).given_first  # its first parameter is no object of the class
         elif not isinstance(value, (type, types.FunctionType)):
             self._special_methods(type(value))
             is_there = id(value) not in self._nameless or self.before is None or id(value) in self.before  # at the next call, too
-            if is_there and id(value) not in self.inside and may_change_class(type(value)) and not _foreign(type(value)):
+            if is_there and id(value) not in self.inside and may_change_class(type(value)) and not is_left_alone(type(value)):
                 self._place(referred(value), CLASS, f"the class of {name}")
-                if not _is_own(type(value)) and dict_of(value) is not None:
+                if not is_own(type(value)) and dict_of(value) is not None:
                     self._place(referred(value), ATTRIBUTES, f"the attributes of {name}")
         cls = self._class(type(value))
         self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
@@ -391,7 +370,7 @@ class Reach:
         if self._unconverted and names.reads_by_key:  # nobody sees what that reads: all that is in its module counts
             self._by_key = True
             self._looked = set()
-            for found in (f.__globals__, *(vars(m) for name in names.globals if _is_users_module(m := f.__globals__.get(name)))):
+            for found in (f.__globals__, *(vars(m) for name in names.globals if is_users_module(m := f.__globals__.get(name)))):
                 self._whole(found)
         asked = names.asked - self._asked if self._unconverted else set()
         self._asked |= asked
@@ -412,10 +391,10 @@ class Reach:
         """What is read of modules of Python and of libraries, which may be replaced: `paddle.tanh`, `sys.argv`."""
         module = namespace.get(chain[0])
         for name in chain[1:]:
-            if not isinstance(module, types.ModuleType) or not _foreign(module):
+            if not isinstance(module, types.ModuleType) or not is_left_alone(module):
                 return
             value = vars(module).get(name, MISSING)
-            if (value is MISSING or isinstance(value, _SEEN_IN_MODULES)) and name not in SAID:
+            if (value is MISSING or isinstance(value, SEEN_IN_MODULES)) and name not in SAID:
                 self._place(vars(module), name, f"attribute {name!r} of module {module.__name__}")
             module = value
 
@@ -431,13 +410,13 @@ class Reach:
                 self._place(vars(x), name, f"attribute {name!r} of a tensor")
             return
         of = x if isinstance(x, (type, types.FunctionType)) else type(x)
-        if not (_is_own(of) or _foreign(of)):
+        if not (is_own(of) or is_left_alone(of)):
             for name in names & SAID.keys():
                 self._place(of, SAID[name], f"{name} of {of.__name__}")
         if isinstance(x, type):
             for name in names - SAID.keys():
                 self._of_class(x, name, asking or self._asking)
-                if not _foreign(type(x)):
+                if not is_left_alone(type(x)):
                     self._of_class(type(x), name, asking or self._asking)
             return
         attributes = dict_of(x)
@@ -449,7 +428,7 @@ class Reach:
             self._nameless |= {id(v) for v in attributes.values()}
             self.read |= attributes.keys()
             self.changed |= attributes.keys()
-        if attributes is not None and self._sweeping and not _is_own(type(x)):
+        if attributes is not None and self._sweeping and not is_own(type(x)):
             names = names | attributes.keys()
             if not isinstance(x, types.FunctionType):
                 self._place(self.inside.get(id(x), attributes), LENGTH, f"number of the attributes of {kind}")
@@ -491,17 +470,17 @@ class Reach:
     def _names_in(self, cls: type) -> None:
         """All that a class has counts, as it was asked for without its names."""
         for c in cls.__mro__:
-            if not (_foreign(c) or _is_own(c)):
+            if not (is_left_alone(c) or is_own(c)):
                 self._place(c, NAMES, f"the attributes of class {c.__name__}")
 
     def is_foreign_class(self, cls: type) -> bool:
         """Whether it is one of those whose code runs as it is."""
         return self._class(cls).foreign
 
-    def _class(self, cls: type) -> _Class:
+    def _class(self, cls: type) -> ClassKind:
         found = self._classes.get(cls)
         if found is None:
-            found = self._classes[cls] = _Class(cls)
+            found = self._classes[cls] = ClassKind(cls)
         return found
 
     def _of_class(self, cls: type, name: str, asking: bool) -> Any:
@@ -524,7 +503,7 @@ class Reach:
 
     def _special_methods(self, cls: type, making: bool = False) -> None:
         for c in cls.__mro__:
-            if _foreign(c) or _is_own(c):
+            if is_left_alone(c) or is_own(c):
                 continue
             self._place(c, SPECIAL, f"the special methods of class {c.__name__}")
             self._place(c, BASES, f"the bases of class {c.__name__}")
@@ -532,52 +511,11 @@ class Reach:
                 function = f.__func__ if name in OF_CLASSES and isinstance(f, classmethod) else f
                 if not (name.startswith("__") and isinstance(function, types.FunctionType)) or name in NEVER:
                     continue
-                if name in _MAKING:
+                if name in MAKING:
                     wanted = making
                 else:
-                    wanted = name not in _COMPARING | _FORMATTING or (
-                        self._comparing if name in _COMPARING else self._formatting
+                    wanted = name not in COMPARING | FORMATTING or (
+                        self._comparing if name in COMPARING else self._formatting
                     )
                 if wanted:
                     self._place(AttributeVariable(name, c), name, f"{name} of class {c.__name__}")
-
-
-def _has_attributes(x: Any) -> bool:
-    """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
-    return isinstance(x, Tensor) and not vars(x).keys() <= OF_TENSORS
-
-
-def _is_users_module(x: Any) -> bool:
-    return isinstance(x, types.ModuleType) and not _foreign(x)
-
-
-def _behind(x: Any) -> Any:
-    """What a value refers to that does not hold it: a weak reference or proxy, a view."""
-    if isinstance(x, weakref.ref):
-        return x()
-    if type(x) in weakref.ProxyTypes:
-        return x.__repr__.__self__  # a proxy has no other way to the object itself
-    if isinstance(x, types.MappingProxyType):
-        return gc.get_referents(x)[0]
-    return x.obj if isinstance(x, memoryview) else None
-
-
-def _is_object(x: Any) -> bool:
-    """Whether a value is what it has in it: a list, a dict, an object with attributes."""
-    if isinstance(x, (*_PLAIN, *_WRAPPERS, type, types.ModuleType, types.FunctionType)):
-        return False
-    return isinstance(x, (list, dict, deque)) or dict_of(x) is not None
-
-
-def _is_own(cls: Any) -> bool:
-    """Whether a class, or a function, is one of this package."""
-    return str(cls.__module__).partition(".")[0] == "dy2st"
-
-
-def _foreign(x: Any) -> bool:
-    """Whether a function, class or module is one of those whose code runs as it is, and is taken not to change."""
-    if isinstance(x, types.ModuleType):
-        return is_foreign(x.__name__)
-    if isinstance(x, types.FunctionType):
-        return is_foreign(x.__module__) and "_dy2st_function" not in vars(x)
-    return isinstance(x, type) and is_foreign_class(x) and not hasattr(x, "sublayers")

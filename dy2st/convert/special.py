@@ -17,7 +17,7 @@ from typing import Any
 
 from .attributes import deleting, reading, setting
 from .foreign import is_foreign_class
-from .reach import NEVER, OF_CLASSES
+from .met import NEVER, OF_CLASSES
 
 # what is about the object as such, and what this package itself would run on its way
 _NEVER = NEVER | {"__getattribute__"}
