@@ -74,8 +74,10 @@ class Spaces:
             if len(namespace) == len(before) and all(namespace.get(k, MISSING) is v for k, v in before.items()):
                 continue
             for key in [k for k in {**namespace, **before} if namespace.get(k, MISSING) is not before.get(k, MISSING)]:
-                if key == "__warningregistry__" or (id(namespace), key) in known:
-                    continue
+                if str(key).startswith("__") or (id(namespace), key) in known:
+                    continue  # what Python keeps there for itself
+                if isinstance(namespace.get(key), types.ModuleType) and key not in before:
+                    continue  # an import of `package.module` leaves that in the package
                 found = f"variable {key!r} of module {before.get('__name__')}"
                 if key in before:
                     namespace[key] = before[key]

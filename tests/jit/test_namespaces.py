@@ -112,3 +112,39 @@ def test_attributes_of_classes_in_code_without_source(name, attribute, named):
     assert expected[0] == expected[1]
     assert found[0] == found[1]
     assert not np.array_equal(expected, found)
+
+
+def test_an_import_in_the_function_sets_no_variable(tmp_path, monkeypatch):
+    (tmp_path / "package_of_this_test").mkdir()
+    (tmp_path / "package_of_this_test" / "__init__.py").write_text("COUNT = 0\n")
+    (tmp_path / "package_of_this_test" / "inner.py").write_text("K = 3.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import package_of_this_test as package
+
+    def f(x):
+        import package_of_this_test.inner as inner
+
+        package.COUNT += 1
+        return x * inner.K * getattr(package, "COUNT")  # noqa: B009
+
+    assert [jit.to_static(f)(paddle.ones([1])).numpy().item() for _ in range(2)] == [3.0, 6.0]
+    assert hasattr(package, "inner")
+
+
+def test_an_attribute_that_is_called_as_a_namespace():
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.modules = paddle.nn.LayerList([paddle.nn.Linear(2, 2), paddle.nn.ReLU(), paddle.nn.Tanh()])
+            self.vars = {"k": 2.0}
+
+        def forward(self, x, n):
+            vars = self.vars
+            for i in range(n):
+                x = self.modules[i](x)
+            return self.modules[0](x) * vars["k"] * self.__dict__["vars"].get("k") * len(self.modules[1:])
+
+    net, x = Net(), paddle.to_tensor([[1.0, -2.0]])
+    static = jit.to_static(net.forward)
+    for n in (0, 2, 3):
+        np.testing.assert_allclose(static(x, paddle.to_tensor(n)).numpy(), Net.forward(net, x, n).numpy(), rtol=1e-6)
