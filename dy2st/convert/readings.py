@@ -10,6 +10,7 @@ import abc
 import functools
 import glob
 import hashlib
+import inspect
 import logging
 import os
 import pathlib
@@ -62,6 +63,10 @@ def _registered(_: None) -> Any:
     return abc.get_cache_token()
 
 
+def _signature(f: Any) -> str:
+    return str(inspect.signature(f))
+
+
 def _subclasses(cls: type) -> list[type]:
     return type.__subclasses__(cls)
 
@@ -102,6 +107,8 @@ def described(question: Question) -> str:
         return "what is registered with abstract classes"
     if ask is _subclasses:
         return f"the subclasses of {of.__name__}"
+    if ask is _signature:
+        return f"the signature of {getattr(of, '__name__', of)}"
     if ask is not _again:
         return f"the file {of!r}"
     f, args, _ = of
@@ -141,6 +148,15 @@ def subclasses(cls: type) -> list[type]:
     if tracer is not None:
         _note(tracer, _subclasses, cls)
     return _subclasses(cls)
+
+
+def _signature_of(f: Any, *args: Any, **kwargs: Any) -> inspect.Signature:
+    """`inspect.signature`."""
+    tracer = current_tracer()
+    found = inspect.signature(f, *args, **kwargs)
+    if tracer is not None:
+        _note(tracer, _signature, f)
+    return found
 
 
 def _issubclass(cls: Any, kinds: Any) -> bool:
@@ -211,7 +227,7 @@ _WRITING = (
     np.save, np.savez, np.savez_compressed, np.savetxt, framework_io.save,
 )  # fmt: skip
 OF_THE_WORLD: dict[Any, Callable] = {
-    issubclass: _issubclass,
+    issubclass: _issubclass, inspect.signature: _signature_of,
     **{f: functools.partial(_asking, f) for f in _ASKING},
     **{f: functools.partial(_reading, f, ask) for ask, functions in _READING.items() for f in functions},
     **{f: functools.partial(_writing, f) for f in _WRITING},

@@ -4,6 +4,7 @@ import abc
 import decimal
 import enum
 import gc
+import inspect
 import logging
 import sys
 import warnings
@@ -65,6 +66,9 @@ def named(x):
     return x
 
 
+named.__signature__ = inspect.signature(named)
+
+
 READ = {
     "metaclass": (lambda x: x * WithMeta.k, lambda put: put(Meta, "k", 5.0)),
     "member_of_an_enum": (lambda x: x * Kind.ONE.weight, lambda put: put(Kind.ONE, "weight", 5.0)),
@@ -75,6 +79,7 @@ READ = {
     "name_of_a_function": (lambda x: x * len(named.__name__), lambda put: put(named, "__name__", "another")),
     "text_of_a_function": (lambda x: x * len(named.__doc__), lambda put: put(named, "__doc__", "Other one.")),
     "annotations": (lambda x: x * len(named.__annotations__), lambda put: put(named, "__annotations__", {"x": 1})),
+    "signature": (lambda x: x * len(inspect.signature(named).parameters), lambda put: put(named, "__signature__", inspect.signature(put))),
     "name_of_a_class": (lambda x: x * len(type(IT).__name__), lambda put: put(Third, "__name__", "Fourth1")),
     "name_of_the_class_of_a_layer": (lambda x: x * len(type(NET).__name__), lambda put: put(Net, "__name__", "Other1")),
     "text_of_a_class": (lambda x: x * len(First.__doc__), lambda put: put(First, "__doc__", "Another one.")),
@@ -160,6 +165,23 @@ def test_what_keeps_its_state_to_itself_is_refused(function):
 
     with pytest.raises(StagedValueError, match="would be called once, while tracing"):
         jit.to_static(f)(paddle.ones([1]))
+
+
+def test_the_name_of_a_tensor():
+    """No promise of eager mode is kept here: docs/language.md says which one it is."""
+    outside = paddle.ones([1])
+    outside.name = "first"
+
+    def f(given):
+        return given.name, (given * 2).name, outside.name
+
+    static = jit.to_static(f)
+    given, computed, known = static(paddle.ones([1]))
+    assert given == "given"
+    assert computed != given
+    assert known == "first"
+    outside.name = "second"
+    assert static(paddle.ones([1])) == (given, computed, known)
 
 
 def test_where_the_output_goes_is_no_reason_to_trace_again(capsys):
