@@ -150,7 +150,7 @@ def space_run(f: Any, code: Any, found: Any) -> Any:
     """`eval(code, found)`, or `exec`: of what is in a namespace only that counts which the code names."""
     from .calls import call
 
-    if f in (eval, exec) and current_tracer() is not None and isinstance(code, (str, types.CodeType)):
+    if (f is eval or f is exec) and current_tracer() is not None and isinstance(code, (str, types.CodeType)):
         compiled = compile(code, "<string>", f.__name__) if isinstance(code, str) else code
         names = names_of(compiled)
         named = sorted((names.globals | names.attributes) & found.keys())
