@@ -56,7 +56,8 @@ class Names:
         chains: globals with the attributes that are read of them, in turn: `nn.functional.relu`.
         looked: the names that are read for more than appending to what they stand for.
         handled: those that are read for more than an item too: what they stand for may be iterated over, or get other names.
-        items_looked: names and constant keys (None for any other) of items that are read for more than appending to them.
+        items_looked: names and constant keys (None for any other, and for negative ones) of items that are read for more than appending
+            to them.
         items: whether items of containers are changed.
         sets_by_key, reads_by_key: whether variables of modules may be set, or read, that have no name here.
         sweeping: whether attributes may be read that have no name here.
@@ -111,7 +112,7 @@ def names_of(code: types.CodeType) -> Names:
                 if third is None or not (second.opname.startswith("LOAD_") and _gets_item(third)):
                     handled.add(i.argval)
                 elif not _appends(fourth):
-                    items_looked.add((i.argval, second.argval if second.opname in _CONSTANTS else None))
+                    items_looked.add((i.argval, _key(second)))
             if i.opname in _GLOBALS or not i.opname.startswith(_READS):
                 chain = (i.argval,) if i.opname in _GLOBALS else ()
             elif chain:
@@ -163,6 +164,13 @@ def names_of(code: types.CodeType) -> Names:
         sweeping or not seen.isdisjoint(_SWEEPING),
         asking, frozenset(attributes if asking else ()), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
+
+
+def _key(i: dis.Instruction) -> Any:
+    """The constant key that an instruction loads, None for any other; of a negative index the length tells which item it is."""
+    if i.opname not in _CONSTANTS or (isinstance(i.argval, int) and i.argval < 0):
+        return None
+    return i.argval
 
 
 def _longest(chains: set[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:

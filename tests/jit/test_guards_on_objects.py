@@ -142,6 +142,35 @@ def test_lists_that_grow_at_each_call(many):
     assert len(function.concrete_programs) == 1
 
 
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_list_under_an_index_that_grows_and_is_looked_at(place):
+    """That the function itself appends to a list is no reason to trace again, unless it looks at what is in it."""
+
+    def grown(items, value):
+        for old in items:
+            if old > value:
+                break
+        else:
+            items.append(value)
+
+    found = []
+    for static in (False, True):
+        rows = [[]]
+
+        def first(x):
+            grown(rows[0], x.sum())  # noqa: B023
+
+        def last(x):
+            grown(rows[-1], x.sum())  # noqa: B023
+
+        f = last if place else first
+        call = jit.to_static(f) if static else f
+        for k in (3.0, 1.0, 5.0, 2.0, 7.0):
+            call(tensor(k))
+        found.append([t.numpy().item() for t in rows[0]])
+    assert found[0] == found[1] == [3.0, 5.0, 7.0]
+
+
 def test_large_containers():
     vocabulary, rows = {str(i): i for i in range(1000)}, [Box(k=float(i)) for i in range(1000)]
     key = ["7"]
