@@ -1,5 +1,7 @@
 """Variables of modules and what classes have, read and set by a key, in a list of names, through a reference: `convert.spaces`."""
 
+import sys
+
 import by_keys
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from by_keys import called, put_back
 
 import dy2st as paddle
 from dy2st import jit
+from dy2st.convert.spaces import Spaces
 from dy2st.errors import Dy2stError, StagedValueError, StructureError
 
 
@@ -114,21 +117,19 @@ def test_attributes_of_classes_in_code_without_source(name, attribute, named):
     assert not np.array_equal(expected, found)
 
 
-def test_an_import_in_the_function_sets_no_variable(tmp_path, monkeypatch):
-    (tmp_path / "package_of_this_test").mkdir()
-    (tmp_path / "package_of_this_test" / "__init__.py").write_text("COUNT = 0\n")
-    (tmp_path / "package_of_this_test" / "inner.py").write_text("K = 3.0\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    import package_of_this_test as package
-
-    def f(x):
-        import package_of_this_test.inner as inner
-
-        package.COUNT += 1
-        return x * inner.K * getattr(package, "COUNT")  # noqa: B009
-
-    assert [jit.to_static(f)(paddle.ones([1])).numpy().item() for _ in range(2)] == [3.0, 6.0]
-    assert hasattr(package, "inner")
+def test_an_import_in_the_function_sets_no_variable():
+    namespace, spaces = {"__name__": "package", "a": 1}, Spaces()
+    spaces.note(namespace)
+    namespace["inner"] = sys
+    namespace["__annotations__"] = {}
+    assert spaces.put_back([]) is None
+    assert namespace["inner"] is sys
+    namespace.update(a=2, b=3)
+    assert spaces.put_back([(id(namespace), "a")]) == "variable 'b' of module package"
+    assert "b" not in namespace
+    assert namespace["a"] == 2
+    assert spaces.put_back([]) == "variable 'a' of module package"
+    assert namespace["a"] == 1
 
 
 def test_an_attribute_that_is_called_as_a_namespace():
