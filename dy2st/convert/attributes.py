@@ -22,7 +22,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .dicts import StagedDict
-from .foreign import is_foreign_class
+from .foreign import HEAP_TYPE, is_foreign_class
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .tensor_attributes import OF_TENSORS
@@ -35,7 +35,7 @@ _STORES = ("_parameters", "_buffers", "_sub_layers")
 _READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
 # where objects keep what is not in their `__dict__`: slots, and what classes written in C compute, as the `args` of exceptions
 _SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
-_HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
+_IMMUTABLE_TYPE = 1 << 8
 
 
 class Stored:
@@ -177,7 +177,7 @@ def dict_of(owner: Any) -> dict | None:
 # ---- what an object itself keeps ----
 def may_change_class(cls: type) -> bool:
     """Whether an object of a class can become one of another, by `x.__class__ = other`."""
-    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+    return bool(cls.__flags__ & HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
 
 
 def held(owner: Any, name: str) -> Any:

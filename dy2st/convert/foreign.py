@@ -9,7 +9,8 @@ _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor"
 # whose objects are state, as those of a user's class are
 _STATEFUL = {*(f"dy2st.optimizer.{name}" for name in ("lr", "scheduler", "plateau", "optimizer", "optimizers")), "dy2st.metric"}
 
-_HEAP_TYPE = 1 << 9
+HEAP_TYPE = 1 << 9
+"""The flag of classes that are made while a process runs."""
 
 ignored_modules: set[str] = set()
 """What the user has told to leave as it is."""
@@ -30,7 +31,7 @@ def is_foreign(module: str | None) -> bool:
 
 def is_foreign_class(cls: type) -> bool:
     """Whether a class is of such a module. One that `exec` makes where there is no `__name__` says that it is of `builtins`."""
-    return is_foreign(cls.__module__) and not (cls.__module__ == "builtins" and cls.__flags__ & _HEAP_TYPE)
+    return is_foreign(cls.__module__) and not (cls.__module__ == "builtins" and cls.__flags__ & HEAP_TYPE)
 
 
 def is_stateful(module: str | None) -> bool:

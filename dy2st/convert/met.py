@@ -64,7 +64,7 @@ def is_users_module(x: Any) -> bool:
     return isinstance(x, types.ModuleType) and not is_left_alone(x)
 
 
-def behind(x: Any) -> Any:
+def referent(x: Any) -> Any:
     """What a value refers to that does not hold it: a weak reference or proxy, a view."""
     if isinstance(x, weakref.ref):
         return x()

@@ -61,7 +61,7 @@ class Names:
         items: whether items of containers are changed.
         sets_by_key, reads_by_key: whether variables of modules may be set, or read, that have no name here.
         sweeping: whether attributes may be read that have no name here.
-        asking: whether it may count that an attribute is missing; `asked`: the names of those, as far as they can be seen.
+        asking: whether it may count that an attribute is missing.
         comparing, formatting: whether values may be compared; made a text.
     """
 
@@ -82,7 +82,6 @@ class Names:
     reads_by_key: bool
     sweeping: bool
     asking: bool
-    asked: frozenset[str]
     comparing: bool
     formatting: bool
 
@@ -155,14 +154,13 @@ def names_of(code: types.CodeType) -> Names:
         items = True
     if not attributes.isdisjoint(_OF_DESCRIPTORS):
         changed |= attributes
-    asking = not variables.isdisjoint(_ASKING)
     return Names(
         frozenset(variables), frozenset(attributes), frozenset(assigned), frozenset(changed), frozenset(given),
         frozenset(given_first), frozenset(rebound), frozenset(modules), _longest(chains),
         frozenset(looked), frozenset(handled), frozenset(items_looked), items or not seen.isdisjoint(_METHODS),
         not seen.isdisjoint(_BY_KEY), not seen.isdisjoint(_SPACES),
         sweeping or not seen.isdisjoint(_SWEEPING),
-        asking, frozenset(attributes if asking else ()), comparing, formatting or not seen.isdisjoint(_TEXTS),
+        not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
 
 

@@ -35,12 +35,12 @@ from .met import (
     SEEN_IN_MODULES,
     WRAPPERS,
     ClassKind,
-    behind,
     has_own_attributes,
     is_left_alone,
     is_object,
     is_own,
     is_users_module,
+    referent,
 )
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
@@ -158,10 +158,10 @@ class Reach:
 
     def look(self, namespace: dict, key: str | None = None) -> None:
         """Adds a variable of a module that is read by a key; with none, all of them."""
-        self._whole(namespace, key)
+        self._look(namespace, key)
         self._settle()
 
-    def _whole(self, namespace: dict, key: str | None = None) -> None:
+    def _look(self, namespace: dict, key: str | None = None) -> None:
         if key is None:
             self._place(namespace, LENGTH, "the number of the variables of a module")
         for name in list(namespace) if key is None else [key]:
@@ -296,7 +296,7 @@ class Reach:
             self.changed |= texts
             self.given |= texts
             self.items = True
-        if (referred_to := behind(value)) is not None:
+        if (referred_to := referent(value)) is not None:
             self._meet(referred_to, f"what {name} refers to")
         if isinstance(value, BaseException):
             self._meet(value.args, f"the arguments of a {type(value).__name__}")
@@ -371,8 +371,8 @@ class Reach:
             self._by_key = True
             self._looked = set()
             for found in (f.__globals__, *(vars(m) for name in names.globals if is_users_module(m := f.__globals__.get(name)))):
-                self._whole(found)
-        asked = names.asked - self._asked if self._unconverted else set()
+                self._look(found)
+        asked = names.attributes - self._asked if self._unconverted and names.asking else set()
         self._asked |= asked
         if asked or names.sweeping > self._sweeping or names.asking > self._asking:
             self._looked = set()  # what was looked for by name has to be looked for once more

@@ -7,7 +7,6 @@ and is an error, as a call of the compiled program would not set it.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import inspect
 import sys
@@ -19,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StagedValueError
 from .attributes import MISSING
 from .cells import OuterVariable
-from .foreign import is_foreign, is_foreign_class
+from .foreign import is_foreign_class
 from .items import getitem
+from .met import is_users_module, referent
 from .names import names_of
 from .tracer import current_tracer
 
@@ -46,8 +46,11 @@ class Spaces:
 
     def begin(self, reach: Reach) -> None:
         """The function is about to run: what is in the modules of all that it can reach."""
-        for found in (*(f.__globals__ for f in reach.functions.values()), *map(vars, _modules_in(reach.objects.values()))):
-            self.note(found)
+        for f in reach.functions.values():
+            self.note(f.__globals__)
+        for x in reach.objects.values():
+            if isinstance(x, types.ModuleType):
+                self.note(vars(x))
 
     def note(self, namespace: dict) -> None:
         """What is in a namespace before anything is changed there."""
@@ -86,21 +89,17 @@ class Spaces:
         return found
 
 
-def _modules_in(values: Iterable[Any]) -> Iterator[types.ModuleType]:
-    return (x for x in values if isinstance(x, types.ModuleType))
-
-
 def _namespace(found: Any) -> dict | None:
     """The dict with the variables of a module, or with what a class has; None if it is anything else."""
     if isinstance(found, types.MappingProxyType):
-        (behind,) = gc.get_referents(found)
+        behind = referent(found)
         return behind if isinstance(behind, dict) else None
     return found if type(found) is dict and ("__builtins__" in found or "__spec__" in found) else None
 
 
 def meet_module(tracer: Tracer, module: Any) -> None:
     """A module is looked up by its name."""
-    if isinstance(module, types.ModuleType) and not is_foreign(module.__name__):
+    if is_users_module(module):
         tracer.spaces.note(vars(module))
         tracer.spaces.modules.append(module)
         tracer.meet_outside(module)
@@ -128,10 +127,9 @@ def space(found: Any, *keys: str) -> Any:
 
 def about_to_set(found: Any, key: Any) -> None:
     """A variable of a module is set or deleted by its key."""
-    tracer = current_tracer()
-    if tracer is not None and type(key) is str and type(found) is dict and (namespace := _namespace(found)) is not None:
+    if type(found) is dict and type(key) is str and (tracer := current_tracer()) is not None and _namespace(found) is not None:
         space(found, key)
-        tracer.watch_variable(OuterVariable(key, namespace))
+        tracer.watch_variable(OuterVariable(key, found))
 
 
 def space_item(found: Any, key: Any) -> Any:

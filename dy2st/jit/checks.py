@@ -40,7 +40,8 @@ def checks(places: Iterable[tuple[Place, Any]]) -> list[Check]:
     """Functions that tell whether the same objects are in the places as the values given; they may raise one of `NOT_THERE` instead.
 
     For the length of a container the value is the number, for the order of a dict the keys, for the code of a function its code, defaults
-    and keyword defaults, for an object its class, for a class its names. A place as the value stands for what is there.
+    and keyword defaults, for an object its class or the dict of its attributes, for a class its bases. A place as the value stands for
+    what is there.
 
     >>> d = {"a": 1}
     >>> (check,) = checks([(Place(d, "a", "a"), 1), (Place(d, "b", "b"), MISSING)])

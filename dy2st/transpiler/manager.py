@@ -165,11 +165,10 @@ class Pass(gast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
-        if not getattr(node, "in_class", False):  # as the defaults of functions
-            node.decorator_list = [self.visit(d) for d in node.decorator_list]
-            node.bases = [self.visit(b) for b in node.bases]
-            for keyword in node.keywords:
-                keyword.value = self.visit(keyword.value)
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        node.bases = [self.visit(b) for b in node.bases]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
         for function in class_functions(node.body):
             visited = self.visit(function)
             assert visited is function, "a pass over a method must keep the method's node"
@@ -181,11 +180,10 @@ def class_functions(body: list) -> list:
     found: list = []
     for statement in body:
         if isinstance(statement, gast.FunctionDef):
-            # Its defaults run in the class body, where passes do nothing.
+            # Its defaults run in the class body, where passes but for `Calls` do nothing.
             statement.in_class = True
             found.append(statement)
         elif isinstance(statement, gast.stmt):
-            statement.in_class = True
             found.extend(class_functions([c for c in nodes.children(statement) if isinstance(c, gast.stmt)]))
     return found
 

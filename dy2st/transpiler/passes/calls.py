@@ -29,9 +29,8 @@ class Calls(Pass):
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         super().visit_ClassDef(node)
-        if not getattr(node, "in_class", False):
-            self._decorate(node)
-            self._in_class(node.body)
+        self._decorate(node)
+        self._in_class(node.body)
         return node
 
     def _in_class(self, body: list) -> None:

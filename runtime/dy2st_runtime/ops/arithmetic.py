@@ -230,7 +230,7 @@ def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         # `x ** 2`, for which power takes four times as long as a product
         if y.ndim == 0 and y == 2:
             return np.square(x)
-        # before 2.3 NumPy took the root for a number only, which is another value at -inf and -0.0
+        # NumPy 2.4 takes the root for a half, and 2.2 does not, which is another value at -inf and -0.0
         return np.sqrt(x) if y.ndim == 0 and y == 0.5 else np.power(x, y)
     if not np.any(y < 0):
         return np.power(x, y)
