@@ -30,6 +30,10 @@ UNROLLED_IN_ALL = 150
 OTHERS = 30
 """So many calls with other values that only Python knows become functions of the Program inside one that is such a function."""
 
+OTHER_NUMBERS = 8
+"""So many kinds of calls that differ in nothing but numbers of Python become functions of the Program of their own. Each is found by a
+trace that is given up, so beyond it any numbers make one function."""
+
 MOST_LEAVES = 2_000
 """So many parts may the arguments of a call have before it is asked whether they grow from call to call."""
 
@@ -89,6 +93,23 @@ class Kind:
     def general(self) -> Kind:
         """The same with any arguments."""
         return Kind(self.code)
+
+    @property
+    def without_numbers(self) -> Kind:
+        """What is left of it if it is not asked which numbers of Python it is called with."""
+        leaves = None if self.leaves is None else tuple(k[0] if _is_number(k) else k for k in self.leaves)
+        return Kind(self.code, self.tree, leaves)
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, tuple) and isinstance(kind[0], type) and issubclass(kind[0], NUMBERS)
+
+
+def to_be_traced(known: Collection[Kind], found: Kind) -> Kind:
+    """The calls that become calls of a function of the Program when some are found to be recursive, others being known: these, or those
+    with any numbers."""
+    others = sum(kind.leaves is not None and kind.without_numbers == found.without_numbers for kind in known)
+    return found.general if others >= OTHER_NUMBERS else found
 
 
 @dataclass(eq=False)

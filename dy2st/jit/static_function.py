@@ -16,7 +16,7 @@ from dy2st_runtime import config, dims
 from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
 
-from ..convert.activations import GradientsInside, Reentered, require_end
+from ..convert.activations import GradientsInside, Reentered, require_end, to_be_traced
 from ..convert.calls import call, convert_function
 from ..convert.for_stmt import Unrolled
 from ..errors import FeedError, FetchError
@@ -305,10 +305,11 @@ class StaticFunction:
                 try:
                     return trace.run(self.raw.__qualname__)
                 except Reentered as found:
-                    recursive.add(found.kind)
-                    if found.kind.leaves is None:
-                        self._traces.recursive.add(found.kind)
-                    require_end(recursive, found.kind)
+                    kind = to_be_traced(recursive, found.kind)
+                    recursive.add(kind)
+                    if kind.leaves is None:
+                        self._traces.recursive.add(kind)
+                    require_end(recursive, kind)
                 except Unrolled as left:
                     unrolled.add(left.location)
 

@@ -10,7 +10,7 @@ from corpus import recursion
 from dy2st_runtime import config, reference
 
 from dy2st import jit, nn, no_grad
-from dy2st.convert.activations import OTHERS, Activation, Kind, require_end
+from dy2st.convert.activations import OTHER_NUMBERS, OTHERS, Activation, Kind, require_end, to_be_traced
 from dy2st.errors import Dy2stError, RecursionLimitError, StructureError
 from dy2st.jit import InputSpec, static_function
 from dy2st.tensor import Tensor
@@ -297,6 +297,19 @@ def test_calls_of_another_kind_in_each_trace_are_an_error():
     require_end(kinds, Kind(unchanged.__code__))
     with pytest.raises(RecursionLimitError, match="'unchanged' calls itself, in each trace with other objects"):
         require_end({*kinds, Kind(unchanged.__code__)}, Kind(unchanged.__code__))
+
+
+def test_calls_that_differ_in_many_numbers_are_calls_with_any():
+    def unchanged(v):
+        return v
+
+    def kind(number, other="a"):
+        return Kind(unchanged.__code__, None, ((int, number), (str, other)))
+
+    known = [kind(number) for number in range(OTHER_NUMBERS)]
+    assert to_be_traced(known[1:], kind(-1)) == kind(-1)
+    assert to_be_traced(known, kind(-1)) == kind(-1).general
+    assert to_be_traced(known, kind(-1, "b")) == kind(-1, "b")
 
 
 class Counting(nn.Layer):

@@ -121,6 +121,17 @@ def number_that_counts(x):
     return y, depth, depth * 0.5
 
 
+def _climb(x, level, depth):
+    if depth <= 0:
+        return x * level
+    x = _climb(x / 2, level, depth - 1)
+    return x if x.sum() > 3 else _climb(x + 1, level + 1, depth - 1)
+
+
+def numbers_that_recur(x):
+    return _climb(x, 0, (x > 0).sum())
+
+
 def _power(x, n, square):
     if n == 0:
         return x * 0 + 1
@@ -336,6 +347,7 @@ CASES = [
     (local_list, [(FIRST, COUNT, ROWS), ([0.0], [0.0], ROWS)], 1),
     (mutual, [(5, [1.0, 2.0]), (4, [1.0, 2.0]), (0, [1.0, 2.0])], 1),
     (number_that_counts, [([1.0, 2.0],), ([200.0, 2.0],)], 1),
+    (numbers_that_recur, [([1.0, 2.0],), ([-1.0, -2.0],), ([9.0, 1.0],), ([1.0, 0.0],)], 1),
     (number_of_a_tensor, [([1.5, 2.0], 5), ([1.5, 2.0], 0)], 1),
     (python_arguments, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (decided_by_python, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
