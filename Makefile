@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all lint fuzz fuzz-ops bench clean
+.PHONY: demo test test-all test-gpu lint fuzz fuzz-ops bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -15,6 +15,14 @@ test: $(VENV)/.test lint
 # everything, the slow tests too: what CI runs
 test-all: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n auto
+
+# what needs an NVIDIA GPU: the programs that the other targets run in a simulator
+CUDA_TESTS := tests/runtime/cuda
+EXECUTOR_TESTS := tests/runtime/executor
+test-gpu: export PYTHONPATH := $(CUDA_TESTS):$(EXECUTOR_TESTS)
+test-gpu: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto $(CUDA_TESTS)/on_device.py $(CUDA_TESTS)/corpus_on_device.py
+	$(BIN)/python -m pytest -n auto -p on_cuda $(EXECUTOR_TESTS)/test_executable.py $(EXECUTOR_TESTS)/test_gradients.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

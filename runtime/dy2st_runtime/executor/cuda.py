@@ -13,6 +13,7 @@ import math
 import os
 import re
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,6 +107,14 @@ def _namespace() -> dict[str, Any]:
 def _kernel(source: str) -> Any:
     """The `cuda.jit` function of a kernel's source."""
     return _numba_cuda().jit(_function(source))
+
+
+def _launcher(source: str, grid: tuple[int, int]) -> Any:
+    """A kernel on a grid."""
+    with warnings.catch_warnings():
+        # that a small grid leaves most of a GPU idle, which nobody who runs a Program can change
+        warnings.filterwarnings("ignore", ".*Grid size .* low occupancy")
+        return _kernel(source)[grid]
 
 
 def _function(source: str) -> Any:
@@ -325,7 +334,7 @@ class Walk:
             count = max([math.prod(v.shape) for v in made.values()] or [1])
             blocks = min((count + threads - 1) // threads, 2 if simulated() else MAX_BLOCKS)
             grid = (max(blocks, 1), threads) if language.is_parallel(kernel) else (1, 1)
-            _kernel(language.render(kernel))[grid](*arguments, status)
+            _launcher(language.render(kernel), grid)(*arguments, status)
             if any(_fails_inside(body) for body in kernel.body) and status.copy_to_host()[0]:
                 self.replay(s.op)
         self.env.update((self.name(t.var), made[t.name]) for t in kernel.tensors if t.name in made)

@@ -75,7 +75,7 @@ EXECUTOR = HERE.parent / "executor"
 @pytest.mark.parametrize(
     ("script", "options"),
     [
-        (HERE / "simulated_corpus.py", []),
+        (HERE / "corpus_on_device.py", []),
         (EXECUTOR / "test_executable.py", ["-p", "on_cuda"]),
         (EXECUTOR / "test_gradients.py", ["-p", "on_cuda"]),
     ],

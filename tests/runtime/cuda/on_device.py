@@ -1,5 +1,5 @@
-"""Programs on CUDA, in numba-cuda's simulator, against the reference interpreter. Collected by test_cuda.py in a process of its
-own, as the simulator must be chosen before Numba is imported."""
+"""Programs on CUDA against the reference interpreter: on a GPU (`make test-gpu`), or in numba-cuda's simulator. For that test_cuda.py
+collects them in a process of its own, as the simulator must be chosen before Numba is imported."""
 
 from __future__ import annotations
 
