@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import itertools
 import types
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..errors import StructureError
-from ..library.queues import Deque
-from ..tensor.location import user_location
 from .containers import LEAVES
 from .iterables import Lazy, Staged
 from .running import held_by_generator
+from .walks import Entries, Walk
 
 # whose iterators keep their position where no code can see it; those of users' classes have it in attributes
 _MODULES = {"builtins", "itertools", "collections", "_io", "_csv", "_collections", "_random"}
@@ -25,7 +23,7 @@ _OF_ITERATORS = (zip, enumerate, map, filter, *(t for t in vars(itertools).value
 # which run no code of the user's
 _KEYS: dict[Any, Any] = {}
 _ITERABLES: tuple[Any, ...] = ((), range(1), range(2**70), _KEYS, _KEYS.values(), _KEYS.items(), set(), "", b"")
-_OF_CONTAINERS = (*_OF_LISTS, *(type(iter(c)) for c in _ITERABLES), *(type(reversed(c)) for c in _ITERABLES[3:6]))
+_OF_CONTAINERS: tuple[type, ...] = (Entries, *_OF_LISTS, *(type(iter(c)) for c in _ITERABLES), *(type(reversed(c)) for c in _ITERABLES[3:6]))
 _HOLDERS = (tuple, list)
 
 
@@ -37,41 +35,6 @@ class Opened(Iterator):
 
     def __next__(self) -> Any:
         return next(self.iterator)
-
-
-class Walk(Iterator):
-    """What iterates over a deque that a function has made; like Python's it looks whether that has changed.
-
-    Args:
-        items: the iterator over its entries as they are now; a loop of the Program has its own.
-
-    Attributes:
-        is_second: it is asked for its next item behind another iterator, which may have none: where it is not asked it does not look.
-        in_loop: the loop that takes items of it looks.
-    """
-
-    def __init__(self, of: Deque, items: Iterator[Any]):
-        self.of, self.items, self.changes = of, items, of._changes
-        self.is_second = self.in_loop = False
-
-    def require_same(self) -> None:
-        """
-        Raises:
-            StructureError: the deque has changed since, or may have.
-        """
-        if self.of._changes is not self.changes:
-            raise StructureError(
-                "a deque is changed, or may be, while something iterates over it, where Python raises a RuntimeError",
-                location=user_location(), hint="iterate over a copy of it: for i, x in enumerate(list(d))",
-            )  # fmt: skip
-
-    def __next__(self) -> Any:
-        if not self.in_loop:
-            self.require_same()
-        return next(self.items)
-
-    def __copy__(self) -> Walk:
-        return Walk(self.of, copy.copy(self.items))
 
 
 def beside(iterators: Sequence[Any]) -> None:
@@ -128,10 +91,16 @@ def runs_code(x: Any) -> bool:
     return any(not isinstance(v, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in behind(x))
 
 
-def lists_behind(x: Any) -> list[list]:
-    """The lists of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
+def lists_behind(x: Any) -> list[list | deque]:
+    """The lists and deques of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
     if type(x) is list:
         return [x]
     if not isinstance(x, (Walk, *_OF_LISTS, *_OF_ITERATORS)):
         return []
-    return [v for part in behind(x) if type(part) in _OF_LISTS for v in gc.get_referents(part) if type(v) is list]
+    found: list[list | deque] = []
+    for part in behind(x):
+        if type(part) in _OF_LISTS:
+            found += [v for v in gc.get_referents(part) if type(v) is list]
+        elif type(part) is Entries:
+            found.append(part.of)
+    return found

@@ -190,6 +190,9 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
 def reversed_(x: Any) -> Any:
     if type(x) is Deque:
         return walked(x, reversed(x))
+    tracer = current_tracer()
+    if tracer is not None and isinstance(x, deque) and bound(x, "__reversed__") is None:
+        return tracer.walks.over(x, reversed(range(len(x))))
     over = None if isinstance(x, Lazy) else staged(x)
     return reversed(x) if over is None else staged_reversed(over)
 

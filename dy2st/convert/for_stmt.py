@@ -14,7 +14,7 @@ from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from .behind import Walk, lists_behind, walks
+from .behind import lists_behind, walks
 from .calls import call
 from .containers import differ
 from .generators import Generator
@@ -25,6 +25,7 @@ from .iterators import Onward, fresh, leave
 from .logical import and_
 from .loops import Loop, probe
 from .tracer import Tracer, current_tracer, need_tracer
+from .walks import Walk
 
 _UNROLL_LIMIT = 100_000
 UNROLLED_EXITS = 16
@@ -64,13 +65,13 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
         iterable = fresh(iterable)  # which may be one too
     over = staged(iterable)
     around = partial(_run, tracer, iterable if over is None else over, called=called)
-    looked = [] if tracer is None else [w for w in walks(iterable if over is None else over) if not w.is_second]
-    if not looked:
+    looked = [w for w in walks(iterable if over is None else over) if not w.is_second]
+    if tracer is None or not looked:
         around(body, extra_test, get_state, set_state, names)
         return
     for walk in looked:
         walk.in_loop = True
-    _looking(around, body, partial(_look_at, looked), extra_test, get_state, set_state, names)
+    _looking(around, body, partial(_look_at, tracer, looked), extra_test, get_state, set_state, names)
 
 
 def _run(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
@@ -138,7 +139,8 @@ def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[],
     _looking(around, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
 
 
-def _look_at(looked: Sequence[Walk]) -> None:
+def _look_at(tracer: Tracer, looked: Sequence[Walk]) -> None:
+    tracer.walks.count()
     for walk in looked:
         call(walk.of.require_unchanged)(walk.changes)
 

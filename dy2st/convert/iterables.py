@@ -21,6 +21,7 @@ from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
 from .tracer import is_staged, renamed
+from .walks import Walk
 
 _MOST_ITEMS = 100_000
 
@@ -186,8 +187,6 @@ _LIST_ITERATOR = type(iter([1]))
 
 def is_seen_through(x: Any) -> bool:
     """Whether what is in an iterable of Python's can be looked at without using it up."""
-    from .behind import Walk
-
     return isinstance(x, (range, list, tuple)) or type(x) in (_LIST_ITERATOR, Walk)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..errors import StagedValueError
 from ..library.iteration import next_or
 from ..library.queues import Deque
 from ..tensor.location import user_location
-from .behind import Opened, Walk, behind, is_iterator, runs_code
+from .behind import Opened, behind, is_iterator, runs_code
 from .containers import LEAVES, containers_of
 from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
@@ -22,6 +23,7 @@ from .running import named_variables, variable_values
 from .snapshot import Snapshot
 from .special import bound
 from .tracer import current_tracer
+from .walks import Walk
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -43,20 +45,21 @@ def fresh(iterable: Any) -> Any:
         iterable = iterable._dy_bare("'NoneType' object is not iterable")
     if isinstance(iterable, StagedDict):
         return iterable.keys()
-    if current_tracer() is None:
+    tracer = current_tracer()
+    if tracer is None:
         return iterable
     own = bound(iterable, "__iter__")
     if own is None:
-        return advanced(iterable)
+        return tracer.walks.over(iterable, range(len(iterable))) if isinstance(iterable, deque) else advanced(iterable)
     return walked(iterable, own()) if type(iterable) is Deque else advanced(_opened(own()))
 
 
-def walked(deque: Deque, items: Any) -> Any:
+def walked(of: Deque, items: Any) -> Any:
     """What iterates over the entries of a deque, and looks whether that has changed."""
     over = staged(items)
     if over is None:
-        return advanced(Walk(deque, iter(items)))
-    return Staged(over.length, over.item, "a deque of dynamic length", over.once, [*over.lists, Walk(deque, iter(()))], over.live)
+        return advanced(Walk(of, iter(items)))
+    return Staged(over.length, over.item, "a deque of dynamic length", over.once, [*over.lists, Walk(of, iter(()))], over.live)
 
 
 def _opened(iterator: Any) -> Any:

@@ -129,6 +129,7 @@ class Tracer(Watcher, ProgramRecorder):
         from .spaces import Spaces
         from .state_made import StateMade
         from .training import Gradients
+        from .walks import OuterWalks
 
         ProgramRecorder.__init__(self, program.global_block)
         Watcher.__init__(self)
@@ -167,6 +168,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)
         self.sharing = Sharing(self)
+        self.walks = OuterWalks(self)
         self.gradients = Gradients(self)
         self.state_made = StateMade(self)
         self.facts = Facts()
@@ -591,7 +593,8 @@ class Tracer(Watcher, ProgramRecorder):
         """Traces into a block; at the end of the `with` everything that was changed outside has its old value again."""
         from .iterators import iterators_around
 
-        found, held, met = len(self.alternatives), len(self.entries), len(self.met)
+        self.walks.count()
+        found, held, met, walks = len(self.alternatives), len(self.entries), len(self.met), len(self.walks)
         frame = Frame(block, containers=self.snapshot(), iterators=iterators_around(self))
         self.frames.append(frame)
         try:
@@ -606,6 +609,7 @@ class Tracer(Watcher, ProgramRecorder):
             for cell, old in frame.tensors.values():
                 cell.target._value = old
             frame.containers.restore()
+            self.walks.leave(walks)
             take_back(frame)
             self.forget(met)
             for key in frame.promoted:
@@ -629,6 +633,7 @@ class Tracer(Watcher, ProgramRecorder):
 
     def changes(self, frame: Frame) -> dict[tuple, tuple[Cell, Any]]:
         """The cells outside that the frame has changed, or one of those in it that are open, with their present values."""
+        self.walks.count()
         found: dict[tuple, tuple[Cell, Any]] = {}
         before = dict(frame.tensors)
         for inner in self.frames[self.frames.index(frame) + 1 :]:

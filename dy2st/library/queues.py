@@ -7,19 +7,34 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 
-class Deque:
+class Changing:
+    """What counts, in `_changes`, what Python's deques notice while a loop runs over them: other entries or other places of theirs."""
+
+    def __init__(self) -> None:
+        self._changes = 0
+
+    def require_unchanged(self, changes: int) -> None:
+        """RuntimeError if it has changed more often than that."""
+        if self._changes != changes:
+            raise RuntimeError("deque mutated during iteration")
+
+
+class OuterDeque(Changing):
+    """The changes of a deque of the outside."""
+
+
+class Deque(Changing):
     """What `collections.deque` is, on a list: only the run may know how many entries it has.
 
-    Its methods are converted as a user's are. `_changes` counts what other entries or other places of theirs make Python's notice that
-    it is changed while a loop runs over it.
+    Its methods are converted as a user's are.
     """
 
     def __init__(self, iterable: Iterable = (), maxlen: int | None = None):
         if maxlen is not None and maxlen < 0:
             raise ValueError("maxlen must be non-negative")
+        super().__init__()
         self._entries: list[Any] = []
         self._maxlen = maxlen
-        self._changes = 0
         self.extend(iterable)
 
     @property
@@ -128,11 +143,6 @@ class Deque:
 
     def __iter__(self) -> Iterator:
         return iter(self._entries)
-
-    def require_unchanged(self, changes: int) -> None:
-        """RuntimeError if it has changed more often than that."""
-        if self._changes != changes:
-            raise RuntimeError("deque mutated during iteration")
 
     def __reversed__(self) -> Iterator:
         return reversed(self._entries)

@@ -102,21 +102,25 @@ def test_a_program_cut_in_the_middle(function, calls, traces):
         check_cut(function, calls[:2], places[len(places) // 2])
 
 
-# the deque that an eager statement makes is one of Python's own, whose iterators notice each change while a function is traced: to
-# change it under one is an error also where a condition on tensors keeps the run from it (docs/language.md)
+# in a loop over a deque that runs eagerly, as one that is cut does: where a piece of its body is traced that may change the deque, that is
+# changed and put back, of which Python's iterator sees that it has been changed (docs/language.md)
 UNDER_ITERATORS = {
     "changed_behind_enumerate", "changed_behind_zip", "changed_behind_map", "changed_behind_a_generator",
-    "changed_and_left_behind_enumerate", "changed_behind_enumerate_of_a_dynamic_one",
+    "changed_behind_enumerate_of_a_dynamic_one",
 }  # fmt: skip
-CUT = [c for c in CORPUS if c[0].__name__ not in UNDER_ITERATORS]
+
+
+def is_in_a_loop(place):
+    return place.text.startswith((" " * 8, "    for "))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "calls", "traces"), CUT, ids=[c[0].__name__ for c in CUT])
+@pytest.mark.parametrize(("function", "calls", "traces"), CORPUS, ids=[c[0].__name__ for c in CORPUS])
 def test_a_program_cut_at_each_statement(function, calls, traces):
     with config.NO_JIT.override(True):
         for place in statements(function):
-            check_cut(function, calls, place)
+            if function.__name__ not in UNDER_ITERATORS or not is_in_a_loop(place):
+                check_cut(function, calls, place)
 
 
 @pytest.mark.parametrize(("function", "calls", "traces"), CORPUS[::9], ids=[c[0].__name__ for c in CORPUS[::9]])
