@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import itertools
 import types
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .containers import LEAVES
 from .iterables import Lazy, Staged
 from .running import held_by_generator
+from .sources import Sources, with_code
 from .walks import Entries, Walk
 
 # whose iterators keep their position where no code can see it; those of users' classes have it in attributes
@@ -23,7 +23,9 @@ _OF_ITERATORS = (zip, enumerate, map, filter, *(t for t in vars(itertools).value
 # which run no code of the user's
 _KEYS: dict[Any, Any] = {}
 _ITERABLES: tuple[Any, ...] = ((), range(1), range(2**70), _KEYS, _KEYS.values(), _KEYS.items(), set(), "", b"")
-_OF_CONTAINERS: tuple[type, ...] = (Entries, *_OF_LISTS, *(type(iter(c)) for c in _ITERABLES), *(type(reversed(c)) for c in _ITERABLES[3:6]))
+_VIEWS = (type(_KEYS.keys()), type(_KEYS.values()), type(_KEYS.items()))
+_OF_DICTS = (*(type(iter(c)) for c in _ITERABLES[3:6]), *(type(reversed(c)) for c in _ITERABLES[3:6]))
+_OF_CONTAINERS: tuple[type, ...] = (Entries, *_OF_LISTS, *_OF_DICTS, *(type(iter(c)) for c in _ITERABLES))
 _HOLDERS = (tuple, list)
 
 
@@ -45,7 +47,7 @@ def beside(iterators: Sequence[Any]) -> None:
 
 def walks(x: Any) -> list[Walk]:
     """Those from which an iterable takes its items."""
-    return [w for w in (x.lists if isinstance(x, Staged) else behind(x)) if type(w) is Walk]
+    return list(x.sources.walks) if isinstance(x, Staged) else [w for w in behind(x) if type(w) is Walk]
 
 
 def is_iterator(x: Any) -> bool:
@@ -91,16 +93,44 @@ def runs_code(x: Any) -> bool:
     return any(not isinstance(v, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)) or isinstance(v, (map, filter)) for v in behind(x))
 
 
-def lists_behind(x: Any) -> list[list | deque]:
-    """The lists and deques of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
+def is_repeatable(x: Any) -> bool:
+    """Whether an iterable of Python's is no iterator, or one of which a copy gives the same items."""
+    return isinstance(x, (Walk, *_OF_CONTAINERS)) or not hasattr(type(x), "__next__")
+
+
+def containers_behind(x: Any) -> list[Any]:
+    """The lists, deques and dicts of Python whose entries an iterable gives: itself, or those that iterators in it run over."""
     if type(x) is list:
         return [x]
-    if not isinstance(x, (Walk, *_OF_LISTS, *_OF_ITERATORS)):
-        return []
-    found: list[list | deque] = []
+    if type(x) in _VIEWS:
+        return [v for v in gc.get_referents(x) if type(v) is dict]
+    found: list[Any] = []
     for part in behind(x):
-        if type(part) in _OF_LISTS:
-            found += [v for v in gc.get_referents(part) if type(v) is list]
+        if type(part) in _OF_LISTS or type(part) in _OF_DICTS:
+            found += [v for v in gc.get_referents(part) if type(v) is list or type(v) is dict]
         elif type(part) is Entries:
             found.append(part.of)
     return found
+
+
+def sources_behind(x: Any) -> Sources:
+    """What an iterable of Python's takes its items from, if all are taken now."""
+    run = []
+    for part in behind(x):
+        if isinstance(part, Lazy):
+            run += part.functions()
+        elif isinstance(part, (map, filter)):
+            run += [f for f in gc.get_referents(part) if callable(f)]
+        elif not isinstance(part, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)):
+            run.append(part)
+    return Sources(tuple(containers_behind(x)), tuple(walks(x)), tuple(with_code(run)))
+
+
+def parts_of_map(x: Any) -> tuple[Callable, list[Any]] | None:
+    """The function of a `map` that has not begun (or of a generator), and the iterators whose items it is called with."""
+    if isinstance(x, Lazy):
+        return x.as_map()
+    if type(x) is not map:
+        return None
+    (f,), iterators = [v for v in gc.get_referents(x) if type(v) is not tuple], [v for v in gc.get_referents(x) if type(v) is tuple]
+    return f, list(iterators[0])

@@ -30,24 +30,21 @@ from .behind import beside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
-from .generators import generator
+from .generators import Generator, generator, numbered
 from .identity import id_
 from .if_stmt import if_expr, truth
 from .iterables import (
     Lazy,
     Staged,
     StagedRange,
-    ahead,
-    is_seen_through,
-    listed,
+    is_like_a_tensor,
     staged,
     staged_enumerate,
     staged_map,
     staged_reversed,
     staged_zip,
 )
-from .iterators import advanced, fresh, iter_, next_, used_up, walked
-from .lists import stackable
+from .iterators import advanced, fresh, iter_, next_, walked
 from .logical import compare, in_, not_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
@@ -168,6 +165,8 @@ def item(x: Tensor, *args: Any) -> Any:
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:
     x = fresh(x)
+    if isinstance(x, Generator) and x.chooses():
+        return numbered(x, start)
     over = staged(x)
     return enumerate(x, start) if over is None else staged_enumerate(over, start)
 
@@ -179,12 +178,10 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     if all(over is None for over in overs):
         return zip(*values, strict=strict)
     known = all(over is None or not isinstance(over.length, Tensor) for over in overs)
-    if known:  # the others may hold anything, if Python does the loop
-        values = [x if over is not None or is_seen_through(x) else listed(used_up(x)) for x, over in zip(values, overs, strict=True)]
-        plain = [x for x, over in zip(values, overs, strict=True) if over is None and not isinstance(x, range)]
-        if not all(stackable(v) for x in plain for v in ahead(x)):
-            return zip(*(x if over is None else over for x, over in zip(values, overs, strict=True)), strict=strict)
-    return staged_zip([x if over is None else over for x, over in zip(values, overs, strict=True)], strict)
+    parts = [x if over is None else over for x, over in zip(values, overs, strict=True)]
+    if known and not all(isinstance(part, Staged) or is_like_a_tensor(part) for part in parts):
+        return zip(*parts, strict=strict)  # the others may hold anything, if Python does the loop
+    return staged_zip(parts, strict)
 
 
 def reversed_(x: Any) -> Any:

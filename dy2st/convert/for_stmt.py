@@ -14,7 +14,7 @@ from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from .behind import lists_behind, walks
+from .behind import containers_behind, walks
 from .calls import call
 from .containers import differ
 from .generators import Generator
@@ -24,6 +24,7 @@ from .iterables import Staged, StagedRange, staged
 from .iterators import Onward, fresh, leave
 from .logical import and_
 from .loops import Loop, probe
+from .sources import variables_of
 from .tracer import Tracer, current_tracer, need_tracer
 from .walks import Walk
 
@@ -83,7 +84,7 @@ def _run(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extr
     if tracer is not None:
         tracer.note("for", f"unrolled while tracing: it runs over a Python {called or type(iterable).__name__}")
     if extra_test is None:
-        lists = [] if tracer is None else lists_behind(iterable)
+        lists = [] if tracer is None else containers_behind(iterable)
         for item in iterable:
             body(item)
             for items in lists:
@@ -164,7 +165,7 @@ def _looking(around: Callable[..., None], body: Callable[[Any], None], look: Cal
 
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
                get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
-    lists = [] if tracer is None else lists_behind(iterable)
+    lists = [] if tracer is None else containers_behind(iterable)
     items: Iterator[Any] = iter(iterable)
     onward: Onward | None = None
     for count in itertools.count():
@@ -216,11 +217,25 @@ def _counted(start: int, step: int) -> Staged:
 
 def _require_same(tracer: Tracer | None, iterable: Any, entries: list | None = None) -> None:
     """StructureError if the loop has made the list over which it runs one of dynamic length; or it has not these entries any more."""
-    if current(tracer, iterable) is not iterable or (entries is not None and differ(iterable, entries)):
+    if current(tracer, iterable) is not iterable or (entries is not None and differ(_entries(iterable), entries)):
         raise StructureError(
-            "the list over which the loop runs changes under a condition on tensors, or in a loop that only the run knows to end",
+            f"the {type(iterable).__name__} over which the loop runs changes under a condition on tensors, or in a loop that only the run "
+            "knows to end",
             location=user_location(),
             hint="loop over a copy of it: for x in list(xs), or take its entries out of it in a while loop",
+        )  # fmt: skip
+
+
+def _entries(container: Any) -> list[Any]:
+    return [x for pair in container.items() for x in pair] if isinstance(container, dict) else list(container)
+
+
+def _require_apart(over: Staged, changed: Sequence[str]) -> None:
+    """StructureError if a loop changes what may have been read for its items, all of which were made before it."""
+    if changed:
+        raise StructureError(
+            f"the items of {over.what} are made before the loop, which changes {changed[0]}: functions that make them may read it",
+            location=user_location(), hint="make a list of them before the loop: list(...)",
         )  # fmt: skip
 
 
@@ -231,7 +246,12 @@ def _nothing() -> None:
 def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     tracer.note("for", f"staged: {over.what} has a length that only the run knows")
-    index, before = [_weak_int(0)], [(items, list(items)) for items in over.lists if type(items) is not Walk]
+    if over.sources.effect:
+        raise StagedValueError(
+            f"to take the items of {over.what} {over.sources.effect}, which would be done for all of them before the loop",
+            location=user_location(), hint="make a list of them before the loop: list(...)",
+        )  # fmt: skip
+    index, before = [_weak_int(0)], [(c, _entries(c)) for c in over.sources.containers]
     length = over.length if isinstance(over.length, Tensor) else _weak_int(over.length)
 
     def test() -> Any:
@@ -252,7 +272,12 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
         index[0] = values[0]
         set_state(values[1:])
 
-    Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names)).stage()
+    loop = Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names))
+    loop.stage()
+    if over.sources.run:
+        read = variables_of(over.sources.run)
+        kept = (name for name in names if name in read or not name.isidentifier())  # or an attribute, or an item
+        _require_apart(over, [*kept, *(cell.name for cell in loop.cells.values())])
     for items, entries in before:
         _require_same(tracer, items, entries)
     for walk in walks(over):

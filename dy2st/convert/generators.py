@@ -14,7 +14,7 @@ from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .growing import current
 from .if_stmt import State, if_stmt, truth
-from .iterables import Lazy, Staged, staged
+from .iterables import Lazy, Staged, indexed, staged
 from .tracer import current_tracer, need_tracer
 from .undefined import Undefined
 
@@ -59,7 +59,7 @@ class Generator(Lazy):
 
     def _begin(self) -> None:
         """Of another iterator nothing is taken before an item is wanted: others may take it."""
-        if self._begun:
+        if self._begun or self._is_chained():
             return
         self._begun = True
         xs, over = self.source, staged(self.source)
@@ -69,6 +69,15 @@ class Generator(Lazy):
         if over is None:
             self.source = iter(xs)
             self._python = _of_iterator(self.source, self.element, self._known, self.flat)
+
+    def _is_chained(self) -> bool:
+        """Whether it takes its items from a generator of which only the run knows which it gives: only a loop can."""
+        return isinstance(self.source, Generator) and self.source.chooses()
+
+    def chooses(self) -> bool:
+        """Whether only the run knows which items it gives, or how many of each that it takes: to know them all it has to make them all."""
+        self._begin()
+        return self._is_chained() or (self.over is not None and (self.test is not None or self.flat))
 
     def _known(self, x: Any) -> bool:
         kept = True if self.test is None else truth(self.test(x))
@@ -88,23 +97,41 @@ class Generator(Lazy):
 
     def staged(self) -> Staged | None:
         """How to loop over it in the Program; None if Python has to iterate over it."""
-        self._begin()
+        if self.chooses():
+            return self._made()
         if self.over is None:
             return None
         over, element = self._taken(), self.element
-        if self.test is None and not self.flat:
-            return Staged(over.length, lambda i: element(over.item(i)), "a generator", lists=over.lists, live=over.live)
-        from .comprehensions import list_comp
+        return Staged(over.length, lambda i: element(over.item(i)), "a generator", sources=over.sources, live=over.live)
 
-        return staged(list_comp(over, element, self.test, self.flat))
+    def _made(self) -> Staged:
+        """The same where all items have to be made for that."""
+        from .behind import sources_behind
+        from .comprehensions import list_comp
+        from .iterators import with_effect
+
+        element, test, flat, sources = self.element, self.test, self.flat, sources_behind(self)
+        made, sources = with_effect(self, sources, lambda: list_comp(self._taken(), element, test, flat))
+        found = indexed(made, "a generator")
+        return Staged(found.length, found.item, "a generator", sources=sources)
 
     def sources(self) -> list[Any]:
         return [self.source]
 
+    def functions(self) -> list[Callable]:
+        return [self.element] if self.test is None else [self.element, self.test]
+
+    def as_map(self) -> tuple[Callable, list[Any]] | None:
+        if self.test is not None or self.flat or self._python is None:
+            return None
+        return self.element, [self.source]
+
     def _taken(self, to_the_end: bool = True) -> Any:
         """What it iterates over; a loop over that takes the items from it."""
         source = self.source
-        if self.over is not None:
+        if self._is_chained():
+            self.source = iter(()) if to_the_end else _Spent()
+        elif self.over is not None:
             self.source = self._python = iter(()) if to_the_end else _Spent()
             self.over = None
         return source
@@ -114,8 +141,7 @@ class Generator(Lazy):
         from .iterators import fresh
 
         fresh(self.source)
-        self._begin()
-        if self.over is None and not self.flat:
+        if not self.chooses() and self.over is None and not self.flat:
             for x in self.source:
                 kept = True if self.test is None else truth(self.test(x))
                 if isinstance(kept, Tensor):
@@ -149,6 +175,21 @@ class Generator(Lazy):
             if_stmt(kept, lambda: item(x), _nothing, get_state, set_state, names)
 
         return self._taken(extra_test is None), item if test is None else filtered
+
+
+def numbered(xs: Generator, start: Any) -> Generator:
+    """`enumerate` of a generator of which only the run knows which items it gives."""
+    count = {"the next number": start}
+    need_tracer("enumerate()").watch(count)
+
+    def element(x: Any) -> tuple[Any, Any]:
+        number = count["the next number"]
+        count["the next number"] = number + 1
+        return number, x
+
+    found = Generator(xs, element, None, False)
+    found.kept = count
+    return found
 
 
 @dataclass

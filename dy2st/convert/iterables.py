@@ -20,8 +20,8 @@ from ..tensor.promotion import as_tensor, weak_dtype
 from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
+from .sources import NO_SOURCES, Sources
 from .tracer import is_staged, renamed
-from .walks import Walk
 
 _MOST_ITEMS = 100_000
 
@@ -34,13 +34,13 @@ class Staged:
         item: an index, a tensor or an int → the item.
         what: names it in errors.
         once: it stands for an iterator, which has no items left when it was looped over.
-        lists: those of Python whose entries it gives as they are now: what becomes of them meanwhile it does not see; and `Walk`s.
+        sources: what its items come from.
         live: the number of items at the moment, if that may change while a loop runs.
     """
 
-    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, lists: Sequence[Any] = (),
+    def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, sources: Sources = NO_SOURCES,
                  live: Callable[[], Any] | None = None):  # fmt: skip
-        self.length, self.item, self.what, self.once, self.lists, self.live = length, item, what, once, lists, live
+        self.length, self.item, self.what, self.once, self.sources, self.live = length, item, what, once, sources, live
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, Tensor):
@@ -56,7 +56,13 @@ class Staged:
 
 
 class Lazy(Iterator):
-    """An iterator that Python, or a loop of the Program, can use up."""
+    """An iterator that Python, or a loop of the Program, can use up.
+
+    Attributes:
+        kept: a container that nobody else knows.
+    """
+
+    kept: Any = None
 
     def staged(self) -> Staged | None:
         """How to loop over it in the Program; None if Python has to iterate over it."""
@@ -68,6 +74,14 @@ class Lazy(Iterator):
 
     def sources(self) -> list[Any]:
         """What it takes its items from."""
+        raise NotImplementedError
+
+    def functions(self) -> list[Callable]:
+        """What it makes items of these by."""
+        raise NotImplementedError
+
+    def as_map(self) -> tuple[Callable, list[Any]] | None:
+        """The function that it calls with each item of an iterator of Python's, and that; None if it is none."""
         raise NotImplementedError
 
 
@@ -155,18 +169,21 @@ def staged(x: Any) -> Staged | None:
 
 def indexed(x: Any, what: str) -> Staged:
     """How to loop over a value beside one of dynamic length (in `zip`): Python sequences become tensors."""
-    from .behind import lists_behind
-    from .iterators import used_up
+    from .behind import behind, sources_behind
+    from .iterators import use_up, with_effect
 
     found = staged(x)
+    found = _mapped(x) if found is None else found
     if found is not None:
         return found
     if isinstance(x, range):
         return Staged(len(x), lambda i: _weak(i * x.step + x.start), "range()")
-    lists = lists_behind(x)
-    items = listed(used_up(x))
+    sources = sources_behind(x)
+    used = behind(x)
+    items, sources = with_effect(x, sources, lambda: listed(x)) if sources.run else (listed(x), sources)
+    use_up(used)
     if not items:
-        return Staged(0, lambda i: i, what, lists=lists)
+        return Staged(0, lambda i: i, what, sources=sources)
     if other := [v for v in items if not stackable(v)]:
         raise StagedValueError(
             f"what zip() runs over has a length that only the run knows, so that {what} can hold tensors and numbers only, "
@@ -177,22 +194,34 @@ def indexed(x: Any, what: str) -> Staged:
     dtype, shape = entry.dtype, entry.shape
     if not any(isinstance(v, Tensor) for v in items) and len({weak_dtype(v) for v in items}) == 1:
         table = as_tensor(items, dtype)
-        return Staged(len(items), lambda i: _weak(getitem(table, i)), what, lists=lists)
+        return Staged(len(items), lambda i: _weak(getitem(table, i)), what, sources=sources)
     array = StagedList.of(items, dtype, shape)
-    return Staged(len(items), lambda i: array[i], what, lists=lists)
+    return Staged(len(items), lambda i: array[i], what, sources=sources)
 
 
-_LIST_ITERATOR = type(iter([1]))
+def _mapped(x: Any) -> Staged | None:
+    """`map`, or a generator, over what becomes a tensor: what it makes of an item is made where that is wanted."""
+    from .behind import behind, parts_of_map
+    from .iterators import use_up
+
+    found = parts_of_map(x)
+    if found is None or not all(map(is_like_a_tensor, found[1])):
+        return None
+    use_up(behind(x))
+    return staged_map(found[0], staged_zip(found[1]))
 
 
-def is_seen_through(x: Any) -> bool:
-    """Whether what is in an iterable of Python's can be looked at without using it up."""
-    return isinstance(x, (range, list, tuple)) or type(x) in (_LIST_ITERATOR, Walk)
+def is_like_a_tensor(x: Any) -> bool:
+    """Whether an iterable of Python's gives, or calls a function with, tensors and numbers only, as far as that can be seen without
+    using it up."""
+    from .behind import is_repeatable, parts_of_map
 
-
-def ahead(x: Iterable) -> Iterable:
-    """What such an iterable will give."""
-    return x if isinstance(x, Sequence) else copy.copy(x)
+    if isinstance(x, range):
+        return True
+    found = parts_of_map(x)
+    if found is not None:
+        return all(map(is_like_a_tensor, found[1]))
+    return is_repeatable(x) and all(map(stackable, copy.copy(x) if isinstance(x, Iterator) else x))
 
 
 def listed(x: Iterable) -> list:
@@ -217,7 +246,8 @@ def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
             others = "argument 1" if i == 1 else f"arguments 1-{i}"
             raise_if(as_tensor(differs), ValueError, f"zip() argument {i + 1} is {word} than {others}")
         length = minimum(length, p.length)
-    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True, lists=[v for p in parts for v in p.lists],
+    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True,
+                  sources=sum((p.sources for p in parts), NO_SOURCES),
                   live=partial(_shortest, parts) if any(p.live for p in parts) else None)  # fmt: skip
 
 
@@ -226,16 +256,16 @@ def _shortest(parts: Sequence[Staged]) -> Any:
 
 
 def staged_enumerate(x: Staged, start: Any = 0) -> Staged:
-    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True, lists=x.lists, live=x.live)
+    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True, sources=x.sources, live=x.live)
 
 
 def staged_reversed(x: Staged) -> Staged:
-    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()", once=True, lists=x.lists)
+    return Staged(x.length, lambda i: x.item(_weak(x.length - 1 - i)), "reversed()", once=True, sources=x.sources)
 
 
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
     """`map` over what `staged_zip` gives."""
-    return Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True, lists=x.lists, live=x.live)
+    return Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True, sources=x.sources, live=x.live)
 
 
 def minimum(a: Any, b: Any) -> Any:

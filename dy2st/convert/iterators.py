@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Operator
@@ -20,9 +20,9 @@ from .dicts import StagedDict
 from .iterables import Lazy, Staged, staged
 from .maybe_value import MaybeValue
 from .running import named_variables, variable_values
-from .snapshot import Snapshot
+from .sources import Sources
 from .special import bound
-from .tracer import current_tracer
+from .tracer import current_tracer, need_tracer
 from .walks import Walk
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def walked(of: Deque, items: Any) -> Any:
     over = staged(items)
     if over is None:
         return advanced(Walk(of, iter(items)))
-    return Staged(over.length, over.item, "a deque of dynamic length", over.once, [*over.lists, Walk(of, iter(()))], over.live)
+    sources = over.sources + Sources(walks=(Walk(of, iter(())),))
+    return Staged(over.length, over.item, "a deque of dynamic length", over.once, sources, over.live)
 
 
 def _opened(iterator: Any) -> Any:
@@ -87,15 +88,12 @@ def advanced(iterator: Any) -> Any:
     if not isinstance(iterator, Staged):
         return iterator
     tracer.left[id(iterator)] = iterator
-    return Staged(iterator.length, iterator.item, iterator.what, lists=iterator.lists, live=iterator.live)
+    return Staged(iterator.length, iterator.item, iterator.what, sources=iterator.sources, live=iterator.live)
 
 
-def used_up(iterable: Any) -> Any:
-    """An iterable of which all items are taken, where Python would take no more than it needs: nobody may ask for the rest."""
-    tracer = current_tracer()
-    if tracer is not None:
-        tracer.left.update((id(x), x) for x in behind(iterable))
-    return iterable
+def use_up(iterators: Iterable[Any]) -> None:
+    """Notes that all items of these are taken, where Python would take no more than it needs: nobody may ask for the rest."""
+    need_tracer("an iterator").left.update((id(x), x) for x in iterators)
 
 
 def leave(tracer: Tracer, iterable: Any) -> dict[int, Any]:
@@ -138,24 +136,36 @@ class Onward:
         try:
             if not self._runs_code:
                 return next(self.items, default)
-            tracer.watch_locals()
-            snapshot, ops, mutations = tracer.snapshot(), len(tracer.block.ops), tracer.aliases.mutations
-            item = next(self.items, default)
-            effect = _effect(tracer.block.ops[ops:])
-            if effect is not None or tracer.aliases.mutations > mutations or self._changed(snapshot):
-                what = "changes what is used elsewhere" if effect is None else "prints" if effect.type == "print" else "has an effect"
+            item, effect = observed(tracer, self.items, lambda: next(self.items, default))
+            if effect:
                 raise StagedValueError(
-                    f"to take an item from what the loop runs over {what}, which only the runs should do that have not left the loop",
+                    f"to take an item from what the loop runs over {effect}, which only the runs should do that have not left the loop",
                     location=user_location(2), hint="take the items in the body of a while loop",
                 )  # fmt: skip
             return item
         finally:
             tracer.onward.pop()
 
-    def _changed(self, snapshot: Snapshot) -> bool:
-        """Whether anything is other than it was but what only the iterators know."""
-        changed = {id(cell.target) for cell in snapshot.changed()}
-        return bool(changed and changed - {id(c) for c in _kept_by(self.tracer, self.items)})
+
+def observed(tracer: Tracer, iterable: Any, take: Callable[[], Any]) -> tuple[Any, str]:
+    """Items that are taken from an iterable, and what that does besides; "" if nothing."""
+    tracer.watch_locals()
+    snapshot, ops, mutations = tracer.snapshot(), len(tracer.block.ops), tracer.aliases.mutations
+    items = take()
+    effect = _effect(tracer.block.ops[ops:])
+    if effect is not None:
+        return items, "prints" if effect.type == "print" else "has an effect"
+    changed = {id(cell.target) for cell in snapshot.changed()}
+    # but what only the iterators know
+    if tracer.aliases.mutations > mutations or (changed and changed - {id(c) for c in _kept_by(tracer, iterable)}):
+        return items, "changes what is used elsewhere"
+    return items, ""
+
+
+def with_effect(iterable: Any, sources: Sources, take: Callable[[], Any]) -> tuple[Any, Sources]:
+    """All items of an iterable, and what they come from, with what it does besides to take them."""
+    items, effect = observed(need_tracer("an iterable"), iterable, take)
+    return items, sources + Sources(effect=effect)
 
 
 def _effect(ops: Iterable[Operator]) -> Operator | None:
@@ -170,6 +180,8 @@ def _kept_by(tracer: Tracer, iterable: Any) -> Iterable[Any]:
     for x in behind(iterable):
         if bound(x, "__next__") is not None:
             owners.append(x)
+        elif isinstance(x, Lazy):
+            owners.append(x.kept)
         elif (frame := getattr(x, "gi_frame", None)) is not None:
             owners += frame.f_locals.values()
     known = {id(c) for c in containers_of(*(v for *_, v in named_variables()), *tracer.put_outside())}
