@@ -506,6 +506,16 @@ def loop_over_lists_of_other_lengths(x, n, m, a):
     return doubled([x, x + 1]), doubled([x]), doubled([]), doubled([a, a, a])
 
 
+def one_tensor_kept_by_recursion_in_two_calls(self, x, n, m, a):
+    def keep(depth):
+        if depth > 0:
+            if n > 1:
+                self.holder.value = x.mean()
+            self.items.append(self.holder.value)  # also what the call before kept
+            keep(depth - 1)
+
+    keep(m[0] % 4)
+    return x
 
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
@@ -548,5 +558,6 @@ PROGRAMS = [
     iterator_over_a_list_of_dynamic_length_kept,
     ResultOfRecursionKeptTwice,
     loop_over_lists_of_other_lengths,
+    one_tensor_kept_by_recursion_in_two_calls,
     surroundings(),
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from dy2st.errors import StructureError
 from tests.fuzz import changes, constructs, driver, found_once, kept, mutants
 from tests.fuzz.generator import Generator, alternatives, pieces, program
 from tests.fuzz.reduce import candidates, reduced, regression_test, written
-from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check, compare
+from tests.fuzz.ways import CALLS, WAYS, Disagreement, Way, check, compare, same
 
 INTERPRETED = [name for name in WAYS if name != "native"]
 
@@ -149,6 +149,22 @@ def test_a_disagreement_is_found_and_made_small(monkeypatch):
     assert what == "DISAGREEMENT interpreted: result"
     assert "def fuzzed_3(x, n, m, a):" in report
     assert "n > 0" not in report
+
+
+@pytest.mark.parametrize(("found", "agrees"), [
+    ({"1": "0", "2": "0"}, True),
+    ({"2": "1", "1 may": ("0",), "2 may": ("0", "1")}, True),  # 1 and 2 are one, which may be 0
+    ({"1 may": ("0",), "2 may": ("0",)}, True),
+    ({"2": "1"}, False),
+    ({"1": "0"}, False),
+    ({"1": "0", "2": "0", "3": "0"}, False),
+    ({"2": "1", "3": "1", "1 may": ("0",), "2 may": ("0", "1"), "3 may": ("0", "1", "2")}, False),
+])  # fmt: skip
+def test_objects_that_are_one(found, agrees):
+    """0, 1 and 2 are one object eagerly, and 3 is another one."""
+    found = {f"{path} be" if path.endswith("may") else f"{path} is": first for path, first in found.items()}
+    with contextlib.nullcontext() if agrees else pytest.raises(Disagreement):
+        same({"1 is": "0", "2 is": "0"}, found, "way")
 
 
 def test_state_is_brought_back_after_an_exception():

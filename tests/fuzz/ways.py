@@ -202,13 +202,28 @@ class Way:
 
 # ---- comparing ----
 def same(a: dict[str, Any], b: dict[str, Any], kind: str, tolerance: float = 0.0) -> None:
-    """Disagreement unless two sets of named values agree."""
+    """Disagreement unless two sets of named values agree; which objects are one may be open in the second."""
     for name in a | b:
-        maybe = name.removesuffix("is") + "may be"
-        if name.endswith("may be") or (name.endswith(" is") and name not in b and a[name] in b.get(maybe, ())):
+        if name.endswith(" may be"):
             continue
-        if name not in a or name not in b or not equal(a[name], b[name], tolerance):
+        if name.endswith(" is"):
+            agrees = _is_as_told(a, b, name.removesuffix(" is"))
+        else:
+            agrees = name in a and name in b and equal(a[name], b[name], tolerance)
+        if not agrees:
             raise Disagreement(f"{kind}: {name}", f"{a.get(name, 'nothing')!r}\n{b.get(name, 'nothing')!r}")
+
+
+def _is_as_told(a: dict[str, Any], b: dict[str, Any], path: str) -> bool:
+    """Whether the object at a path is, in `b`, also at the first path to it in `a`, or may be; and in `a` where `b` has it first.
+
+    The first paths may differ: what is [0], [1] and [2] in `a` may be [0] in `b`, or another object that is [1] and [2].
+    """
+    def first(values: dict[str, Any], path: str) -> str:
+        return values.get(f"{path} is", path)
+
+    one, other = first(a, path), first(b, path)
+    return (first(b, one) == other or one in b.get(f"{path} may be", ())) and first(a, other) == one
 
 
 def equal(a: Any, b: Any, tolerance: float) -> bool:
