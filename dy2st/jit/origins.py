@@ -126,15 +126,54 @@ class Origins:
             op = self._makers[v.name]
             if op.type == "array_take" and self._maker(v.block.var(op.input("Index")[0])) == _AROUND:
                 found.update(2 * (self.sources(parts[0]) or []))
-            around = self._bodies_around(v.block)
             for part in parts[1:]:
                 if part.kind == "array" and part.name not in within:
                     found.update(2 * list(self.repeated(part, within)))
-                for name in self.sources(part) or ():
-                    home = self._homes.get(name, self._global)
-                    found[name] += 2 if len(self._bodies_around(home)) < len(around) else 1
+                for name, again in self._put_by(v.block, part).items():
+                    found[name] += 1 + again
                     found[name] += part.kind == "array" and name in (self.sources(parts[0]) or ())
         return {name for name, count in found.items() if count > 1}
+
+    def _put_by(self, block: Block, v: Variable) -> dict[str, bool]:
+        """The sources of a value that a block puts into a list, and whether it may be the one that an earlier run of the block, by an
+        iteration or by recursion, has put there: it is made outside, or a loop keeps it, or a call hands it on."""
+        found: dict[str, bool] = {}
+        bodies, function = self._bodies_around(block), self._function_of(block)
+        recursive = function is not None
+        seen: set[tuple[str, bool]] = set()
+        left = [(v, False)]
+        while left:
+            v, again = left.pop()
+            if {(v.name, again), (v.name, True)} & seen:
+                continue
+            seen.add((v.name, again))
+            parts = self._parts(v)
+            if not parts and v.kind == "dense" and self._maker(v) != "absent":
+                name = self._same.get(v.name, v.name)
+                home = self._homes.get(name, self._global)
+                outside = len(self._bodies_around(home)) < len(bodies) or (recursive and self._function_of(home) is not function)
+                found[name] = found.get(name, False) or again or outside
+            op = self._makers.get(v.name)
+            if v.name in v.block.params:
+                again |= recursive if v.block in self._functions else v.block in bodies and self._is_kept(v)
+            elif op is not None and op.function is not None:
+                again |= recursive
+            left += [(part, again) for part in parts or ()]
+        return found
+
+    def _is_kept(self, param: Variable) -> bool:
+        """Whether a variable of a loop may be the same for more than one iteration."""
+        body = param.block
+        left, seen = [body.var(body.results[body.params.index(param.name)])], set()
+        while left:
+            v = left.pop()
+            if v.name == param.name:
+                return True
+            if v.name in seen or body not in self._bodies_around(v.block):
+                continue  # what is made outside is told by where that is
+            seen.add(v.name)
+            left += [body.var(body.results[body.params.index(v.name)])] if v.name in body.params else self._parts(v) or []
+        return False
 
     def inside(self, v: Variable) -> Counter[str] | None:
         """How often, up to 2, an entry of a list in an entry of a list may be each of its sources; None if that is not known."""
@@ -152,13 +191,11 @@ class Origins:
                 return None
             home = self._homes[op.output_names[0]]
             items = home.var(op.input("X")[0])
-            sources = self.sources(items)
-            if sources is None:
+            if self.sources(items) is None:
                 return None
             found.update(2 * list(self.repeated(items)))
-            found.update(sources)
-            count = len(self._bodies_around(home))
-            found.update(n for n in sources if len(self._bodies_around(self._homes.get(n, self._global))) < count)
+            sources = self._put_by(home, items)
+            found.update({name: 1 + again for name, again in sources.items()})
         return found
 
     def is_countable(self, name: str) -> bool:

@@ -102,8 +102,9 @@ class _Telling:
         groups = [self._several.group(v) for p in self._kept if self._sources[p] is None for v in self._values[p]]
         for name in lost:
             places = [p for p, found in objects.items() if name in found]
-            # a list that may hold it twice stands for both
-            groups.append([Fetched(p) for p in places for _ in range(1 + (name in self._repeated.get(p, ())))])
+            # a list that may hold it twice stands for both; each may be any of the others, also when the first one is gone
+            holding: list[Twin] = [Fetched(p) for p in places for _ in range(1 + (name in self._repeated.get(p, ())))]
+            groups += [holding[i:] for i in range(len(holding) - 1)]
         wanted = dict.fromkeys(name for found in objects.values() for name in found if name not in lost)
         self._origins.numbers = {name: i for i, name in enumerate(wanted)}
         beside = {p: self._fetch(p) for p, found in objects.items() if not lost.issuperset(found)}

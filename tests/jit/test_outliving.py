@@ -250,11 +250,46 @@ def state_of_recursion(k, x, n):
     visit(n)
 
 
+def appended_as_a_loop_keeps_it(k, x, n):
+    t = x * 2
+    for i in range(n):
+        if i == 1:
+            t = x * 3
+        k["items"].append(t)
+
+
+def appended_and_exchanged_by_a_loop(k, x, n):
+    s, t = x * 2, x * 3
+    for _ in range(n):
+        s, t = t, s
+        k["items"].append(s)
+
+
+def appended_once_by_each_iteration(k, x, n):
+    t = x * 2
+    for _ in range(n):
+        k["items"].append(t)
+        t = t + 1
+
+
+def appended_by_recursion(k, x, n):
+    s = x * 2
+
+    def visit(t, m):
+        if m > 0:
+            k["items"].append(t)
+            k["items"].append(s)
+            visit(t, m - 1)
+
+    visit(x * 3, n)
+
+
 FUNCTIONS = [
     by_recursion, made_by_recursion, state_of_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
     either, one_or_the_other, exchanged, new_key, none_or_a_tensor, number_or_a_tensor, made_by_the_call, the_argument, in_a_loop,
     made_in_a_loop, made_in_a_loop_in_a_loop, best_of_a_loop, largest, item_of_the_run, raised, appended, appended_in_a_loop,
     set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,
+    appended_as_a_loop_keeps_it, appended_and_exchanged_by_a_loop, appended_once_by_each_iteration, appended_by_recursion,
 ]  # fmt: skip
 
 
@@ -331,6 +366,25 @@ def test_what_is_not_told_cannot_be_modified_in_a_list_that_may_hold_it_twice():
     del keeps["items"][2]
     keeps["items"][1].add_(1.0)
     assert keeps["items"][1].item() == 1.25
+
+
+def test_what_recursion_makes_and_puts_into_a_list_cannot_be_modified():
+    keeps = kept()
+
+    def visit(m):
+        if m > 0:
+            if m > 1:
+                keeps["a"] = m * 1.5
+            keeps["items"].append(keeps["a"])
+            visit(m - 1)
+
+    jit.to_static(lambda n: visit(n))(to_tensor(2))
+    items = keeps["items"][1:]
+    for only in (False, True):  # the entries may be one, also when nobody else holds that
+        with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+            items[0].add_(1.0)
+        if not only:
+            del keeps["a"]
 
 
 def test_what_recursion_keeps_and_returns_cannot_be_modified():
