@@ -127,7 +127,7 @@ def sources_behind(x: Any) -> Sources:
 
 
 def parts_of_map(x: Any) -> tuple[Callable, list[Any]] | None:
-    """The function of a `map` that has not begun (or of a generator), and the iterators whose items it is called with."""
+    """The function of a `map`, or of a generator, and the iterators whose items it is called with."""
     if isinstance(x, Lazy):
         return x.as_map()
     if type(x) is not map:

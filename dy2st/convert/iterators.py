@@ -151,13 +151,14 @@ def observed(tracer: Tracer, iterable: Any, take: Callable[[], Any]) -> tuple[An
     """Items that are taken from an iterable, and what that does besides; "" if nothing."""
     tracer.watch_locals()
     snapshot, ops, mutations = tracer.snapshot(), len(tracer.block.ops), tracer.aliases.mutations
+    kept = list(_kept_by(tracer, iterable))
     items = take()
     effect = _effect(tracer.block.ops[ops:])
     if effect is not None:
         return items, "prints" if effect.type == "print" else "has an effect"
     changed = {id(cell.target) for cell in snapshot.changed()}
     # but what only the iterators know
-    if tracer.aliases.mutations > mutations or (changed and changed - {id(c) for c in _kept_by(tracer, iterable)}):
+    if tracer.aliases.mutations > mutations or (changed and changed - {id(c) for c in (*kept, *_kept_by(tracer, iterable))}):
         return items, "changes what is used elsewhere"
     return items, ""
 

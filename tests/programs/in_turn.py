@@ -120,6 +120,13 @@ def chosen_beside_rows(x):
     return total
 
 
+def numbered_beside_rows(x):
+    total = x.sum()
+    for (i, w), v in zip(enumerate(v * 2 for v in x if v > 0), x):
+        total = total * v + w * i
+    return total
+
+
 P, N, E = [1.0, 2.0, 3.0], [-1.0, -2.5, 3.5], [2.0, 0.0, -1.0, 4.0]
 ALL = [(P,), (N,), (E,)]
 
@@ -138,4 +145,5 @@ CASES = [
     (mapped_from_two_beside_rows, ALL, 1),
     (a_generator_beside_rows, ALL, 1),
     (chosen_beside_rows, ALL, 1),
+    (numbered_beside_rows, ALL, 1),
 ]
