@@ -217,6 +217,11 @@ class Net(nn.Layer):
         self.k = (self.k + by) % 5
         return self.k
 
+    def turn(self, value):
+        """Shows when it was called, and how often."""
+        self.h = (self.h * 0.5 + value).tanh()
+        return self.h * value
+
     def update(self, value):
         if value > self.h:
             self.h = value.tanh()

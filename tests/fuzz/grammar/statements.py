@@ -156,6 +156,18 @@ STATEMENTS = {
         "<@i> = reversed(<scas>)\n<=scas> = [v * <sca0> for v in <@i>]",
         "for <@c:num>, <@d:num> in zip(evens(5), iter(<nums>)):\n    <body>",
     ],
+    "items in turn": [
+        "for <@c:num>, <@v:sca> in enumerate(v * <sca0> for v in <vec> if v <cmp> <sca0>):\n    <body>",
+        "for <@c:num>, <@v:sca> in enumerate((self.turn(v) for v in <vec> if v <cmp> <flt>), <0|1>):\n    <body>",
+        "for <@v:sca> in <map(self.turn, <vec>)|(self.turn(v) for v in (v for v in <vec> if v > self.h))>:\n    <body>",
+        "for <@c:num>, <@v:sca> in enumerate(map(self.turn, filter(lambda v: v > self.h, <vec>))):\n    <body>",
+        "for <@v:sca>, <@d:sca> in zip(map(self.turn, <scas>), <vec>):\n    <body>",
+        "for <@v:sca>, <@d:sca> in zip((v * self.h for v in <scas>), <vec>):\n    <body>",
+        "for <@v:sca>, <@d:sca> in zip(self.table.values(), <vec>):\n    <body>",
+        "for <@v:sca>, <@d:sca> in zip(<vec>, (v * self.h for v in <vec> if v <cmp> <flt>)):\n    <block>",
+        "<=sca>, <=num> = next(((self.turn(v), i) for i, v in enumerate(<vec>) if v <cmp> <flt>), (<sca0>, <num0>))",
+        "<=sca> = sum(self.turn(v) for v in <vec> if v <cmp> self.h).tanh()",
+    ],
     "procedures": [
         "def <@f:act>():\n    nonlocal <^vecs>\n    <procedure>", "def <@f:act>():\n    nonlocal <^scas>\n    <procedure>",
         "def <@f:act>():\n    nonlocal <^sca>, <^num>\n    <procedure>", "def <@f:act>():\n    nonlocal <^table>\n    <procedure>",
