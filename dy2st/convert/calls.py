@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import operator
+import struct
 import sys
 import threading
 import types
@@ -77,9 +78,14 @@ def call(f: Any) -> Any:
     """What to call in the place of `f`: its converted form, a function that knows tensors for a built-in one, or `f`."""
     tracer = current_tracer()
     found = _called(f, tracer)
-    if tracer is None or _home(f) not in _OF_TEXTS or (found is not f and isinstance(f, types.FunctionType)):
+    if tracer is None or (found is not f and isinstance(f, types.FunctionType)):
         return found
-    return functools.partial(_of_texts, f, found)
+    home = _home(f)
+    if home in _OF_TEXTS:
+        return functools.partial(_of_texts, f, found)
+    if found is f and isinstance(f, (types.FunctionType, types.BuiltinFunctionType)) and home in _OF_LIBRARY:
+        return functools.partial(_of_library, f)
+    return found
 
 
 def _called(f: Any, tracer: Tracer | None) -> Any:
@@ -313,6 +319,10 @@ def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 _OF_TEXTS = {"re", "string", "fnmatch", "glob", "pathlib", "posixpath", "ntpath", "pprint", "reprlib", "shlex", "difflib", "unicodedata"}
 
 
+# the other modules of Python
+_OF_LIBRARY = sys.stdlib_module_names - _OF_TEXTS - {"builtins"}
+
+
 def _home(f: Any) -> str | None:
     """The module of a function, or of the class that a method is of."""
     found = getattr(f, "__module__", None)
@@ -341,7 +351,7 @@ def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """
     try:
         return f(*args, **kwargs)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, struct.error) as error:
         if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise
         raise _needs_numbers(f) from None
@@ -352,8 +362,9 @@ def _any_staged(*arguments: Any) -> bool:
 
 
 def _needs_numbers(f: Any) -> StagedValueError:
+    name = f"{(_home(f) or '').removeprefix('_')}.{f.__name__}"
     return StagedValueError(
-        f"{f.__module__}.{f.__name__}() needs numbers of Python, and is given what is only known when the program runs",
+        f"{name}() needs numbers of Python, and is given what is only known when the program runs",
         location=user_location(3), hint="write it as a loop, or use the functions of paddle for tensors (zeros, mean, std, ...)",
     )  # fmt: skip
 

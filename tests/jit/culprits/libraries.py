@@ -1,8 +1,10 @@
 """What libraries and NumPy ask for."""
 
 import itertools
+import json
 import re
 import statistics
+import struct
 
 import numpy as np
 
@@ -37,6 +39,14 @@ def int_or_float_rounded(x):
 
 def mean_of_statistics(x):
     return x * statistics.mean([float(x[0]), float(x[1])])  # error: statistics.mean() needs numbers of Python, and is given what is
+
+
+def packed(x):
+    return x * len(struct.pack("f", float(x[0])))  # error: struct.pack() needs numbers of Python, and is given what is only known
+
+
+def written_as_json(x):
+    return x * len(json.dumps({"loss": float(x[0])}))  # error: json.dumps() needs numbers of Python, and is given what is only known
 
 
 def numpy_of_staged(x):
