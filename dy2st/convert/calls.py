@@ -83,7 +83,7 @@ def call(f: Any) -> Any:
     home = _home(f)
     if home in _OF_TEXTS:
         return functools.partial(_of_texts, f, found)
-    if found is f and isinstance(f, (types.FunctionType, types.BuiltinFunctionType)) and home in _OF_LIBRARY:
+    if found is f and home in _OF_BYTES:
         return functools.partial(_of_library, f)
     return found
 
@@ -319,8 +319,8 @@ def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 _OF_TEXTS = {"re", "string", "fnmatch", "glob", "pathlib", "posixpath", "ntpath", "pprint", "reprlib", "shlex", "difflib", "unicodedata"}
 
 
-# the other modules of Python
-_OF_LIBRARY = sys.stdlib_module_names - _OF_TEXTS - {"builtins"}
+# and those that write numbers in another form; the others may ask who calls them
+_OF_BYTES = {"json", "_struct", "base64", "binascii", "marshal", "_csv"}
 
 
 def _home(f: Any) -> str | None:

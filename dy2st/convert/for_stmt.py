@@ -29,6 +29,8 @@ from .tracer import Tracer, current_tracer, need_tracer
 from .walks import Walk
 
 _UNROLL_LIMIT = 100_000
+_UNROLL_LIMIT_WITHOUT_END = 1_000
+"""So many items of what has no length, and so may have no end, are unrolled where a tensor decides whether the loop goes on."""
 UNROLLED_EXITS = 16
 """So many items of a range are unrolled where a tensor decides whether the loop goes on: more cost less as a loop of the Program, if it can
 be one."""
@@ -200,9 +202,10 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
                 _require_same(tracer, found)
             continue
         assert tracer is not None
-        if count > _UNROLL_LIMIT:
+        limit = _UNROLL_LIMIT if hasattr(type(iterable), "__len__") else _UNROLL_LIMIT_WITHOUT_END
+        if count > limit:
             raise StagedValueError(
-                f"a loop over a Python iterable with a break that depends on a tensor has more than {_UNROLL_LIMIT} "
+                f"a loop over a Python iterable with a break that depends on a tensor has more than {limit} "
                 "iterations; each is traced",
                 location=user_location(), hint="loop over a tensor, or range(tensor), or use while",
             )  # fmt: skip

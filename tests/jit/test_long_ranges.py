@@ -1,5 +1,7 @@
 """Loops over ranges that a tensor ends are one loop of the Program, where they can be one."""
 
+import importlib
+
 import numpy as np
 import pytest
 from corpus import long_ranges
@@ -7,6 +9,7 @@ from dy2st_runtime.ir.visit import all_ops
 
 from dy2st import jit
 from dy2st.convert.for_stmt import UNROLLED_EXITS
+from dy2st.errors import StagedValueError
 from dy2st.tensor import Tensor
 
 
@@ -59,3 +62,23 @@ def test_an_error_in_the_body_is_the_user_s():
     with pytest.raises(ValueError, match="cannot be reshaped") as error:
         wrong(Tensor([1.0, 2.0]))
     assert error.value.location.text.strip() == "x = x.reshape([3]) * 2"
+
+
+class Endless:
+    def __getitem__(self, i):
+        return i
+
+
+def test_what_may_have_no_end_is_not_unrolled_for_ever(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("dy2st.convert.for_stmt"), "_UNROLL_LIMIT_WITHOUT_END", 20)
+
+    def left_by_a_tensor(x, items):
+        for i in items:
+            x = x + i
+            if x.sum() > 5:
+                break
+        return x
+
+    with pytest.raises(StagedValueError, match="a break that depends on a tensor has more than 20 iterations"):
+        jit.to_static(left_by_a_tensor)(Tensor([1.0]), Endless())
+    assert jit.to_static(left_by_a_tensor)(Tensor([1.0]), list(range(30))).item() == 7
