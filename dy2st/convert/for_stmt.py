@@ -279,7 +279,7 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
     loop.stage()
     if over.sources.run:
         read = variables_of(over.sources.run)
-        kept = (name for name in names if name in read or not name.isidentifier())  # or an attribute, or an item
+        kept = (name for name in names if name in read or "." in name or "[" in name)  # a variable, an attribute or an item
         _require_apart(over, [*kept, *(cell.name for cell in loop.cells.values())])
     for items, entries in before:
         _require_same(tracer, items, entries)

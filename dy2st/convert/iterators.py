@@ -199,6 +199,8 @@ def iter_(x: Any, *sentinel: Any) -> Any:
     from .generators import generator
 
     x = x if sentinel else fresh(x)
+    if isinstance(x, Lazy):
+        return x
     if isinstance(x, Opened):
         return x.iterator
     return iter(x, *sentinel) if sentinel or staged(x) is None else generator(x, lambda item: item)

@@ -127,6 +127,13 @@ def numbered_beside_rows(x):
     return total
 
 
+def by_functions(x):
+    pairs = list(zip(enumerate(v for v in x if v > 0), x))
+    best = max((v * w for v, w in zip((v for v in x if v > 0), x)), default=x.sum())
+    first = next(iter(enumerate(v for v in x if v > 1)), (7, x.sum()))
+    return sum((v * i + w for (i, v), w in pairs), x.sum()), best, first[0], first[1], next(iter(v for v in x if v < 0), x.sum())
+
+
 P, N, E = [1.0, 2.0, 3.0], [-1.0, -2.5, 3.5], [2.0, 0.0, -1.0, 4.0]
 ALL = [(P,), (N,), (E,)]
 
@@ -146,4 +153,5 @@ CASES = [
     (a_generator_beside_rows, ALL, 1),
     (chosen_beside_rows, ALL, 1),
     (numbered_beside_rows, ALL, 1),
+    (by_functions, ALL, 1),
 ]
