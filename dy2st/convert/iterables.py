@@ -20,7 +20,7 @@ from ..tensor.promotion import as_tensor, weak_dtype
 from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
-from .sources import NO_SOURCES, Sources
+from .sources import NO_SOURCES, Sources, with_code
 from .tracer import is_staged, renamed
 
 _MOST_ITEMS = 100_000
@@ -36,7 +36,14 @@ class Staged:
         once: it stands for an iterator, which has no items left when it was looped over.
         sources: what its items come from.
         live: the number of items at the moment, if that may change while a loop runs.
+
+    Attributes:
+        runs: whether functions of the user's make its items.
+        finish: what Python does where it asks for an item behind the last one; None if nothing.
     """
+
+    runs = False
+    finish: Callable[[], None] | None = None
 
     def __init__(self, length: Any, item: Callable[[Any], Any], what: str, once: bool = False, sources: Sources = NO_SOURCES,
                  live: Callable[[], Any] | None = None):  # fmt: skip
@@ -246,17 +253,60 @@ def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
             others = "argument 1" if i == 1 else f"arguments 1-{i}"
             raise_if(as_tensor(differs), ValueError, f"zip() argument {i + 1} is {word} than {others}")
         length = minimum(length, p.length)
-    return Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True,
-                  sources=sum((p.sources for p in parts), NO_SOURCES),
-                  live=partial(_shortest, parts) if any(p.live for p in parts) else None)  # fmt: skip
+    found = Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True,
+                   sources=sum((p.sources for p in parts), NO_SOURCES),
+                   live=partial(_shortest, parts) if any(p.live for p in parts) else None)  # fmt: skip
+    found.runs = any(p.runs for p in parts)
+    if any(p.finish or (p.runs and p is not parts[-1]) for p in parts):
+        found.finish = partial(_ask_in_turn, parts, found)
+    return found
+
+
+def _ask_in_turn(parts: Sequence[Staged], of: Staged) -> None:
+    """Asks each part for an item behind the last one of all, up to the first that has none."""
+    from .if_stmt import if_stmt
+
+    if not parts:
+        return
+    first, *rest = parts
+
+    def ask() -> None:
+        if first.runs:
+            first.item(_now(of))
+        _ask_in_turn(rest, of)
+
+    if_stmt(_now(first) > _now(of), ask, first.finish or _nothing, _no_variables, _set_none, ())
+
+
+def _now(x: Staged) -> Any:
+    """The number of items."""
+    return x.length if x.live is None else x.live()
+
+
+def _no_variables() -> tuple:
+    return ()
+
+
+def _set_none(values: tuple) -> None:
+    pass
+
+
+def _nothing() -> None:
+    pass
+
+
+def like(x: Staged, new: Staged, runs: bool = False) -> Staged:
+    """An iterable that gives something for each item of another one: what Python does for that."""
+    new.runs, new.finish = x.runs or runs, x.finish
+    return new
 
 
 def _shortest(parts: Sequence[Staged]) -> Any:
-    return reduce(minimum, [p.length if p.live is None else p.live() for p in parts])
+    return reduce(minimum, map(_now, parts))
 
 
 def staged_enumerate(x: Staged, start: Any = 0) -> Staged:
-    return Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True, sources=x.sources, live=x.live)
+    return like(x, Staged(x.length, lambda i: (_weak(i + start), x.item(i)), "enumerate()", once=True, sources=x.sources, live=x.live))
 
 
 def staged_reversed(x: Staged) -> Staged:
@@ -265,7 +315,13 @@ def staged_reversed(x: Staged) -> Staged:
 
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
     """`map` over what `staged_zip` gives."""
-    return Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True, sources=x.sources, live=x.live)
+    return mapped(x, lambda item: f(*item), "map()", f)
+
+
+def mapped(x: Staged, f: Callable[[Any], Any], what: str, by: Callable) -> Staged:
+    """What a function makes of each item, which is code of the user's if `by` is."""
+    new = Staged(x.length, lambda i: f(x.item(i)), what, once=True, sources=x.sources, live=x.live)
+    return like(x, new, bool(with_code([by])))
 
 
 def minimum(a: Any, b: Any) -> Any:

@@ -17,7 +17,7 @@ from ..tensor.location import user_location
 from .behind import Opened, behind, is_iterator, runs_code
 from .containers import LEAVES, containers_of
 from .dicts import StagedDict
-from .iterables import Lazy, Staged, staged
+from .iterables import Lazy, Staged, like, staged
 from .maybe_value import MaybeValue
 from .running import named_variables, variable_values
 from .sources import Sources
@@ -88,7 +88,7 @@ def advanced(iterator: Any) -> Any:
     if not isinstance(iterator, Staged):
         return iterator
     tracer.left[id(iterator)] = iterator
-    return Staged(iterator.length, iterator.item, iterator.what, sources=iterator.sources, live=iterator.live)
+    return like(iterator, Staged(iterator.length, iterator.item, iterator.what, sources=iterator.sources, live=iterator.live))
 
 
 def use_up(iterators: Iterable[Any]) -> None:

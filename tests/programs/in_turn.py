@@ -127,6 +127,33 @@ def numbered_beside_rows(x):
     return total
 
 
+def asked_behind_the_last_row(x):
+    """`zip` asks the first iterator for one more item than the second one has."""
+    turns, total = Turns(x), x.sum()
+    for w, v in zip(map(turns.made, [1.0, 2.0, 3.0]), x):
+        total = total + turns.used(v) * w
+    return total, turns.seen
+
+
+def asked_behind_the_last_row_in_turn(x, n):
+    turns, total = Turns(x), x.sum()
+    triples = zip((turns.made(v) for v in x), zip((turns.made(k) for k in [1.0, 2.0, 3.0]), range(n)), map(turns.made, range(2)))
+    for i, (w, (v, k), r) in enumerate(triples):
+        total = total + turns.used(v) * w * (k + i) + r
+    return total, turns.seen
+
+
+def asked_behind_the_last_row_unless_left(x):
+    turns, total = Turns(x), x.sum()
+    for w, v in zip(map(turns.made, [1.0, 2.0, 3.0]), x):
+        total = total + turns.used(v) * w
+        if total > 5:
+            break
+    else:
+        total = -total
+    return total, turns.seen
+
+
 def by_functions(x):
     pairs = list(zip(enumerate(v for v in x if v > 0), x))
     best = max((v * w for v, w in zip((v for v in x if v > 0), x)), default=x.sum())
@@ -153,5 +180,8 @@ CASES = [
     (a_generator_beside_rows, ALL, 1),
     (chosen_beside_rows, ALL, 1),
     (numbered_beside_rows, ALL, 1),
+    (asked_behind_the_last_row, [([],), ([1.0],), (P,), (E,)], 1),
+    (asked_behind_the_last_row_in_turn, [(P, 2), (P, 4), (E, 0), ([1.0], 3)], 1),
+    (asked_behind_the_last_row_unless_left, [(P,), ([1.0],), ([0.25, 0.5],), ([0.0, 0.0, 0.25, 1.0],)], 1),
     (by_functions, ALL, 1),
 ]
