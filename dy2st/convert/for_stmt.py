@@ -277,10 +277,8 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
 
     loop = Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names))
     loop.stage()
-    if over.finish is not None and extra_test is None:
-        over.finish()
-    elif over.finish is not None and extra_test is not None:
-        if_stmt(extra_test(), over.finish, _nothing, get_state, set_state, names)
+    if over.finish is not None:
+        if_stmt(extra_test is None or extra_test(), over.finish, _nothing, get_state, set_state, names)
     if over.sources.run:
         read = variables_of(over.sources.run)
         kept = (name for name in names if name in read or "." in name or "[" in name)  # a variable, an attribute or an item

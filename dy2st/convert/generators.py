@@ -14,7 +14,7 @@ from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .growing import current
 from .if_stmt import State, if_stmt, truth
-from .iterables import Lazy, Staged, indexed, mapped, staged
+from .iterables import Lazy, Staged, indexed, like, staged
 from .tracer import current_tracer, need_tracer
 from .undefined import Undefined
 
@@ -102,7 +102,8 @@ class Generator(Lazy):
         if self.over is None:
             return None
         over, element = self._taken(), self.element
-        return mapped(over, element, "a generator", element)
+        found = Staged(over.length, lambda i: element(over.item(i)), "a generator", sources=over.sources, live=over.live)
+        return like(over, found, element)
 
     def _made(self) -> Staged:
         """The same where all items have to be made for that."""

@@ -295,9 +295,9 @@ def _nothing() -> None:
     pass
 
 
-def like(x: Staged, new: Staged, runs: bool = False) -> Staged:
-    """An iterable that gives something for each item of another one: what Python does for that."""
-    new.runs, new.finish = x.runs or runs, x.finish
+def like(x: Staged, new: Staged, by: Callable | None = None) -> Staged:
+    """An iterable that gives something for each item of another one, which a function may make of it: what Python runs for that."""
+    new.runs, new.finish = x.runs or bool(by and with_code([by])), x.finish
     return new
 
 
@@ -315,13 +315,7 @@ def staged_reversed(x: Staged) -> Staged:
 
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
     """`map` over what `staged_zip` gives."""
-    return mapped(x, lambda item: f(*item), "map()", f)
-
-
-def mapped(x: Staged, f: Callable[[Any], Any], what: str, by: Callable) -> Staged:
-    """What a function makes of each item, which is code of the user's if `by` is."""
-    new = Staged(x.length, lambda i: f(x.item(i)), what, once=True, sources=x.sources, live=x.live)
-    return like(x, new, bool(with_code([by])))
+    return like(x, Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True, sources=x.sources, live=x.live), f)
 
 
 def minimum(a: Any, b: Any) -> Any:
