@@ -115,7 +115,7 @@ def containers_behind(x: Any) -> list[Any]:
 
 def sources_behind(x: Any) -> Sources:
     """What an iterable of Python's takes its items from, if all are taken now."""
-    run = []
+    run = [] if hasattr(type(x), "__next__") else [x]  # a class of the user's may say what it gives
     for part in behind(x):
         if isinstance(part, Lazy):
             run += part.functions()

@@ -33,8 +33,12 @@ class Sources:
 NO_SOURCES = Sources()
 
 
+# by which Python makes objects, calls them, and asks them for items; layers are called by their `forward`
+_METHODS = ("__init__", "__call__", "forward", "__next__", "__iter__", "__getitem__")
+
+
 def with_code(values: Iterable[Any]) -> list[Any]:
-    """Those of some functions, iterators and classes that run code of the user's."""
+    """Those of some functions, iterables and classes, or of their methods, that run code other than ours and Python's own in C."""
     found: list[Any] = []
     left = list(values)
     while left:
@@ -43,12 +47,16 @@ def with_code(values: Iterable[Any]) -> list[Any]:
             left += (f.func, *filter(callable, f.args))
         elif isinstance(f, types.MethodType):
             left.append(f.__func__)
-        elif isinstance(f, types.GeneratorType) or (isinstance(f, types.FunctionType) and not (f.__module__ or "").startswith("dy2st.")):
+        elif isinstance(f, types.GeneratorType) or _is_others(f):
             found.append(f)
         elif not isinstance(f, (types.FunctionType, types.BuiltinFunctionType)):
             kind = f if isinstance(f, type) else type(f)
-            found += [m for name in ("__init__", "__call__", "__next__") if isinstance(m := vars(kind).get(name), types.FunctionType)]
+            found += [method for name in _METHODS if _is_others(method := getattr(kind, name, None))]
     return found
+
+
+def _is_others(f: Any) -> bool:
+    return isinstance(f, types.FunctionType) and not (f.__module__ or "").startswith("dy2st.")
 
 
 def variables_of(functions: Iterable[Any]) -> set[str]:

@@ -1,9 +1,11 @@
 # ruff: noqa: C417 (it is about map)
 """Items that have to be made before a loop, as only then is known how many there are: refused where that shows."""
 
+import collections
+
 import pytest
 
-from dy2st import jit
+from dy2st import jit, nn
 from dy2st.convert.sources import variables_of, with_code
 from dy2st.errors import StagedValueError, StructureError
 from dy2st.tensor import Tensor
@@ -106,6 +108,33 @@ def test_entries_of_a_dict_that_the_loop_sets(values):
         jit.to_static(entries, input_spec=[jit.InputSpec([None])])(Tensor([1.0, 2.0]))
 
 
+class Rates:
+    def __init__(self):
+        self.data = [1.0, 2.0, 3.0]
+
+    def __len__(self):
+        return len(self.data)
+
+    def __getitem__(self, i):
+        return self.data[i]
+
+    def __setitem__(self, i, value):
+        self.data[i] = value
+
+
+@pytest.mark.parametrize("kind", [Rates, lambda: collections.UserList([1.0, 2.0, 3.0])])
+def test_entries_of_a_container_of_the_users_that_the_loop_sets(kind):
+    def entries(x):
+        rates, y = kind(), x * 0
+        for rate, row in zip(rates, x, strict=False):
+            rates[1] = 9.0
+            y = y + rate * row
+        return y
+
+    with pytest.raises(StructureError, match=r"the items of zip\(\) are made before the loop, which changes"):
+        jit.to_static(entries, input_spec=[jit.InputSpec([None])])(Tensor([1.0, 2.0]))
+
+
 def test_the_variables_that_functions_read():
     a, b, c = 1, 2, 3
 
@@ -134,5 +163,9 @@ def test_what_runs_code_of_the_users():
             return x
 
     assert with_code([own, float, abs, jit.to_static(own).raw]) == [own, own]
-    assert with_code([Called()]) == [Called.__call__]
+    class Inherits(Called):
+        pass
+
+    assert with_code([Inherits()]) == [Called.__call__]
+    assert with_code([[1], {}, range(3), nn.Linear(2, 2)]) == []
     assert with_code([Turns().scaled]) == [Turns.scaled]
