@@ -125,6 +125,9 @@ class StagedList(DynamicList):
     def _entry(self, value: Tensor, code: Variable | None = None) -> Tensor:
         """An entry that was read: a tensor, or the number that it stands for."""
         kinds = self.kinds
+        if len(kinds) == 1 and (kind := next(iter(kinds))).weak and kind.dtype != value.dtype:
+            # the list is of a wider dtype, beside tensors that it might have got
+            value = ops.op("cast", X=value, in_dtype=value.dtype, out_dtype=kind.dtype)
         value._weak = any(k.weak for k in kinds)
         if len(kinds) > 1:
             value._kinds = unlike(kinds)

@@ -193,14 +193,14 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
 
 def _fetched(recipe: Fetched, values: Sequence[Any], made: dict[Any, Any]) -> Any:
     value = values[recipe.position]
+    cls = {"bool": bool, "int": int, "float": float}.get(recipe.cls)
     if isinstance(value, list):
         if recipe not in made:
-            plain = [x.item() for x in value] if recipe.number else list(value)
+            plain = [x.item() if cls is None else cls(x.item()) for x in value] if recipe.number else list(value)
             made[recipe] = plain if recipe.flag < 0 else decoded(value, values[recipe.flag])
         return made[recipe]
     if recipe.flag >= 0 and value is not None and values[recipe.flag].item():
-        cls = {"bool": bool, "int": int, "float": float}.get(recipe.cls) or CLASSES[values[recipe.flag].item()]
-        return cls(value.item())
+        return (cls or CLASSES[values[recipe.flag].item()])(value.item())
     if recipe.number and value is not None:
         return value.item()
     return value

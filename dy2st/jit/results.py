@@ -36,7 +36,7 @@ from ..errors import StagedValueError, StructureError
 from ..library.queues import Deque
 from ..nn import Layer
 from ..tensor import Tensor
-from ..tensor.kinds import resolved
+from ..tensor.kinds import class_of_numbers, resolved
 from . import shells
 from .outliving import Several, walk
 from .recipes import Argument, Attributed, Constant, Fetched, Given, Held, Picked, Rebuilt, Recipe, Twin
@@ -213,7 +213,10 @@ class Results:
             if (codes := codes_of(items)) is None:
                 raise unlike(items.kinds).fail("only the run knows which")
             return self.several.note(replace(self.fetch(items._value), flag=self.fetch(codes).position, mark=mark), items)
-        return self.several.note(replace(self.fetch(items._value, items.of_numbers()), mark=mark), items)
+        number = items.of_numbers()
+        # the list may be one of a wider dtype, beside tensors that it might have got
+        cls = class_of_numbers(next(iter(items.kinds)).dtype) if number else ""
+        return self.several.note(replace(self.fetch(items._value, number), cls=cls, mark=mark), items)
 
     def _of_records(self, value: RecordList) -> Rebuilt:
         """A list of dynamic length whose entries are put together of those of columns."""

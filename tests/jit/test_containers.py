@@ -359,3 +359,25 @@ def test_a_dict_of_a_class_gets_keys_on_one_path(function):
                 assert Registry.found is held
                 outcomes.append((plain(list(result) if isinstance(result, tuple) else result), plain(held)))
             assert outcomes[1] == outcomes[0]
+
+
+class Kept:
+    def __init__(self):
+        self.last, self.before = [1], [2]
+
+    def follow(self, x):
+        if x.sum() > -5:
+            self.before, self.last = self.last, [v * 2 for v in x if v > 0.5]
+            self.last.append(1)
+        self.first, self.more = self.before[0] // 2, [v + 1 for v in self.before]
+        return x * self.before[0]
+
+
+def test_a_number_in_a_list_that_might_have_got_tensors_keeps_its_class():
+    eager, static = Kept(), Kept()
+    follow = jit.to_static(static.follow)
+    with config.NO_JIT.override(True):
+        for x in (tensor(-1.0, 0.0), tensor(-9.0), tensor(0.0, 0.25), tensor(0.5, 0.0)):
+            assert plain(follow(x)) == plain(eager.follow(x))
+            for name in vars(eager):
+                assert repr(plain(getattr(static, name))) == repr(plain(getattr(eager, name)))  # 1 is not 1.0
