@@ -132,5 +132,6 @@ def parts_of_map(x: Any) -> tuple[Callable, list[Any]] | None:
         return x.as_map()
     if type(x) is not map:
         return None
-    (f,), iterators = [v for v in gc.get_referents(x) if type(v) is not tuple], [v for v in gc.get_referents(x) if type(v) is tuple]
-    return f, list(iterators[0])
+    held = gc.get_referents(x)
+    iterators = next(v for v in held if type(v) is tuple)
+    return next(v for v in held if v is not iterators), list(iterators)

@@ -219,7 +219,7 @@ def _counted(start: int, step: int) -> Staged:
 
 
 def _require_same(tracer: Tracer | None, iterable: Any, entries: list | None = None) -> None:
-    """StructureError if the loop has made the list over which it runs one of dynamic length; or it has not these entries any more."""
+    """StructureError if the loop has made the container over which it runs one of dynamic length; or it has not these entries any more."""
     if current(tracer, iterable) is not iterable or (entries is not None and differ(_entries(iterable), entries)):
         raise StructureError(
             f"the {type(iterable).__name__} over which the loop runs changes under a condition on tensors, or in a loop that only the run "
