@@ -28,6 +28,8 @@ _LISTS = {
     "array_take": ("X",), "array_pop": ("Array",), "array_remove": ("Array",), "read_from_array": ("X",),
 }  # fmt: skip
 _CONSTANTS = ("assign_value", "fill_constant")
+# a list in a list is a tensor of its entries
+_STACK, _UNSTACK = "tensor_array_to_tensor", "tensor_to_array"
 # what makes the indices of `xs * n`: the other ones name each entry once
 _AROUND = "elementwise_mod"
 
@@ -151,7 +153,7 @@ class Origins:
             if not parts and v.kind == "dense" and self._maker(v) != "absent":
                 name = self._same.get(v.name, v.name)
                 home = self._homes.get(name, self._global)
-                outside = len(self._bodies_around(home)) < len(bodies) or (recursive and self._function_of(home) is not function)
+                outside = not set(bodies) <= set(self._bodies_around(home)) or (recursive and self._function_of(home) is not function)
                 found[name] = found.get(name, False) or again or outside
             op = self._makers.get(v.name)
             if v.name in v.block.params:
@@ -178,25 +180,20 @@ class Origins:
     def inside(self, v: Variable) -> Counter[str] | None:
         """How often, up to 2, an entry of a list in an entry of a list may be each of its sources; None if that is not known."""
         found: Counter[str] = Counter()
-        entries = self.sources(v)
-        if entries is None:
+        lists = self._stacked(v)
+        if lists is None:
             return None
-        for name in entries:
-            op = self._makers.get(name)
-            while op is not None and op.type == "cast":
-                op = self._makers.get(op.input("X")[0])
-            if op is not None and op.type in _CONSTANTS:
-                continue  # an empty list
-            if op is None or op.type != "tensor_array_to_tensor":
-                return None
-            home = self._homes[op.output_names[0]]
-            items = home.var(op.input("X")[0])
+        for items in lists:
             if self.sources(items) is None:
                 return None
             found.update(2 * list(self.repeated(items)))
-            sources = self._put_by(home, items)
+            sources = self._put_by(items.block, items)
             found.update({name: 1 + again for name, again in sources.items()})
         return found
+
+    def is_told(self, v: Variable) -> bool:
+        """Whether the run can number what a value may be: not if that was in a list in a list, of which the run has but the elements."""
+        return all(self._maker(part) != _UNSTACK for part, _ in self._leading_to(v, lambda v, parts: parts))
 
     def is_countable(self, name: str) -> bool:
         """Whether what a variable of a source is at each time can have a number of its own."""
@@ -239,9 +236,28 @@ class Origins:
             return [home.var(op.input("X")[0])]
         if op is not None and made_by in _LISTS:
             return [home.var(op.input(slot)[0]) for slot in _LISTS[made_by]]
+        if op is not None and made_by == _UNSTACK:
+            return self._stacked(home.var(op.input("X")[0]))
         if v.kind == "array" and made_by not in ("create_array", "absent"):
             return None
         return []
+
+    def _stacked(self, v: Variable) -> list[Variable] | None:
+        """The lists of which a value that is an entry of a list holds one, as a list in a list does; None if they are not known."""
+        names = self.sources(v)
+        if names is None:
+            return None
+        found = []
+        for name in names:
+            op = self._makers.get(name)
+            while op is not None and op.type == "cast":
+                op = self._makers.get(op.input("X")[0])
+            if op is not None and op.type in _CONSTANTS:
+                continue  # an empty list
+            if op is None or op.type != _STACK:
+                return None
+            found.append(self._homes[op.output_names[0]].var(op.input("X")[0]))
+        return found
 
     def _around(self, block: Block) -> Block:
         assert block.parent is not None

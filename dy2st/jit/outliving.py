@@ -93,13 +93,18 @@ class _Telling:
 
     def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
         shared = {name for name, count in self._made().items() if count > 1}
+        untold = {p for p, names in self._sources.items() if names and not self._origins.is_told(self._variables[p])}
         lost = {name for name in shared if not self._origins.is_countable(name)}
+        lost |= {name for p in untold for name in shared.intersection(self._sources[p] or ())}
         objects: dict[int, dict[str, Recipe | None]] = {}
         for p, names in self._sources.items():
             if names is not None and (p in self._kept or not shared.isdisjoint(names)):
-                found = {name: self._object(p, name) for name in names if name in shared or self._object(p, name) is not None}
+                known = {} if p in untold else {name: self._object(p, name) for name in names}
+                found = {name: known.get(name) for name in names if name in shared or known.get(name) is not None}
                 objects |= {p: found} if found else {}
-        groups = [self._several.group(v) for p in self._kept if self._sources[p] is None for v in self._values[p]]
+        groups = [self._several.group(v) for p in self._kept if self._sources[p] is None or p in untold for v in self._values[p]]
+        for p in untold & self._kept:
+            groups += [[Fetched(p), Fetched(self._fetches[name])] for name in self._sources[p] or () if self._fetches.get(name, p) != p]
         for name in lost:
             places = [p for p, found in objects.items() if name in found]
             # a list that may hold it twice stands for both; each may be any of the others, also when the first one is gone

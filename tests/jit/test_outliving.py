@@ -284,12 +284,28 @@ def appended_by_recursion(k, x, n):
     visit(x * 3, n)
 
 
+def appended_that_another_loop_has_made(k, x, n):
+    made = [x * i for i in range(n + 1)]
+    for _ in range(n):
+        k["items"].append(made[1])
+
+
+def appended_by_turns(k, x, n):
+    made = []
+    for i in range(n):
+        made.append(x + i)
+    for _ in range(n):
+        for t in made:
+            k["items"].append(t)
+
+
 FUNCTIONS = [
     by_recursion, made_by_recursion, state_of_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
     either, one_or_the_other, exchanged, new_key, none_or_a_tensor, number_or_a_tensor, made_by_the_call, the_argument, in_a_loop,
     made_in_a_loop, made_in_a_loop_in_a_loop, best_of_a_loop, largest, item_of_the_run, raised, appended, appended_in_a_loop,
     set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,
     appended_as_a_loop_keeps_it, appended_and_exchanged_by_a_loop, appended_once_by_each_iteration, appended_by_recursion,
+    appended_that_another_loop_has_made, appended_by_turns,
 ]  # fmt: skip
 
 
@@ -366,6 +382,29 @@ def test_what_is_not_told_cannot_be_modified_in_a_list_that_may_hold_it_twice():
     del keeps["items"][2]
     keeps["items"][1].add_(1.0)
     assert keeps["items"][1].item() == 1.25
+
+
+def test_what_a_list_in_a_list_holds_cannot_be_modified_where_it_is_kept_twice():
+    keeps = kept()
+
+    @jit.to_static
+    def step(n):
+        made = [[n * 1.0, n * 2.0 + i] for i in range(n)]
+        keeps["a"] = made[0][1]
+        for _ in range(n):
+            keeps["items"].append(made[0][1])
+
+    step(to_tensor(2))
+    for name in ("b", "a"):
+        t = keeps[name]
+        if name == "b":
+            t.add_(1.0)  # nothing to do with it
+        else:
+            with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+                t.add_(1.0)
+    del keeps["a"], t
+    with pytest.raises(StructureError, match="may be the same object as another tensor, or not"):
+        keeps["items"][1].add_(1.0)
 
 
 def test_what_recursion_makes_and_puts_into_a_list_cannot_be_modified():
