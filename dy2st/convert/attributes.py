@@ -60,7 +60,7 @@ class Stored:
         if isinstance(owner, Undefined):
             return
         if not _keeps(owner, name):
-            if _place(owner, name) is None and not isinstance(owner, _READ_ONLY):
+            if _place(owner, name) is None and not isinstance(owner, _READ_ONLY) and not isinstance(value, Undefined):
                 setattr(owner, name, value)
         elif not isinstance(value, Undefined):
             put(owner, name, value)

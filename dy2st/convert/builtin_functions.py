@@ -9,6 +9,7 @@ import functools
 import heapq
 import itertools
 import operator
+import types
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -56,7 +57,7 @@ from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
 from .running import frames
 from .spaces import OF_NAMESPACES
-from .special import bound
+from .special import as_length, bound
 from .tracer import current_tracer, is_staged
 
 
@@ -100,7 +101,7 @@ def len_(*args: Any) -> Any:
             raise DTypeError("len() of a 0-d tensor", location=user_location(2))
         return x.shape[0]
     own = bound(x, "__len__")
-    return len(x) if own is None else _as_python(own(), _length)
+    return len(x) if own is None else _as_python(own(), as_length)
 
 
 def _number(x: Tensor, dtype: str, what: str) -> Tensor:
@@ -121,13 +122,6 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
 def _as_python(x: Any, check: Callable[[Any], Any]) -> Any:
     """What a special method of the user's gives; Python checks it, if it is known."""
     return x if is_staged(x) else check(x)
-
-
-def _length(n: Any) -> int:
-    n = operator.index(n)
-    if n < 0:
-        raise ValueError("__len__() should return >= 0")
-    return n
 
 
 @_of_each
@@ -405,6 +399,9 @@ BUILTINS: dict[Any, Callable] = {
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: _converted(deque, Deque),
 }  # fmt: skip
+for _python, _ours in BUILTINS.items():
+    if isinstance(_ours, types.FunctionType):  # what Python says of wrong arguments names the function
+        _ours.__module__, _ours.__qualname__ = _python.__module__, _python.__qualname__
 FUNCTIONS: dict[Any, Callable] = {
     **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
     functools.reduce: reduce_, operators.item: item, operators.tolist: _tolist, manipulation.stack: _stack, manipulation.concat: _concat,

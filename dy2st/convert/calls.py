@@ -382,7 +382,8 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
         return choose(args[1], lambda name: _by_name(tracer, f, args[0], name, *args[2:]))
     if len(args) == 2 and f is getattr and isinstance(args[0], MaybeNone) and isinstance(args[1], str):
         return getattr(args[0].attribute(args[1]), args[1])
-    if (f is hasattr or len(args) > 2) and isinstance(args[0], (MaybeNone, MaybeValue)):
+    answers = len(args) > 2 or (len(args) == 2 and f is hasattr)  # also where there is no such attribute
+    if answers and isinstance(args[0], (MaybeNone, MaybeValue)):
         from .if_stmt import if_expr
 
         owner, rest = args[0], args[1:]
@@ -390,7 +391,7 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
         return if_expr(none_flag(owner), lambda: f(None, *rest), lambda: _by_name(tracer, f, there, *rest))
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
-    if (f is hasattr or len(args) > 2) and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
+    if answers and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
         return looked_up(args[0], args[1], found, lambda: f(*args))
     if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak:
         cls = type_(args[0])
@@ -398,7 +399,7 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
             return hasattr(cls, args[1])
         # a number of Python has no such attribute either; or it has one, and no default is asked for
         return f(*args[:2]) if hasattr(cls, args[1]) else f(cls(), *args[1:])
-    if (f is hasattr or len(args) > 2) and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
+    if answers and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
         return _or_none_there(f, *args)
     return f(*args)
 

@@ -16,7 +16,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..errors import ShapeError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
-from ..tensor.kinds import resolved
+from ..tensor.kinds import class_of_numbers, resolved
 from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Source, shared, who
@@ -34,7 +34,7 @@ from .optional import MaybeNone
 from .options import OneOf, choose
 from .patterns import Fitter, place
 from .raised import NoWayOn, Raised, scalar
-from .special import bound
+from .special import as_length, bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 from .types import LeafType, same_value
 from .undefined import Undefined, Unread, quiet
@@ -60,7 +60,7 @@ def truth(x: Any) -> Any:
         return _resolved(if_expr(x._dy_is_none, lambda: False, lambda: truth(x._dy_value)))
     if not is_staged(x):
         own = bound(x, "__bool__", "__len__")
-        return bool(x) if own is None else truth(own())
+        return bool(x) if own is None else truth(_checked(x, own()))
     if isinstance(x, MaybeNone):
         bare = x.bare()
         return _resolved(if_expr(x.is_none, lambda: False, lambda: truth(bare)))
@@ -74,6 +74,22 @@ def truth(x: Any) -> Any:
     if x.dtype != "bool":
         x = ops.op("not_equal", X=x, Y=dispatch.constant(np.zeros((), x.dtype)))
     return ops.op("as_condition", X=x) if -1 in x._value.shape else x
+
+
+def _checked(x: Any, found: Any) -> Any:
+    """What a special method of the user's says of the truth of an object.
+
+    Raises:
+        TypeError, ValueError: it may not, in Python's words.
+    """
+    if not hasattr(type(x), "__bool__"):
+        return found if is_staged(found) else as_length(found)
+    if isinstance(found, OneOf) or (isinstance(found, Tensor) and found._kinds is not None):
+        return found
+    if type(found) is not bool and not (isinstance(found, Tensor) and found._weak and found.dtype == "bool"):
+        name = class_of_numbers(found.dtype) if isinstance(found, Tensor) and found._weak else type(found).__name__
+        raise TypeError(f"__bool__ should return bool, returned {name}")
+    return found
 
 
 def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get_state: State,

@@ -43,6 +43,9 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
         require_followed(file, "write")
         print(*values, sep=sep, end=end, file=file, flush=flush)
         return
+    for name, given in (("sep", sep), ("end", end)):
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name} must be None or a string, not {type(given).__name__}")
     # also a text without tensors: it is printed at each call
     parts, specs, tensors = texts(values, " " if sep is None else sep)
     tracer.effect("print", In=tensors, parts=parts, specs=specs, end="\n" if end is None else end,

@@ -183,6 +183,7 @@ def raised_at(error: Exception) -> Location | None:
     of_function = (
         type(error) in _OF_FUNCTIONS
         or (type(error) is TypeError and _OF_VALUES.match(str(error)))
+        or (last is not None and _acts_for_the_user(last))
         or (type(error) is AttributeError and last is not None and last.tb_frame.f_code.co_name == "__getattr__")  # of a layer
     )
     for tb in frames:
@@ -209,14 +210,34 @@ _BOOKKEEPING = {
         "recursion", "recursive_state", "settled", "sharing", "signatures", "snapshot", "structure", "things", "tracer", "watching",
     )
 }  # fmt: skip
-# what of it calls functions of the user's, which may not take these arguments
-_CALLING = {("dy2st.convert.recursion", name) for name in ("enter", "_trial")}
+# what of it, or of what traces statements, calls functions and iterators of the user's, or looks at what they give
+_CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
+    ("recursion", "enter"), ("recursion", "_trial"), ("if_stmt", "truth"), ("if_stmt", "_checked"), ("for_stmt", "_run"),
+    ("comprehensions", "list_comp"), ("sorting", "method"),
+)}  # fmt: skip
 
 
 def _is_own_assertion(tb: TracebackType) -> bool:
     """Whether it is code of this package that asserts something, other than what runs the user's `assert`."""
     frame = tb.tb_frame
     return str(frame.f_globals.get("__name__")).partition(".")[0] in _PACKAGES and frame.f_code.co_name != "assert_stmt"
+
+
+# and what does what the user's line asks for, where Python knows all values, by Python's own function or operator: what that raises is
+# what it raises in eager mode
+_ACTING = {
+    f"dy2st.convert.{name}"
+    for name in (
+        "attributes", "builtin_functions", "calls", "iterators", "logical", "math_functions", "printing", "readings", "reductions",
+        "spaces", "special", "texts",
+    )
+}  # fmt: skip
+
+
+def _acts_for_the_user(tb: TracebackType) -> bool:
+    """Whether an exception comes from what does what the user's line asks for: a function of a library, or what stands for one."""
+    module = tb.tb_frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0] not in _PACKAGES or module in _ACTING or (module, tb.tb_frame.f_code.co_name) in _CALLING
 
 
 def _fails(tb: TracebackType) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import sys
 import threading
 import types
@@ -113,6 +114,18 @@ class SpecialMethods:
         """Gives the classes their own methods again."""
         _replaced.leave(self._keys)
         self._keys, self._classes, self._put = [], set(), set()
+
+
+def as_length(n: Any) -> int:
+    """What a `__len__` of the user's gives, as Python takes it.
+
+    Raises:
+        TypeError, ValueError: it is no int, or less than 0.
+    """
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError("__len__() should return >= 0")
+    return n
 
 
 def bound(x: Any, *names: str) -> Callable[..., Any] | None:

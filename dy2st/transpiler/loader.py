@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
 import sys
 import tempfile
@@ -10,6 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gast
 from dy2st_runtime import cachefiles, config
@@ -80,7 +82,7 @@ def load(printed: Printed, code: types.CodeType) -> Loaded:
 
     The file is never imported: only the code object of the function is taken from what it compiles to.
     """
-    found = named_as(inner(printed.compiled, printed.depth), code)
+    found = named_as(inner(printed.compiled, printed.depth), code, printed.made)
     if sys.version_info < (3, 11):
         numbered, spans = positions.twin(printed.text, printed.filename, code.co_flags & FUTURE)
         positions.remember(found, inner(numbered, printed.depth), spans)
@@ -177,12 +179,35 @@ def inner(code: types.CodeType, depth: int) -> types.CodeType:
     return code
 
 
-def named_as(code: types.CodeType, other: types.CodeType) -> types.CodeType:
-    """The code under the name of another one."""
-    names = {"co_name": other.co_name}
-    if hasattr(other, "co_qualname"):
-        names["co_qualname"] = other.co_qualname
-    return code.replace(**names)  # type: ignore[arg-type]
+def named_as(code: types.CodeType, other: types.CodeType, made: Sequence[str]) -> types.CodeType:
+    """The code under the name of another one. Functions and classes inside have the qualified names that they have in the user's source:
+    the functions around them that were made, of which these are the names, are left out."""
+    before = getattr(code, "co_qualname", code.co_name)
+    after = getattr(other, "co_qualname", before)  # Python 3.10: the code does not know in which class it is
+    around = re.compile(rf"(?<![^.])(?:{'|'.join(map(re.escape, made))})\.<locals>\.") if made else None
+
+    def qualified(name: str) -> str:
+        if not name.startswith(f"{before}.<locals>."):
+            return name
+        inside = name.removeprefix(f"{before}.<locals>.")
+        found = f"{after}.<locals>.{around.sub('', inside) if around else inside}"
+        return name if found == name else found
+
+    return _renamed(code, qualified).replace(co_name=other.co_name, **_qualname(after, code))
+
+
+def _renamed(code: types.CodeType, qualified: Callable[[str], str]) -> types.CodeType:
+    """The code with other qualified names in it: of the code inside, and where a class body (in Python 3.10, who makes a function) sets
+    them."""
+    consts = [_renamed(c, qualified) if isinstance(c, types.CodeType) else qualified(c) if type(c) is str else c for c in code.co_consts]
+    name = getattr(code, "co_qualname", "")
+    if qualified(name) == name and all(map(operator.is_, consts, code.co_consts)):
+        return code
+    return code.replace(co_consts=tuple(consts), **_qualname(qualified(name), code))
+
+
+def _qualname(name: str, code: types.CodeType) -> dict[str, Any]:
+    return {"co_qualname": name} if hasattr(code, "co_qualname") else {}
 
 
 def folder() -> Path:

@@ -338,8 +338,9 @@ class _Splitter:
         plain = ast.fix_missing_locations(gast.gast_to_ast(module))
         code = self.function.__code__
         compiled = compile(plain, self.source.file, "exec", dont_inherit=True, flags=code.co_flags & loader.FUTURE)
-        stands_in_file(compiled)
-        return loader.named_as(loader.inner(compiled, depth), code)
+        found = loader.named_as(loader.inner(compiled, depth), code, ())
+        stands_in_file(found)
+        return found
 
 
 def _innermost(block: Iterable[gast.AST], place: Location) -> gast.AST | None:

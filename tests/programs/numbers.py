@@ -215,7 +215,7 @@ CASES = [
     (sums_of_floats, [([1e17, 10.0, -1e17], 3), ([1.0] * 10, 0), ([1.0, 2.0, 3.0, float("inf")], 1), ([1.0, float("nan")], 1)], 1),
     (signs_of_zeros, [([0.0, -0.0, 1.0],)], 1),
     (attributes_by_name, [(P,), (N,)], 1),
-    (no_such_attribute, [(P,)], 0),
+    (no_such_attribute, [(P,)], 1),
     (int_or_float, [(P,), ([-1.0, -2.0],)], 1),
     (int_or_float_in_a_loop, [(P, 0), (P, 1), (P, 3)], 1),
     (int_or_float_alone, [(P,), (N,)], 1),
