@@ -24,6 +24,7 @@ from .promotion import as_plain_tensor, as_tensor
 from .tensor import Tensor
 
 FULL = slice(None)
+ndarray, current_recorder = np.ndarray, dispatch.current_recorder
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
@@ -35,10 +36,11 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     """
     if x._weak or x._kinds is not None:
         x = _no_number(x, "is not subscriptable")
-    key = _key(index) if type(x._value) is np.ndarray and dispatch.current_recorder() is None else None
+    value = x._value
+    key = _key(index) if type(value) is ndarray and current_recorder() is None else None
     if key is None:
         return _read(x, *parse(x, index))
-    key = x._value.shape, key
+    key = value.shape, key
     plan = _plans.get(key)
     if plan is None:
         plan = _plan(x, index)
@@ -61,6 +63,8 @@ def _no_number(x: Tensor, what: str) -> Tensor:
 def _key(index: Any) -> tuple[Any, ...] | None:
     """An index as something that can be looked up, if it consists of ints, slices of ints, None and Ellipsis; else None. `x[True]` is
     another thing than `x[1]`, so nothing may stand for an int."""
+    if type(index) is int:
+        return (index,)
     found: list[Any] = []
     for i in index if type(index) is tuple else (index,):
         if type(i) is slice:

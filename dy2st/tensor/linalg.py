@@ -11,7 +11,7 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import AttributeValueError, ShapeError
 from . import dispatch, math, reduction
 from .attribute import dynamic_size
-from .dispatch import ops
+from .dispatch import ops, plain
 from .failures import raise_if
 from .manipulation import transpose, unsqueeze
 from .promotion import as_tensor, cast
@@ -34,13 +34,15 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     >>> matmul(Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])).numpy()
     array([11.], dtype=float32)
     """
-    x, y = as_tensor(x), as_tensor(y)
+    if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
+        x, y = as_tensor(x), as_tensor(y)
     if x._value.dtype != y._value.dtype:  # a name, or a dtype of NumPy, which is equal to its name
         common = _dtype.promote(x.dtype, y.dtype)
         x, y = cast(x, common), cast(y, common)
     if transpose_x or transpose_y:
         return ops.of("matmul_v2", x, y, trans_x=transpose_x, trans_y=transpose_y)
-    return ops.of("matmul_v2", x, y)
+    op, attrs = plain("matmul_v2")
+    return ops.apply(op, (x, y), attrs)[0]
 
 
 def mm(input: Any, mat2: Any, name: str | None = None) -> Tensor:

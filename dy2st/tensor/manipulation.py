@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dy2st_runtime import dims
+from dy2st_runtime.ops import registry
 
 from ..errors import AttributeValueError, ShapeError
 from ..framework.dtype import convert_dtype
@@ -13,9 +14,11 @@ from . import dispatch
 from .arguments import Entries, axes, axis_number, ints, tensors
 from .dispatch import ops
 from .indexing import slice_axes
-from .promotion import as_tensor
+from .promotion import as_tensor, converted
 from .promotion import cast as _cast
 from .tensor import Tensor
+
+_CONCAT = registry.get("concat")
 
 
 def cast(x: Any, dtype: Any) -> Tensor:
@@ -24,8 +27,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     >>> cast(Tensor([1.7, -1.7]), "int64").numpy()
     array([ 1, -1])
     """
-    x = as_tensor(x)
-    return ops.of("cast", x, in_dtype=x.dtype, out_dtype=convert_dtype(dtype))
+    return converted(as_tensor(x), convert_dtype(dtype))
 
 
 def reshape(x: Any, shape: Any, name: str | None = None) -> Tensor:
@@ -186,7 +188,7 @@ def concat(x: Sequence[Any], axis: Any = 0, name: str | None = None) -> Tensor:
     """
     if isinstance(x, Entries):
         return x.concat(axis_number(axis))
-    return ops.of("concat", _one_dtype(tensors(x, "concat")), axis=axis_number(axis))
+    return ops.apply(_CONCAT, (_one_dtype(tensors(x, "concat")),), {"axis": axis_number(axis)})[0]
 
 
 def stack(x: Sequence[Any], axis: int = 0, name: str | None = None) -> Tensor:

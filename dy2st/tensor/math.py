@@ -8,24 +8,27 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime import dtype as _dtype
+from dy2st_runtime.ops import registry
 
 from ..errors import DTypeError
 from . import dispatch
 from .arguments import Entries, number, tensors
 from .attribute import count
-from .dispatch import ops
+from .dispatch import ops, plain
 from .failures import message_of, raise_if
 from .kinds import Kinds, divided, resolved, without_bool
 from .promotion import NUMBERS, as_tensor, cast, logical, mark, operands
 from .tensor import Tensor
 
 ndarray = np.ndarray
+_SCALE = registry.get("scale")
 
 
 def binary(op_type: str, x: Any, y: Any) -> Tensor:
     """An elementwise op of two operands, numbers among them; the result of two weak operands is weak."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
-        return ops.of(op_type, x, y)  # nothing to promote, as `operands` would say
+        op, attrs = plain(op_type)
+        return ops.apply(op, (x, y), attrs)[0]  # nothing to promote, as `operands` would say
     x, y, kind = operands(x, y)
     if op_type in _CHECKED or op_type == "bitwise_right_shift":
         x, y, kind = _counted(x, y, kind)
@@ -61,7 +64,10 @@ def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
     """An elementwise op of one operand; the result of a weak operand is weak."""
     x = as_tensor(x)
     if not x._weak and x._kinds is None:
-        return ops.of(op_type, x, **attrs)
+        if attrs:
+            return ops.of(op_type, x, **attrs)
+        op, attrs = plain(op_type)
+        return ops.apply(op, (x,), attrs)[0]
     if x._kinds is not None and op_type in _KEEP_KIND:
         return mark(ops.op(op_type, X=resolved(x), **attrs), without_bool(x._kinds))
     # of what may be a tensor the result is one: the run raises where it is a number
@@ -77,6 +83,11 @@ def _number_beside(x: Any, y: Any) -> float | None:
         if value.dtype.kind == "f" if type(value) is ndarray else _dtype.is_float(x.dtype):
             return float(y)
     return None
+
+
+def _scaled(x: Tensor, scale: float, bias: float) -> Tensor:
+    """scale * x + bias."""
+    return ops.apply(_SCALE, (x,), {"scale": scale, "bias": bias, "bias_after_scale": True})[0]
 
 
 def _require_divisor(number: Any, y: Tensor, divide: Callable[[Any, Any], Any], one: int | float, kind: bool | Kinds) -> None:
@@ -141,9 +152,9 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         if c := _number_beside(x, y):
-            return ops.of("scale", x, bias=c)
+            return _scaled(x, 1.0, c)
         if c := _number_beside(y, x):
-            return ops.of("scale", y, bias=c)
+            return _scaled(y, 1.0, c)
     return binary("elementwise_add", x, y)
 
 
@@ -155,9 +166,9 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         if c := _number_beside(x, y):
-            return ops.of("scale", x, bias=-c)
+            return _scaled(x, 1.0, -c)
         if c := _number_beside(y, x):
-            return ops.of("scale", y, scale=-1.0, bias=c)
+            return _scaled(y, -1.0, c)
     return binary("elementwise_sub", x, y)
 
 
@@ -169,9 +180,9 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
         if (c := _number_beside(x, y)) is not None:
-            return ops.of("scale", x, scale=c)
+            return _scaled(x, c, 0.0)
         if (c := _number_beside(y, x)) is not None:
-            return ops.of("scale", y, scale=c)
+            return _scaled(y, c, 0.0)
     return binary("elementwise_mul", x, y)
 
 

@@ -216,8 +216,7 @@ def clone(self: Tensor) -> Tensor:
 
 def astype(self: Tensor, dtype: Any) -> Tensor:
     """The tensor in another dtype, through which gradients flow."""
-    wanted = convert_dtype(dtype)
-    return ops.of("cast", self, in_dtype=self.dtype, out_dtype=wanted)
+    return promotion.converted(self, convert_dtype(dtype))
 
 
 def set_value(self: Tensor, value: Any) -> None:

@@ -13,12 +13,15 @@ or `x.shape[0]` is while a function is traced.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
+from dy2st_runtime.ops import registry
+from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import DTypeError, of_tracing
 from . import dispatch
@@ -72,9 +75,20 @@ def cast(x: Tensor, dtype: str) -> Tensor:
     if x._kinds is not None:  # whatever it is, it becomes this
         require_exact(x, dtype)
         x = resolved(x)
-    if x.dtype == dtype:
-        return x
-    return ops.op("cast", X=x, in_dtype=x.dtype, out_dtype=dtype)
+    return x if x.dtype == dtype else converted(x, dtype)
+
+
+def converted(x: Tensor, dtype: str) -> Tensor:
+    """x in a dtype, as an op also where it has it already."""
+    op, attrs = _conversion(x.dtype, dtype)
+    return ops.apply(op, (x,), attrs)[0]
+
+
+@functools.cache
+def _conversion(given: str, wanted: str) -> tuple[type[OpDef], dict[str, Any]]:
+    """The record of `cast` and all its attributes."""
+    op = registry.get("cast")
+    return op, op.complete_attrs({"in_dtype": given, "out_dtype": wanted})
 
 
 def operands(x: Any, y: Any) -> tuple[Tensor, Tensor, bool | Kinds]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math as _math
 from typing import Any
+
+from dy2st_runtime.ops import registry
+from dy2st_runtime.ops.registry import OpDef
 
 from ..framework.dtype import convert_dtype
 from . import math
@@ -15,8 +19,20 @@ from .tensor import Tensor
 
 
 def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool) -> Tensor:
+    if not isinstance(x, Tensor):
+        x = as_tensor(x)
+    if (axis is None or type(axis) is int) and type(keepdim) is bool:
+        op, attrs = _prepared(op_type, axis, keepdim)
+        return ops.apply(op, (x,), attrs)[0]
     dim = axes(axis)
-    return ops.of(op_type, as_tensor(x), dim=dim, keep_dim=keepdim, reduce_all=not dim)
+    return ops.of(op_type, x, dim=dim, keep_dim=keepdim, reduce_all=not dim)
+
+
+@functools.lru_cache(maxsize=256)
+def _prepared(op_type: str, axis: int | None, keepdim: bool) -> tuple[type[OpDef], dict[str, Any]]:
+    """The record and all attributes of a reduction: to put them together takes as long as adding two small arrays."""
+    op, dim = registry.get(op_type), axes(axis)
+    return op, op.complete_attrs({"dim": dim, "keep_dim": keepdim, "reduce_all": not dim})
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:

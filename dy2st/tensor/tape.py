@@ -214,7 +214,7 @@ def record(op: type[OpDef], ins: tuple[Any, ...], values: tuple[Any, ...], outs:
                 edges.append(None if t._stop else (t._node or leaf_node(t), t._index))
         elif x is not None:
             edges.append(None if x._stop else (x._node or leaf_node(x), x._index))
-    node = OpNode()
+    node = new(OpNode)
     node.edges = edges
     node.seq = next(_seq)  # after those of leaves that are met for the first time
     node.op, node.attrs = op, attrs

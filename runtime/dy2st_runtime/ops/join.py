@@ -90,6 +90,7 @@ class Concat(OpDef):
     type = "concat"
     inputs = ("X*",)
     attrs = {"axis": Int(0)}
+    only_moves = True
 
     @staticmethod
     def infer(xs: list[TensorType], *, axis: int) -> TensorType:
@@ -171,6 +172,7 @@ class Split(OpDef):
     sizes_in = frozenset({"SectionsTensorList"})
     outputs = ("Out*",)
     attrs = {"num": Int(0), "sections": Ints(), "axis": Int(0)}
+    only_moves = True
 
     @staticmethod
     def infer(x: TensorType, each: list[TensorType], *, num: int, sections: list[int], axis: int) -> tuple:
@@ -247,6 +249,7 @@ class Stack(CheckedOp):
     inputs = ("X*",)
     outputs = ("Y",)
     attrs = {"axis": Int(0)}
+    only_moves = True
 
     @staticmethod
     def infer(xs: list[TensorType], *, axis: int) -> TensorType:
@@ -273,6 +276,8 @@ class Stack(CheckedOp):
 
 class _Parts(OpDef):
     """The slices of X along `axis`, without that axis."""
+
+    only_moves = True
 
     @staticmethod
     def parts(x: TensorType, axis: int, num: int) -> list[TensorType]:

@@ -23,6 +23,7 @@ class Transpose(OpDef):
     type = "transpose2"
     outputs = ("Out", "XShape?")
     attrs = {"axis": Ints()}
+    only_moves = True
 
     @staticmethod
     def infer(x: TensorType, *, axis: list[int]) -> tuple:

@@ -23,6 +23,7 @@ class View(OpDef):
     inputs: ClassVar[tuple[str, ...]] = ("X",)
     outputs: ClassVar[tuple[str, ...]] = ("Out", "XShape?")
     view = {"Out": "X"}
+    only_moves = True
 
     @staticmethod
     def lower(cx: Any, x: Any, out: Any, xshape: Any, **attrs: Any) -> None:

@@ -19,6 +19,7 @@ class _Slicing(OpDef):
 
     attrs = {"axes": Ints(), "starts": Ints(), "ends": Ints(), "infer_flags": Ints(), "decrease_axis": Ints()}
     may_raise = True
+    only_moves = True
     fewest: ClassVar[int] = 1
     """The inputs that there are if no tensor gives bounds."""
 
