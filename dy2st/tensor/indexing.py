@@ -88,10 +88,12 @@ the slots behind the first, and with its attributes."""
 def _plan(x: Tensor, index: Any) -> list[tuple[type[OpDef], tuple[Any, ...], dict[str, Any]]]:
     items, _ = parse(x, index)
     calls = [call for call in (_slicing(x, items), _adding_axes(items)) if call is not None]
-    return [
-        (op, tuple([[] if slot.many else None for slot in op.input_slots[1:]]), op.complete_attrs(given))
-        for op, given in ((registry.get(op_type), given) for op_type, given in calls)
-    ]
+    plan: list[tuple[type[OpDef], tuple[Any, ...], dict[str, Any]]] = []
+    for op_type, given in calls:
+        op = registry.get(op_type)
+        attrs = {name: tuple(v) if type(v) is list else v for name, v in op.complete_attrs(given).items()}  # keys of what is remembered
+        plan.append((op, tuple([[] if slot.many else None for slot in op.input_slots[1:]]), attrs))
+    return plan
 
 
 def _read(x: Tensor, items: Sequence[Any], apart: bool) -> Tensor:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from dy2st_runtime.ops import registry
+
 from ...errors import AttributeValueError
 from ...framework.dtype import convert_dtype
 from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, search
 from ...tensor.dispatch import ops
 from ...tensor.math import unary
 from ...tensor.promotion import as_tensor, cast
+
+_SOFTMAX = registry.get("softmax")
 
 
 def relu(x: Any, name: str | None = None) -> Tensor:
@@ -166,7 +170,9 @@ def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) 
     array([0.5, 0.5], dtype=float32)
     """
     x = as_tensor(x)
-    return ops.of("softmax", x if dtype is None else cast(x, convert_dtype(dtype)), axis=axis)
+    if dtype is not None:
+        x = cast(x, convert_dtype(dtype))
+    return ops.apply(_SOFTMAX, (x,), {"axis": axis} if type(axis) is int else _SOFTMAX.complete_attrs({"axis": axis}))[0]
 
 
 def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:

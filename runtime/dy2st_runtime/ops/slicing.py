@@ -58,11 +58,9 @@ class _Slicing(OpDef):
         for t in tensors:
             if t is not None and (type(t) is not list or t):
                 return cls.bounds(read_array(cls.type), x.ndim, tensors, attrs).key(x.shape)
-        strides = attrs.get("strides")
-        return _key_of_ints(
-            x.shape, tuple(attrs["axes"]), tuple(attrs["starts"]), tuple(attrs["ends"]), None if strides is None else tuple(strides),
-            tuple(attrs["decrease_axis"]),
-        )  # fmt: skip
+        strides = tuple(attrs["strides"]) if "strides" in attrs else None
+        bounds = tuple(attrs["starts"]), tuple(attrs["ends"]), strides
+        return _key_of_ints(x.shape, tuple(attrs["axes"]), *bounds, tuple(attrs["decrease_axis"]))
 
     @classmethod
     def native(cls, k: Any, x: Any, tensors: Any, refs: Any, attrs: dict[str, Any]) -> tuple[list[Any], list[Any], Any]:
