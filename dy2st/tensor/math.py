@@ -194,9 +194,11 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """
     number = y
     x, y, kind = operands(x, y)
-    if kind is not False:
-        _require_divisor(number, y, operator.truediv, _number_like(x, kind), kind)
-        kind = divided(kind)
+    if kind is False:
+        op, attrs = plain("elementwise_div")
+        return ops.apply(op, (x, y), attrs)[0]
+    _require_divisor(number, y, operator.truediv, _number_like(x, kind), kind)
+    kind = divided(kind)
     if kind is True:  # Python's division of two ints is a float64
         x, y = cast(x, "float64"), cast(y, "float64")
     return mark(ops.op("elementwise_div", X=x, Y=y), kind)
