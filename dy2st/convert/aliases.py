@@ -118,6 +118,10 @@ class Aliases:
         """Whether two values are one object, or may be."""
         return who(x) is who(y) or id(who(y)) in self.of(x)
 
+    def may_meet(self, x: Any, y: Any) -> bool:
+        """Whether two values are, or may be, one object, or both may be a third one, or the entry of one list."""
+        return not {id(who(x)), *self.of(x)}.isdisjoint({id(who(y)), *self.of(y)})
+
     def may_be_one(self, x: Any, y: Any) -> bool:
         """Whether the two are one object in some runs, for code that tells."""
         self.mutations += 1
@@ -157,10 +161,12 @@ class Aliases:
         if (x := ins.get("X")) is not None and x is not ins.get("Array") and "Array" in ins and shared(x):
             held |= self.within(x)
             parts |= self.made_of(x)
-        if "Other" in ins:
-            held |= self._elements(who(ins["Other"]))
-            parts |= self.made_of(ins["Other"])
         lists = {id(items): items, **self._sharing(items)}
+        if "Other" in ins:
+            other = who(ins["Other"])
+            held |= self._elements(other)
+            parts |= self.made_of(ins["Other"])
+            lists |= {id(other): other, **self._sharing(other)}
         for out in outs:
             self.consists(out, parts)
             if op == "read_from_array" or (len(outs) > 1 and out is outs[1]):
@@ -171,8 +177,9 @@ class Aliases:
 
     def replaced(self, items: Any, array: Any) -> None:
         """A list gets other contents: those of an array."""
-        self.link(items, self._elements(who(array)))
-        self._share(items, self._sharing(who(array)))
+        of = who(array)
+        self.link(items, self._elements(of))
+        self._share(items, {id(of): of, **self._sharing(of)} if isinstance(of, StagedList) else self._sharing(of))
         self.consists(items, self.made_of(array))
 
     def within(self, x: Any) -> dict[int, Any]:

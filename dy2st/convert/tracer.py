@@ -99,6 +99,7 @@ class Tracer(Watcher, ProgramRecorder):
             functions did.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
         readings: what was read of files, by what was asked.
+        filters: those of warnings before the trace, the list itself.
         opened: the files that the functions have opened.
         filters, stdout, stderr: those of `warnings` and `sys` when the trace began.
     """
@@ -158,6 +159,7 @@ class Tracer(Watcher, ProgramRecorder):
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.readings: dict[Question, Any] = {}
+        self.filters = warnings.filters
         self.opened: weakref.WeakSet[Any] = weakref.WeakSet()
         self.filters = warnings.filters
         self.stdout, self.stderr = sys.stdout, sys.stderr
@@ -425,6 +427,7 @@ class Tracer(Watcher, ProgramRecorder):
             new = staged.listed(value)
             for target, part in zip(parts_of(staged), parts_of(new), strict=True):
                 TensorCell(target).write(part)
+                self.aliases.replaced(target, part)
         else:
             cell.write(current(self, value))
 

@@ -161,7 +161,7 @@ class _Telling:
         for p, names in self._sources.items():
             others = [v for q in self._sources if q != p and (p in self._kept or q in self._kept) for v in self._values[q]]
             # of the entries of two lists their names tell
-            related = any(self._tracer.aliases.related(v, other) or (isinstance(v, StagedList) and isinstance(other, StagedList))
+            related = any(self._tracer.aliases.may_meet(v, other) or (isinstance(v, StagedList) and isinstance(other, StagedList))
                           for v in self._values[p] for other in others)  # fmt: skip
             repeated = self._repeated.get(p, ())
             for name in names or ():

@@ -290,6 +290,41 @@ def appended_that_another_loop_has_made(k, x, n):
         k["items"].append(made[1])
 
 
+def exchanged_for_an_entry(k, x, n):
+    made = [x * i for i in range(n + 1)]
+    for _ in range(n):
+        k["a"], k["b"] = k["b"], made[0]
+
+
+def one_entry_by_turns(k, x, n):
+    made = [x * i for i in range(n + 1)]
+    for i in range(n):
+        if i == 0:
+            k["a"] = made[0]
+        else:
+            k["b"] = made[0]
+
+
+def entry_of_a_sorted_copy(k, x, n):
+    made = [x * i for i in range(n + 1)]
+    k["a"], k["b"] = made[-1], sorted(made, key=lambda t: -t)[0]
+
+
+def entry_of_an_extended_list(k, x, n):
+    made, other = [x * i for i in range(n + 1)], []
+    other.extend(made)
+    k["a"], k["b"] = made[n], other[-1]
+
+
+def appended_before_a_raise(k, x, n):
+    try:
+        if n:
+            k["items"].append(k["a"])
+            raise KeyError
+    except KeyError:
+        k["box"].value = x * 1
+
+
 def appended_by_turns(k, x, n):
     made = []
     for i in range(n):
@@ -305,7 +340,8 @@ FUNCTIONS = [
     made_in_a_loop, made_in_a_loop_in_a_loop, best_of_a_loop, largest, item_of_the_run, raised, appended, appended_in_a_loop,
     set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,
     appended_as_a_loop_keeps_it, appended_and_exchanged_by_a_loop, appended_once_by_each_iteration, appended_by_recursion,
-    appended_that_another_loop_has_made, appended_by_turns,
+    appended_that_another_loop_has_made, appended_by_turns, exchanged_for_an_entry, one_entry_by_turns, entry_of_a_sorted_copy,
+    entry_of_an_extended_list, appended_before_a_raise,
 ]  # fmt: skip
 
 
