@@ -20,6 +20,7 @@ from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
 from .items import getitem as getitem
 from .items import getslice as getslice
+from .iterators import advanced as advanced
 from .logical import and_ as and_
 from .logical import and_test as and_test
 from .logical import compare as compare

@@ -17,6 +17,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor
 from ..tensor.location import user_location
@@ -60,7 +62,9 @@ class Stored:
         if isinstance(owner, Undefined):
             return
         if not _keeps(owner, name):
-            if _place(owner, name) is None and not isinstance(owner, _READ_ONLY) and not isinstance(value, Undefined):
+            # a view of an array is made at each reading; what is written to it is in the array
+            is_view = isinstance(owner, np.ndarray) and isinstance(value, np.ndarray)
+            if _place(owner, name) is None and not isinstance(owner, _READ_ONLY) and not isinstance(value, Undefined) and not is_view:
                 setattr(owner, name, value)
         elif not isinstance(value, Undefined):
             put(owner, name, value)
@@ -178,6 +182,11 @@ def dict_of(owner: Any) -> dict | None:
 def may_change_class(cls: type) -> bool:
     """Whether an object of a class can become one of another, by `x.__class__ = other`."""
     return bool(cls.__flags__ & HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
+def is_kept_elsewhere(found: Any) -> bool:
+    """Whether what a class has is a slot, or what a class that is written in C keeps elsewhere (the `args` of an exception)."""
+    return isinstance(found, _SLOTS) and found.__name__ not in ("__dict__", "__class__", "__weakref__")
 
 
 def held(owner: Any, name: str) -> Any:

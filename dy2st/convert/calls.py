@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import functools
 import inspect
 import math
@@ -10,6 +11,7 @@ import struct
 import sys
 import threading
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -38,6 +40,7 @@ from .options import OneOf, choose
 from .printing import print_
 from .readings import subclasses
 from .recursion import enter
+from .spaces import run_code
 from .structure import flatten
 from .texts import StagedText, text
 from .tracer import Tracer, current_tracer, is_staged
@@ -236,6 +239,8 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         function = inner
     found = converted(function)
     if found is None:
+        if tracer is not None and not is_ignored(function):
+            tracer.enter(function, function)
         if tracer is not None and is_generated(function.__code__.co_filename):  # of a class inside a converted function
             return functools.partial(enter, tracer, function, function, owner)
         return types.MethodType(function, owner) if inner is not None else f
@@ -250,6 +255,8 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
 def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if f in BUILTINS:
         return BUILTINS[f]
+    if tracer is not None and (f is eval or f is exec):
+        return functools.partial(run_code, f)
     if tracer is not None and (f is getattr or f is hasattr):
         return functools.partial(_by_name, tracer, f)
     if tracer is not None and (f is setattr or f is delattr):
@@ -275,7 +282,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         require_followed(owner, f.__name__)
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
-    takes_all = any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
+    takes_all = any(f is g for g in _TAKING_ALL) or isinstance(owner, _FILLED) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
     found = functools.partial(_of_library, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
@@ -285,6 +292,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
 _MAKING_TEXTS = (str, repr, ascii, format)
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
 _TAKING_ALL = (set, frozenset, bytes, bytearray)
+_FILLED = (set, frozenset, bytearray, array.array, deque)  # and their methods
 _OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, hash, callable)
 
 

@@ -8,10 +8,9 @@ from itertools import islice
 from typing import Any
 
 from ..tensor import Tensor
-from .attributes import MISSING, defined
+from .attributes import MISSING, defined, is_kept_elsewhere
 from .cells import OuterVariable
 from .containers import is_container
-from .foreign import is_foreign_class
 from .places import AttributeVariable
 from .reach import Reach
 from .tensor_attributes import OF_TENSORS
@@ -49,10 +48,11 @@ class Changeable:
                 cls = x if isinstance(x, type) else type(x)
                 self._named[id(cls)] = cls
                 if cls is not x:
-                    variables += [AttributeVariable(n, x) for n in reach.changed if _is_slot(defined(cls, n))]
+                    variables += [AttributeVariable(n, x) for n in reach.changed if is_kept_elsewhere(defined(cls, n))]
         self._objects, self._dicts = len(reach.objects), len(reach.dicts)
         for x in self._named.values():
             variables += self._variables_of(x)
+        variables += [OuterVariable(name, of) for (_, name), of in reach.lists_of_modules.items()]
         return containers, variables
 
     def _variables_of(self, x: Any) -> Iterable[OuterVariable]:
@@ -81,7 +81,3 @@ class Changeable:
                     if type(value) in (list, dict) and name in self._reach.names:
                         yield AttributeVariable(name, base)
 
-
-def _is_slot(found: Any) -> bool:
-    """Whether what a class has is the slot of a user's class: those of classes that are written in C may not be set."""
-    return isinstance(found, types.MemberDescriptorType) and not is_foreign_class(found.__objclass__)

@@ -12,10 +12,13 @@ import functools
 import gc
 import hashlib
 import io
+import logging
 import os
 import queue
 import random
 import secrets
+import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -37,7 +40,31 @@ _KINDS: list[tuple[Any, set[str] | None]] = [
     (io.IOBase, {"write", "writelines", "truncate"}),
     ((type(hashlib.md5()), type(hashlib.blake2b())), {"update"}),
     (type(os.environ), {"clear", "pop", "popitem", "setdefault", "update"}),
+    # `with lock:` is not among these: what it guards is done while tracing
+    ((type(threading.Lock()), type(threading.RLock()), threading.Semaphore), {"acquire", "release"}),
+    (threading.Condition, {"acquire", "release", "wait", "wait_for", "notify", "notify_all"}),
+    (threading.Event, {"set", "clear", "wait"}),
+    (threading.Barrier, {"wait", "reset", "abort"}),
+    (threading.Thread, {"start", "run", "join"}),
+    (logging.Filterer, {"setLevel", "addHandler", "removeHandler", "addFilter", "removeFilter", "setFormatter"}),
+    (np.ndarray, {"resize", "setflags"}),
 ]
+# likewise, of modules that are not imported for this
+_NAMED: dict[str, set[str] | None] = {
+    "concurrent.futures._base.Executor": {"submit", "map", "shutdown"},
+    "multiprocessing.pool.Pool": None,
+    "configparser.RawConfigParser": {
+        "add_section", "clear", "pop", "popitem", "read", "read_dict", "read_file", "read_string", "remove_option", "remove_section", "set",
+        "setdefault", "update", "__setitem__", "__delitem__",
+    },
+    "configparser.SectionProxy": {"clear", "pop", "popitem", "setdefault", "update", "__setitem__", "__delitem__"},
+    "xml.etree.ElementTree.Element": {"set", "append", "extend", "insert", "remove", "clear", "__setitem__", "__delitem__"},
+    "sqlite3.Connection": None,
+    "sqlite3.Cursor": None,
+    "socket.socket": None,
+    "mmap.mmap": None,
+    "argparse._ActionsContainer": {"add_argument", "add_argument_group", "add_mutually_exclusive_group", "set_defaults", "register"},
+}  # fmt: skip
 
 
 # what gives another value each time, or something that keeps its state to itself
@@ -78,8 +105,22 @@ def require_followed(owner: Any, name: str) -> None:
         )  # fmt: skip
     if name in _OF_POSITION:
         require_fresh_file(owner, name)
-    if not isinstance(owner, _FILES) and any(isinstance(owner, kind) and (names is None or name in names) for kind, names in _KINDS):
+    if not isinstance(owner, _FILES) and _is_done_once(owner, name):
         raise _once(owner, f"{name}() of")
+
+
+def _is_done_once(owner: Any, name: str) -> bool:
+    if any(isinstance(owner, kind) and (names is None or name in names) for kind, names in _KINDS):
+        return True
+    names = _names_of(type(owner))  # type: ignore[arg-type]
+    return None in names or name in names
+
+
+@functools.lru_cache(4096)
+def _names_of(cls: type) -> frozenset[str | None]:
+    """The methods of a class that are not followed, by the names of it and its bases; None among them: all methods."""
+    found = [_NAMED.get(f"{c.__module__}.{c.__qualname__}", ()) for c in cls.__mro__]
+    return frozenset(name for names in found for name in ((None,) if names is None else names))
 
 
 def require_fresh_file(file: Any, name: str) -> None:
@@ -93,7 +134,8 @@ def require_fresh_file(file: Any, name: str) -> None:
 
 def require_items_followed(a: Any) -> None:
     """StagedValueError if entries of such an object are assigned or deleted."""
-    if isinstance(a, (memoryview, type(os.environ))) and current_tracer() is not None:
+    kept = isinstance(a, (memoryview, type(os.environ))) or a is sys.modules or _is_done_once(a, "__setitem__")
+    if kept and current_tracer() is not None:
         raise _once(a, "a change of the entries of")
 
 

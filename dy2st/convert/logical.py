@@ -24,6 +24,7 @@ from .facts import none_flag
 from .generators import generator
 from .if_stmt import if_expr, stage_cond, truth
 from .iterables import Lazy, Staged, StagedRange
+from .iterators import advanced
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -417,7 +418,7 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, StagedDict):
         return b.contains(a)
     own = bound(b, "__contains__")
-    return a in b if own is None else python_bool(truth(own(a)))
+    return a in advanced(b) if own is None else python_bool(truth(own(a)))
 
 
 def entries_equal(entries: Tensor, value: Any) -> Tensor:

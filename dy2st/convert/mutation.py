@@ -16,7 +16,7 @@ from .followed import require_items_followed
 from .growing import current, promote
 from .items import fits_array, get, is_unknown, store
 from .iterables import Lazy, Staged
-from .iterators import fresh
+from .iterators import advanced, fresh
 from .options import OneOf, choose
 from .spaces import about_to_set
 from .tracer import current_tracer, is_staged, need_tracer
@@ -161,6 +161,8 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return list_method(a, name)(*args, **kwargs)
     if type(a) is dict and name == "get" and args and is_unknown(args[0]):
         return get(a, *args)
+    if type(a) is dict and name == "update":
+        args = tuple(map(advanced, args))
     if name in ("pop", "setdefault") and args and isinstance(args[0], OneOf) and isinstance(a, (dict, StagedDict)):
         return _at_one(a, args[0], lambda of, key: getattr(of, name)(key, *args[1:]))
     return getattr(a, name)(*args, **kwargs)

@@ -16,9 +16,11 @@ from collections import OrderedDict, deque
 from collections.abc import Collection, Container
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Tensor
 from ..transpiler import is_generated
-from .attributes import MISSING, defined, dict_of, may_change_class
+from .attributes import MISSING, defined, dict_of, is_kept_elsewhere, may_change_class
 from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, is_container
 from .conversions import conversion_of, has_attributes
@@ -102,6 +104,8 @@ class Reach:
         self.objects: dict[int, Any] = {}
         self.dicts: dict[int, dict] = {}
         self.owners: dict[int, Any] = {}
+        # the lists and dicts that code names of modules which are left alone (`sys.path`), by both names: the variables of the module
+        self.lists_of_modules: dict[tuple[str, str], dict[str, Any]] = {}
         self.read: set[str] = set()
         self.changed: set[str] = set()
         self.given: set[str] = set()
@@ -283,6 +287,8 @@ class Reach:
                 self._place(holder, entry, f"item {shown(entry)} of {name}", item=True)
         elif isinstance(value, COMPARED_AS_A_WHOLE):
             self._place(value, CONTENTS, name)
+            for x in value.flat if isinstance(value, np.ndarray) and value.dtype.hasobject else ():
+                self._meet(x, f"an item of {name}")
         if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and id(value) not in self.inside):
             for x in value:
                 self._meet(x, f"an item of {name}")
@@ -384,6 +390,14 @@ class Reach:
         self._sweeping, self._asking = self._sweeping or names.sweeping, self._asking or names.asking
         for chain in names.chains:
             self._chain(f.__globals__, chain)
+        for name in names.globals:
+            if isinstance(module := f.__globals__.get(name), types.ModuleType) and is_left_alone(module):
+                for attribute in names.changed & vars(module).keys():  # `sys.path += more`
+                    self._chain(f.__globals__, (name, attribute))
+        if self.items:
+            for (module_name, name), of in self.lists_of_modules.items():
+                if of.get(name) is not sys.modules:  # see `spaces`
+                    self._meet(of.get(name), f"attribute {name!r} of module {module_name}")
         for name in names.globals | names.assigned:  # also those of Python's own functions, which a global may hide one day
             self._place(f.__globals__, name, f"global {name!r}")
 
@@ -396,6 +410,8 @@ class Reach:
             value = vars(module).get(name, MISSING)
             if (value is MISSING or isinstance(value, SEEN_IN_MODULES)) and name not in SAID:
                 self._place(vars(module), name, f"attribute {name!r} of module {module.__name__}")
+            if type(value) in (list, dict):
+                self.lists_of_modules[module.__name__, name] = vars(module)
             module = value
 
     def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:
@@ -444,13 +460,15 @@ class Reach:
                 self.stores.update(key for n, key in stores.items() if n in _STORES_OF_LAYERS)  # not a dict of the user's
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class and not asking:
-            names = names & attributes.keys() if attributes is not None else set()
+            kept = {n for n in names & self.changed if is_kept_elsewhere(defined(type(x), n))}
+            names = kept if attributes is None else names & (kept | attributes.keys())
         if not (asking or self._asking):  # what there is nowhere is no place then
             of_class = self._names_of(type(x))
             names = {n for n in names if n in of_class or (attributes is not None and n in attributes)}
         for name in names:
             found = self._of_class(type(x), name, asking or name in self._asked) if looks_in_class else MISSING
-            if isinstance(found, types.MemberDescriptorType):
+            slot = found if looks_in_class else defined(type(x), name)
+            if isinstance(slot, types.MemberDescriptorType) or (name in self.changed and is_kept_elsewhere(slot)):
                 self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
             elif attributes is not None and (
                 name in attributes

@@ -7,19 +7,26 @@ What a function writes there, or reads from a file that is open already, would b
 from __future__ import annotations
 
 import abc
+import atexit
+import decimal
 import functools
+import gc
 import glob
 import hashlib
+import importlib
 import inspect
+import locale
 import logging
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -206,8 +213,21 @@ def _open(f: Callable, file: Any, mode: str = "r", *args: Any, **kwargs: Any) ->
     return opened
 
 
+def _filtering(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """What changes which warnings are shown.
+
+    Raises:
+        StagedValueError: it would stay changed; within `warnings.catch_warnings()` it does not.
+    """
+    tracer = current_tracer()
+    if tracer is not None and warnings.filters is tracer.filters:
+        hint = "use `with warnings.catch_warnings():` around it, or do it outside of the static function"
+        raise done_once(f"warnings.{f.__name__}()", hint)
+    return f(*args, **kwargs)
+
+
 _ASKING = (
-    sys.getrecursionlimit, threading.active_count, np.geterr, get_num_threads, get_device, get_default_dtype,
+    sys.getrecursionlimit, threading.active_count, threading.Event.is_set, np.geterr, get_num_threads, get_device, get_default_dtype,
     logging.Logger.isEnabledFor, logging.Logger.getEffectiveLevel,
     os.getenv, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime, os.listdir, os.walk, os.getcwd,
     glob.glob, glob.iglob,
@@ -225,12 +245,16 @@ _WRITING = (
     tempfile.mkdtemp, tempfile.mkstemp, tempfile.TemporaryFile, tempfile.NamedTemporaryFile, tempfile.TemporaryDirectory,
     subprocess.run, subprocess.call, subprocess.check_call, subprocess.check_output, subprocess.Popen,
     np.save, np.savez, np.savez_compressed, np.savetxt, framework_io.save,
+    np.seterr, np.seterrcall, np.set_printoptions, sys.setrecursionlimit, sys.setswitchinterval, gc.enable, gc.disable, gc.freeze,
+    logging.disable, logging.basicConfig, logging.captureWarnings, decimal.setcontext, atexit.register, atexit.unregister, signal.signal,
+    locale.setlocale, importlib.reload,
 )  # fmt: skip
 OF_THE_WORLD: dict[Any, Callable] = {
     issubclass: _issubclass, inspect.signature: _signature_of,
     **{f: functools.partial(_asking, f) for f in _ASKING},
     **{f: functools.partial(_reading, f, ask) for ask, functions in _READING.items() for f in functions},
     **{f: functools.partial(_writing, f) for f in _WRITING},
+    **{f: functools.partial(_filtering, f) for f in (warnings.simplefilter, warnings.filterwarnings, warnings.resetwarnings)},
     **{f: functools.partial(_open, f) for f in (open, pathlib.Path.open)},
 }
 """What is called in the place of functions that read or change files, and start processes."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import sys
+import threading
 import types
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -152,8 +154,19 @@ def space_run(f: Any, code: Any, found: Any) -> Any:
         compiled = compile(code, "<string>", f.__name__) if isinstance(code, str) else code
         names = names_of(compiled)
         named = sorted((names.globals | names.attributes) & found.keys())
-        return f(compiled, space(found, *named) if named else found)
+        return run_code(f, compiled, space(found, *named) if named else found)
     return call(f)(code, space(found))
+
+
+def run_code(f: Any, code: Any, /, *spaces: Any) -> Any:
+    """`eval` or `exec`: what the code changes is what a function without source changes."""
+    tracer = current_tracer()
+    if tracer is not None and spaces and type(spaces[0]) is dict and isinstance(code, (str, types.CodeType)):
+        code = compile(code, "<string>", f.__name__) if isinstance(code, str) else code
+        if not code.co_freevars:
+            function = types.FunctionType(code, spaces[0])
+            tracer.enter(function, function)
+    return f(code, *spaces)
 
 
 def _names(key: Any) -> tuple[str, ...]:
@@ -165,6 +178,15 @@ def _looked_up(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     found, tracer = f(*args, **kwargs), current_tracer()
     if tracer is not None:
         meet_module(tracer, found)
+    return found
+
+
+def _of_the_process(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function that finds an object which the process has once, and nothing of the user's leads to: what is set there is set outside."""
+    found, tracer = f(*args, **kwargs), current_tracer()
+    if tracer is not None:
+        tracer.given.append(found)
+        tracer.meet_outside(found)
     return found
 
 
@@ -191,6 +213,7 @@ def _found(f: Any, owner: Any, name: str, /, *default: Any) -> Any:
 
 OF_NAMESPACES: dict[Any, Any] = {
     **{f: partial(_looked_up, f) for f in (importlib.import_module, __import__, inspect.getmodule)},
+    **{f: partial(_of_the_process, f) for f in (logging.getLogger, threading.current_thread, threading.main_thread)},
     **{f: partial(_listed, f) for f in (dir, inspect.getmembers)},
     inspect.getattr_static: partial(_found, inspect.getattr_static),
 }

@@ -15,7 +15,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..tensor import Tensor
 from ..transpiler import is_generated
 from .aliases import is_inside
-from .attributes import MISSING
+from .attributes import MISSING, dict_of
 from .cells import OuterVariable, assigned_outside, defaults_of, place_of
 from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
@@ -199,6 +199,7 @@ class Watcher:
         known = len(self.reach.objects)
         self.watch_reached(*(x for x in values if type(x) not in LEAVES))
         new = [x for x in islice(self.reach.objects.values(), known, None) if id(x) not in self.made and id(x) not in self._containers]
+        new += [attributes for x in new if (attributes := dict_of(x)) is not None]
         self.before = {**self.before, **{id(x): x for x in new}}
         self.reach.before = self.before
 

@@ -328,6 +328,13 @@ class Trace:
         counted = {place_of(n.holder, n.entry) for n in self.numbers}
         entries = {place_of(c.target, c.entry): r for c, r in effects.cells if isinstance(c, EntryCell)}
         merged = {key for key, r in entries.items() if not isinstance(r, (Constant, Found))}
+        for cell in (c for c, _ in effects.cells if isinstance(c, EntryCell)):
+            key = place_of(cell.target, cell.entry)
+            if key in merged and key not in reach.places and tracer.was_before(cell.target):
+                # code of a library has changed it, by a name that no code of the user's has: in other runs it stays what it was
+                place = Place(cell.target, cell.entry, cell.name)
+                if not isinstance(place.now(), Tensor):
+                    reach.places[key] = place
         assigned = {n for f in tracer.functions.values() for n in names_of(f.__code__).assigned | names_of(f.__code__).changed}
 
         def unchanged(place: Place, key: tuple) -> bool:

@@ -115,10 +115,14 @@ def test_each_call_prints_it(function, capsys):
 def test_print_is_pythons_own_after_a_trace_and_in_other_threads(capsys):
     before = builtins.print
 
-    def function(x):
+    @jit.not_to_static
+    def in_another_thread():
         thread = threading.Thread(target=builtins.print, args=("another thread",))
         thread.start()
         thread.join()
+
+    def function(x):
+        in_another_thread()
         return x
 
     static = jit.to_static(function)

@@ -31,9 +31,13 @@ class Traced(Switch):
     inside, done = threading.Event(), threading.Event()
 
     def __len__(self):
+        self.wait()
+        return super().__len__()
+
+    @jit.not_to_static
+    def wait(self):
         self.inside.set()
         assert self.done.wait(30)
-        return super().__len__()
 
 
 @pytest.fixture(autouse=True)

@@ -92,6 +92,9 @@ class PyRuntime:
         found = (element(x) for x in items if test is None or test(x))
         return (x for part in found for x in part) if flat else found
 
+    def advanced(self, x):
+        return x
+
     def list_join(self, *parts):
         return [x for part in parts for x in part]
 

@@ -17,7 +17,7 @@ class Calls(Pass):
     >>> manager = PassManager(gast.parse("def f(x):\\n    print(x.mean(0), *x)"))
     >>> print(show(manager.apply(Calls)))
     def f(x):
-        _dy.call(print)(_dy.call(x.mean)(0), *x)
+        _dy.call(print)(_dy.call(x.mean)(0), *_dy.advanced(x))
 
     So it does where Python calls it: a decorator, and what the body of a class calls.
     """
@@ -63,6 +63,9 @@ class Calls(Pass):
         if nodes.is_dy_call(node) or getattr(node, "generated", False) or _is_super(node):
             return node
         node.func = expression("_dy.call(f)", at=node.func, f=node.func)
+        for part in node.args:
+            if isinstance(part, gast.Starred):
+                part.value = expression("_dy.advanced(x)", at=part.value, x=part.value)
         self.changed = True
         return node
 
