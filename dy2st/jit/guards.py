@@ -63,9 +63,19 @@ class Apart:
         return "an object of its own"
 
 
+class _There:
+    """Of what is taken away: that there is something."""
+
+    def __repr__(self) -> str:
+        return "there"
+
+
+THERE = _There()
+
+
 @dataclass(frozen=True)
 class Guard:
-    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind`, `SameAs` or `Apart` say."""
+    """What must be in a place: the same plain value, or the same object; or what `Look`, `Kind`, `SameAs`, `Apart` or `THERE` say."""
 
     place: Place
     value: Any
@@ -82,6 +92,8 @@ class Guard:
         if self.entry is CONTENTS:
             return _same_contents(self.holder, self.value)
         now = self.place.now()
+        if self.value is THERE:
+            return now is not MISSING
         if isinstance(self.holder, World):
             return bool(now == self.value)
         if isinstance(self.value, Kind):
@@ -98,7 +110,7 @@ class Guard:
     def looks_into(self) -> bool:
         """Whether more is asked than if the same objects are there."""
         keys = self.entry is ORDER and not isinstance(self.holder, dict)
-        return self.entry is CONTENTS or keys or isinstance(self.value, (Look, Kind, Apart)) or isinstance(self.holder, World)
+        return self.entry is CONTENTS or keys or isinstance(self.value, (Look, Kind, Apart, _There)) or isinstance(self.holder, World)
 
     def places(self) -> list[Place]:
         """Where it looks, if it does not look into what is there."""
@@ -188,7 +200,7 @@ def _is_made(value: Any) -> bool:
 
 
 def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
-              merged: Container[tuple], unchanged: Callable[[Place, tuple], bool]) -> Iterator[Guard]:  # fmt: skip
+              merged: Container[tuple], lost: Container[tuple], unchanged: Callable[[Place, tuple], bool]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
 
     Args:
@@ -197,6 +209,7 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         kept: ids of tensors that it gives back as the objects that they are; no other can be in their place.
         found: for tensors that it gives back as what is found there, by id, the place.
         merged: places that get new values that are not known before the run: the old one may be among them.
+        lost: places that each call empties: eager mode raises where one is empty.
         unchanged: whether a place may have been assigned what was there already, on some path only.
     """
     known: dict[int, Place] = {}
@@ -210,6 +223,8 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
     for key, place in reach.places.items():
         value = place.now()
         read = reach.reads(place)
+        if not read and key in lost and value is not MISSING:
+            yield Guard(place, THERE)
         if not read and key not in merged and id(value) not in captured:
             if value is not MISSING and unchanged(place, key):
                 main = None if isinstance(value, _PLAIN) else known.get(id(value))

@@ -34,6 +34,7 @@ from ..convert.spaces import set_unseen
 from ..convert.structure import flatten, split, unflatten
 from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.tracer import Tracer
+from ..convert.undefined import Undefined
 from ..errors import Dy2stError, Location, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import entry, place_of_result
@@ -341,7 +342,8 @@ class Trace:
             r = entries.get(key)
             return key[1] in assigned and (r is None or (isinstance(r, Constant) and same(r.value, place.now())))
 
-        guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, unchanged)
+        lost = {key for key, r in entries.items() if isinstance(r, Constant) and isinstance(r.value, Undefined)}
+        guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged)
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards

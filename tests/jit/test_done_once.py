@@ -189,3 +189,33 @@ def test_entries_of_arrays_of_objects():
     static = jit.to_static(f)
     assert [static(to_tensor(1.0)).item() for _ in range(3)] == [2.0, 3.0, 4.0]
     assert held[0] == [1, 1, 2, 3]
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+TAKEN = [
+    ("del o.a", lambda o: setattr(o, "a", 1), types.SimpleNamespace, AttributeError),
+    ("del o.a", lambda o: setattr(o, "a", 1), Slotted, AttributeError),
+    ("del o['k']", lambda o: o.update(k=1, other=2), dict, KeyError),
+    ("o.pop('k')", lambda o: o.update(k=1, other=2), dict, KeyError),
+    ("del o[1]", lambda o: o.extend([1, 2]), list, IndexError),
+]
+
+
+@pytest.mark.parametrize(("statement", "fill", "kind", "error"), TAKEN, ids=[f"{s} of {k.__name__}" for s, _, k, _ in TAKEN])
+def test_what_a_call_has_taken_away_is_missing_at_the_next_one(statement, fill, kind, error):
+    text = f"def f(x):\n    {statement}\n    return x * 2\n"
+    name = f"<taken: {statement}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    o = kind()
+    scope = {"o": o}
+    exec(compile(text, name, "exec"), scope)
+    fill(o)
+    static = jit.to_static(scope["f"])
+    static(to_tensor(1.0))
+    with pytest.raises(error):
+        static(to_tensor(1.0))
+    fill(o)
+    assert static(to_tensor(1.0)).item() == 2.0
