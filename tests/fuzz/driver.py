@@ -99,6 +99,7 @@ def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
     if not kind:
         return what, ""
     print(f"seed {seed} disagrees ({kind}); it is made small", flush=True)
+    enabled = gc.isenabled()
     gc.enable()  # hundreds of programs are run, and one that ends in all memory must not end the search
     small, end = source, time.process_time() + REDUCING
     try:
@@ -108,7 +109,8 @@ def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
     except MemoryError:
         small = source
     finally:
-        gc.disable()
+        if not enabled:
+            gc.disable()
     origin = f"{made.origin}, called with {made.calls}\n" if mutants else ""
     report = f"seed {seed}, {what}\n\n{origin}{regression_test(small, f'fuzzed_{seed}')}\n"
     return f"DISAGREEMENT {kind}", report

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import gc
 import random
 
 import pytest
@@ -149,6 +150,7 @@ def test_a_disagreement_is_found_and_made_small(monkeypatch):
     assert what == "DISAGREEMENT interpreted: result"
     assert "def fuzzed_3(x, n, m, a):" in report
     assert "n > 0" not in report
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize(("found", "agrees"), [
