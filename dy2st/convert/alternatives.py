@@ -92,6 +92,11 @@ class _Reachable:
         return set(map(id, containers_of(*self._tracer.reachable())))
 
     @functools.cached_property
+    def _put_outside(self) -> set[int]:
+        """Also where no code goes on to read what holds it."""
+        return set(map(id, containers_of(*self._tracer.put_outside())))
+
+    @functools.cached_property
     def _from_outside(self) -> set[int]:
         return set(map(id, containers_of(*self._tracer.held_outside())))
 
@@ -104,7 +109,7 @@ class _Reachable:
         if key in tracer.of_the_caller or tracer.entries.holds(contents):
             return True
         if contents not in tracer.root:
-            return key in self._by_variables or (tracer.was_before(contents) and key in self._read_outside)
+            return key in self._by_variables or key in self._put_outside or (tracer.was_before(contents) and key in self._read_outside)
         # README: who else holds what an attribute, item or global no longer holds on some paths does not see what becomes of it
         if not self._between_statements or key in self._by_variables or key in self._from_outside:
             return True

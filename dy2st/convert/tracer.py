@@ -539,6 +539,9 @@ class Tracer(Watcher, ProgramRecorder):
                     "gradients are to stop at a tensor outside (stop_gradient = True) that was used before: its gradient of "
                     "that would be lost", location=user_location(2), hint="set it before the call, or where the function begins",
                 )  # fmt: skip
+            if not stop and tensor._stops and id(tensor) in self.arguments:
+                # gradients may be asked for in the call; of what is left behind nobody could ask for them
+                self.new_leaves[v.name] = user_location(2)
             tensor.set_stop(stop)
             return
         # what was computed from it before keeps its way, so another variable stands for the tensor from now on

@@ -290,11 +290,12 @@ class ConcreteProgram:
         here nowhere. Those are given by the names of their variables."""
         if not leaves:
             return
-        block = self.program.global_block()
+        block, given = self.program.global_block(), {v.name for v in self.inputs}
         for leaf, location in leaves.items():
             names = {leaf}
             mark_active(block.ops, block, names, frozenset())
-            if any(name in names and not a for name, a in zip(self.fetches, self.active(), strict=True)):
+            # that of an argument, which the caller has given as one without gradients, would go nowhere in any case
+            if any(name in names and (leaf in given or not a) for name, a in zip(self.fetches, self.active(), strict=True)):
                 raise StructureError(
                     "a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False, and its gradient "
                     "would go there",

@@ -153,3 +153,13 @@ def test_a_leaf_outside_that_is_frozen_after_its_use():
     assert early(tensor([1.0, 2.0])).stop_gradient
     assert net.weight.stop_gradient
     late(tensor([1.0, 2.0]))  # nothing is left to be frozen
+
+
+def test_an_argument_whose_gradient_is_asked_for_in_the_call():
+    def f(x):
+        x.stop_gradient = False
+        return paddle.grad([(x * x).sum()], [x])[0]
+
+    x = paddle.to_tensor([1.0, 2.0])
+    assert jit.to_static(f)(x).tolist() == f(paddle.to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
+    assert x.stop_gradient

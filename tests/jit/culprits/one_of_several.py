@@ -93,6 +93,28 @@ def list_kept_twice_by_an_exit(x):
     return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
 
 
+IN_AN_ATTRIBUTE = Held({"one": [1.0], "other": [2.0]})
+
+
+def list_of_an_attribute_kept_twice(x):
+    if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+        IN_AN_ATTRIBUTE.x["other"] = IN_AN_ATTRIBUTE.x["one"]
+        if x.sum() > 1:
+            IN_AN_ATTRIBUTE.x["one"] = [x.sum()]
+    return x
+
+
+def list_of_an_argument_kept_twice(x):
+    def exchange(items):
+        if x.sum() > 0:  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+            items["one"] = [x.sum()]
+        else:
+            items["other"] = items["one"]
+
+    exchange(IN_AN_ATTRIBUTE.x)
+    return x
+
+
 def list_kept_twice(x):
     if x.sum() > 0:
         KEPT["long"] = KEPT["short"]

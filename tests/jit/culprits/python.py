@@ -346,6 +346,11 @@ def result_of_a_new_leaf(x):
     return (y * x).sum()
 
 
+def result_of_an_argument_with_gradients(x):
+    x.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
+    return x * 2
+
+
 def new_leaf_returned(x):
     return x, paddle.to_tensor([1.0, 2.0], stop_gradient=False)  # error: a result, or what the call changes, depends on a tensor
 
