@@ -539,7 +539,7 @@ class Tracer(Watcher, ProgramRecorder):
                     "gradients are to stop at a tensor outside (stop_gradient = True) that was used before: its gradient of "
                     "that would be lost", location=user_location(2), hint="set it before the call, or where the function begins",
                 )  # fmt: skip
-            if not stop and tensor._stops and id(tensor) in self.arguments:
+            if not stop and tensor._stops and id(tensor) in self.arguments and isinstance(v, Variable):
                 # gradients may be asked for in the call; of what is left behind nobody could ask for them
                 self.new_leaves[v.name] = user_location(2)
             tensor.set_stop(stop)
