@@ -282,7 +282,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         require_followed(owner, f.__name__)
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f
-    takes_all = any(f is g for g in _TAKING_ALL) or isinstance(owner, _FILLED) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
+    fills = isinstance(owner, _FILLED) and f.__name__ not in _OF_ONE_ITEM
+    takes_all = fills or any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
     found = functools.partial(_of_library, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
@@ -292,7 +293,9 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
 _MAKING_TEXTS = (str, repr, ascii, format)
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
 _TAKING_ALL = (set, frozenset, bytes, bytearray)
-_FILLED = (set, frozenset, bytearray, array.array, deque)  # and their methods
+# and the methods of these, but for those that take an item as it is
+_FILLED = (set, frozenset, bytearray, array.array, deque)
+_OF_ONE_ITEM = {"add", "append", "appendleft", "count", "discard", "index", "insert", "remove"}
 _OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, hash, callable)
 
 
