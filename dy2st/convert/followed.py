@@ -41,7 +41,7 @@ _KINDS: list[tuple[Any, set[str] | None]] = [
     ((type(hashlib.md5()), type(hashlib.blake2b())), {"update"}),
     (type(os.environ), {"clear", "pop", "popitem", "setdefault", "update"}),
     # `with lock:` is not among these: what it guards is done while tracing
-    ((type(threading.Lock()), type(threading.RLock()), threading.Semaphore), {"acquire", "release"}),
+    ((type(threading.Lock()), type(threading.RLock()), threading.Semaphore), {"acquire", "release", "locked"}),
     (threading.Condition, {"acquire", "release", "wait", "wait_for", "notify", "notify_all"}),
     (threading.Event, {"set", "clear", "wait"}),
     (threading.Barrier, {"wait", "reset", "abort"}),

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from ..transpiler import is_generated
-from .attributes import MISSING, defined, dict_of, is_kept_elsewhere, may_change_class
+from .attributes import MISSING, defined, dict_of, held, is_kept_elsewhere, may_change_class
 from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, is_container
 from .conversions import conversion_of, has_attributes
@@ -394,10 +394,6 @@ class Reach:
             if isinstance(module := f.__globals__.get(name), types.ModuleType) and is_left_alone(module):
                 for attribute in names.changed & vars(module).keys():  # `sys.path += more`
                     self._chain(f.__globals__, (name, attribute))
-        if self.items:
-            for (module_name, name), of in self.lists_of_modules.items():
-                if of.get(name) is not sys.modules:  # see `spaces`
-                    self._meet(of.get(name), f"attribute {name!r} of module {module_name}")
         for name in names.globals | names.assigned:  # also those of Python's own functions, which a global may hide one day
             self._place(f.__globals__, name, f"global {name!r}")
 
@@ -410,8 +406,9 @@ class Reach:
             value = vars(module).get(name, MISSING)
             if (value is MISSING or isinstance(value, SEEN_IN_MODULES)) and name not in SAID:
                 self._place(vars(module), name, f"attribute {name!r} of module {module.__name__}")
-            if type(value) in (list, dict):
+            if type(value) in (list, dict) and value is not sys.modules:  # see `spaces`
                 self.lists_of_modules[module.__name__, name] = vars(module)
+                self._meet(value, f"attribute {name!r} of module {module.__name__}")
             module = value
 
     def _attributes(self, x: Any, names: set[str], asking: bool = False) -> None:
@@ -460,7 +457,10 @@ class Reach:
                 self.stores.update(key for n, key in stores.items() if n in _STORES_OF_LAYERS)  # not a dict of the user's
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class and not asking:
-            kept = {n for n in names & self.changed if is_kept_elsewhere(defined(type(x), n))}
+            defines = {n: defined(type(x), n) for n in names & self._names_of(type(x))}
+            kept = {n for n, found in defines.items() if is_kept_elsewhere(found) and (n in self.changed or _is_plain(held(x, n)))}
+            if attributes is not None and any(isinstance(found, property) for found in defines.values()):
+                names = names | attributes.keys()  # code of the library reads them
             names = kept if attributes is None else names & (kept | attributes.keys())
         if not (asking or self._asking):  # what there is nowhere is no place then
             of_class = self._names_of(type(x))
@@ -468,7 +468,9 @@ class Reach:
         for name in names:
             found = self._of_class(type(x), name, asking or name in self._asked) if looks_in_class else MISSING
             slot = found if looks_in_class else defined(type(x), name)
-            if isinstance(slot, types.MemberDescriptorType) or (name in self.changed and is_kept_elsewhere(slot)):
+            if isinstance(slot, types.MemberDescriptorType) or (
+                is_kept_elsewhere(slot) and (name in self.changed or _is_plain(held(x, name)))
+            ):
                 self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
             elif attributes is not None and (
                 name in attributes
@@ -537,3 +539,8 @@ class Reach:
                     )
                 if wanted:
                     self._place(AttributeVariable(name, c), name, f"{name} of class {c.__name__}")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value, which is made at each reading perhaps, is the same as another one that is equal."""
+    return isinstance(value, PLAIN) or (type(value) is tuple and all(isinstance(v, PLAIN) for v in value))

@@ -227,7 +227,8 @@ def _filtering(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
 
 
 _ASKING = (
-    sys.getrecursionlimit, threading.active_count, threading.Event.is_set, np.geterr, get_num_threads, get_device, get_default_dtype,
+    sys.getrecursionlimit, threading.active_count, threading.Event.is_set, np.geterr, np.get_printoptions, signal.getsignal,
+    get_num_threads, get_device, get_default_dtype,
     logging.Logger.isEnabledFor, logging.Logger.getEffectiveLevel,
     os.getenv, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime, os.listdir, os.walk, os.getcwd,
     glob.glob, glob.iglob,

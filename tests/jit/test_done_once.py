@@ -191,6 +191,42 @@ def test_entries_of_arrays_of_objects():
     assert held[0] == [1, 1, 2, 3]
 
 
+READ = [
+    ("o.error.args = (o.error.args[0] + 1,)", "o.error.args[0]"),
+    ("o.element.text = (o.element.text or '') + 'q'", "o.element.text"),
+    ("o.thread.name += 'q'", "o.thread.name"),
+    ("o.thread.daemon = not o.thread.daemon", "o.thread.daemon"),
+    ("threading.current_thread().daemon_of_tests = o.thread.name; o.thread.name += 'q'", "threading.current_thread().daemon_of_tests"),
+    ("logging.getLogger('dy2st.once').setLevel(logging.getLogger('dy2st.once').level + 1)", "logging.getLogger('dy2st.once').level"),
+    ("np.set_printoptions(precision=np.get_printoptions()['precision'] - 1)", "np.get_printoptions()['precision']"),
+    ("string.table_of_tests['a'] += 1", "string.table_of_tests['a']"),
+    ("string.of_tests.append(1)", "len(string.of_tests)"),
+    ("o.array[0] += 1", "int(o.array.sum())"),
+]
+
+
+@pytest.mark.parametrize(("change", "read"), READ, ids=[read for _, read in READ])
+def test_what_is_changed_between_calls_is_read_as_it_is(change, read):
+    text = f"def f(o, x):\n    return x * 1, {read}\n"
+    name = f"<read: {read}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    scope = {m.__name__: m for m in (logging, string, threading)} | {"np": np}
+    exec(compile(text, name, "exec"), scope)
+    found = []
+    for call in (scope["f"], jit.to_static(scope["f"])):
+        o = outside()
+        logging.getLogger("dy2st.once").level = 0
+        threading.current_thread().daemon_of_tests = "a"
+        with np.printoptions():
+            values = []
+            for _ in range(3):
+                values.append(call(o, to_tensor(1.0))[1])
+                exec(change, {**scope, "o": o})
+            found.append(values)
+    assert len(set(found[0])) > 1
+    assert found[1] == found[0]
+
+
 class Slotted:
     __slots__ = ("a",)
 
