@@ -99,7 +99,7 @@ class Tracer(Watcher, ProgramRecorder):
             functions did.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
         readings: what was read of files, by what was asked.
-        filters: those of warnings before the trace, the list itself.
+        switched: the tensors outside whose `stop_gradient` is set, each with what it was, and where that is done first.
         opened: the files that the functions have opened.
         filters, stdout, stderr: those of `warnings` and `sys` when the trace began.
     """
@@ -160,8 +160,8 @@ class Tracer(Watcher, ProgramRecorder):
         self.raised: list[Again] = []
         self.readings: dict[Question, Any] = {}
         self.filters = warnings.filters
+        self.switched: dict[int, tuple[Tensor, bool, Location | None]] = {}
         self.opened: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.filters = warnings.filters
         self.stdout, self.stderr = sys.stdout, sys.stderr
         self.tries = Attempts(self)
         self.ended: dict[int, tuple[BaseException, Block]] = {}
@@ -542,6 +542,8 @@ class Tracer(Watcher, ProgramRecorder):
             if not stop and tensor._stops and id(tensor) in self.arguments and isinstance(v, Variable):
                 # gradients may be asked for in the call; of what is left behind nobody could ask for them
                 self.new_leaves[v.name] = user_location(2)
+            if id(tensor) not in self.arguments:
+                self.switched.setdefault(id(tensor), (tensor, tensor._stops, user_location(2)))
             tensor.set_stop(stop)
             return
         # what was computed from it before keeps its way, so another variable stands for the tensor from now on

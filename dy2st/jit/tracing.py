@@ -171,6 +171,7 @@ class Trace:
                 tracer.entries.require_unchanged()
                 tracer.state_made.require_drawn_first()
                 recipe, effects = self._left_behind(result, grad)
+                self._require_same_flags()
             except Through as passed:
                 raise (self._known_twice(name) or passed.error) from passed.error.__cause__
             except Exception as error:
@@ -192,6 +193,18 @@ class Trace:
         if changed is not None:
             raise set_unseen(changed).at(place_of_result(raw))
         return recipe, effects
+
+    def _require_same_flags(self) -> None:
+        """StagedValueError if a flag `stop_gradient` outside is read, and is another one after the call: the next one would read that."""
+        tracer = self.tracer
+        changed = [found for found in tracer.switched.values() if found[0]._stops is not found[1]]
+        if changed and any("stop_gradient" in names_of(f.__code__).attributes for f in tracer.functions.values()):
+            for t, before, _ in changed:
+                t.set_stop(before)
+            raise StagedValueError(
+                "stop_gradient of a tensor outside is read, and is another one after the call, so each call would have to read it anew",
+                location=changed[0][2], hint="set it outside of the static function, or set it back before the call ends",
+            )  # fmt: skip
 
     def _known_twice(self, name: str) -> StructureError | None:
         """An error if the function has changed a container that it knows twice, as an argument and from outside: for the trace these are

@@ -346,6 +346,14 @@ def result_of_a_new_leaf(x):
     return (y * x).sum()
 
 
+OUTSIDE = paddle.to_tensor([1.0, 2.0])
+
+
+def stop_gradient_of_a_tensor_outside_by_turns(x):
+    OUTSIDE.stop_gradient = not OUTSIDE.stop_gradient  # error: stop_gradient of a tensor outside is read, and is another one after the call
+    return x * OUTSIDE
+
+
 def result_of_an_argument_with_gradients(x):
     x.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
     return x * 2
