@@ -80,4 +80,3 @@ class Changeable:
                 for name, value in vars(base).items():
                     if type(value) in (list, dict) and name in self._reach.names:
                         yield AttributeVariable(name, base)
-

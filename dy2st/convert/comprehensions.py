@@ -17,6 +17,7 @@ from .iterables import Lazy, staged
 from .iterators import fresh
 from .mutation import list_append, list_extend
 from .tracer import current_tracer
+from .undefined import nothing
 
 _NAMES = ("the list of a comprehension",)
 
@@ -46,7 +47,7 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
     def body(x: Any, put: Callable[[Any], None] = put_anew) -> None:
         decided = True if test is None else truth(test(x))
         if isinstance(decided, Tensor):
-            if_stmt(decided, partial(put_anew, x), _nothing, get_state, set_state, _NAMES)
+            if_stmt(decided, partial(put_anew, x), nothing, get_state, set_state, _NAMES)
         elif decided:
             put(x)
 
@@ -59,9 +60,6 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
             body(x, put)
     return state[0][0]
 
-
-def _nothing() -> None:
-    pass
 
 
 def _and_one(items: Any, x: Any) -> Any:

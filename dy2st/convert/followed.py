@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -112,15 +113,16 @@ def require_followed(owner: Any, name: str) -> None:
 def _is_done_once(owner: Any, name: str) -> bool:
     if any(isinstance(owner, kind) and (names is None or name in names) for kind, names in _KINDS):
         return True
-    names = _names_of(type(owner))  # type: ignore[arg-type]
-    return None in names or name in names
+    cls = type(owner)
+    if cls not in _not_followed:  # by the names of the class and its bases
+        found = [_NAMED[key] for c in cls.__mro__ if (key := f"{c.__module__}.{c.__qualname__}") in _NAMED]
+        _not_followed[cls] = None if None in found else set().union(*filter(None, found))
+    names = _not_followed[cls]
+    return names is None or name in names
 
 
-@functools.lru_cache(4096)
-def _names_of(cls: type) -> frozenset[str | None]:
-    """The methods of a class that are not followed, by the names of it and its bases; None among them: all methods."""
-    found = [_NAMED.get(f"{c.__module__}.{c.__qualname__}", ()) for c in cls.__mro__]
-    return frozenset(name for names in found for name in ((None,) if names is None else names))
+# the same for each class that was met; which may be one that a call has made, and ends with it
+_not_followed: weakref.WeakKeyDictionary[type, set[str] | None] = weakref.WeakKeyDictionary()
 
 
 def require_fresh_file(file: Any, name: str) -> None:

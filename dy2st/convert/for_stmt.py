@@ -26,6 +26,7 @@ from .logical import and_
 from .loops import Loop, probe
 from .sources import variables_of
 from .tracer import Tracer, current_tracer, need_tracer
+from .undefined import nothing
 from .walks import Walk
 
 _UNROLL_LIMIT = 100_000
@@ -162,7 +163,7 @@ def _looking(around: Callable[..., None], body: Callable[[Any], None], look: Cal
 
     around(looking, extra_test, get_state, set_state, names)
     if extra_test is not None:
-        if_stmt(extra_test(), look, _nothing, get_state, set_state, names)
+        if_stmt(extra_test(), look, nothing, get_state, set_state, names)
 
 
 def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[Any], None], extra_test: Callable[[], Any],
@@ -209,7 +210,7 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
                 "iterations; each is traced",
                 location=user_location(), hint="loop over a tensor, or range(tensor), or use while",
             )  # fmt: skip
-        if_stmt(extra_test(), partial(body, item), _nothing, get_state, set_state, names)
+        if_stmt(extra_test(), partial(body, item), nothing, get_state, set_state, names)
         for found in lists:
             _require_same(tracer, found)
 
@@ -241,9 +242,6 @@ def _require_apart(over: Staged, changed: Sequence[str]) -> None:
             location=user_location(), hint="make a list of them before the loop: list(...)",
         )  # fmt: skip
 
-
-def _nothing() -> None:
-    pass
 
 
 def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
@@ -278,7 +276,7 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
     loop = Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names))
     loop.stage()
     if over.finish is not None:
-        if_stmt(extra_test is None or extra_test(), over.finish, _nothing, get_state, set_state, names)
+        if_stmt(extra_test is None or extra_test(), over.finish, nothing, get_state, set_state, names)
     if over.sources.run:
         read = variables_of(over.sources.run)
         kept = (name for name in names if name in read or "." in name or "[" in name)  # a variable, an attribute or an item

@@ -16,7 +16,7 @@ from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Lazy, Staged, indexed, like, staged
 from .tracer import current_tracer, need_tracer
-from .undefined import Undefined
+from .undefined import Undefined, nothing
 
 
 def generator(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None = None, flat: bool = False) -> Any:
@@ -173,7 +173,7 @@ class Generator(Lazy):
         def filtered(x: Any) -> None:
             assert test is not None
             x, kept = (x.item, x.kept) if isinstance(x, _Tested) else (x, test(x))
-            if_stmt(kept, lambda: item(x), _nothing, get_state, set_state, names)
+            if_stmt(kept, lambda: item(x), nothing, get_state, set_state, names)
 
         return self._taken(extra_test is None), item if test is None else filtered
 
@@ -226,7 +226,3 @@ def first(items: Any, *default: Any) -> Any:
         return state[1]
     raise_if(as_tensor(not_(state[0])), StopIteration)
     return need_tracer("next()").defined(state[1], "the next item")
-
-
-def _nothing() -> None:
-    pass

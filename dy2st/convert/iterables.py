@@ -22,6 +22,7 @@ from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
 from .sources import NO_SOURCES, Sources, with_code
 from .tracer import is_staged, renamed
+from .undefined import nothing
 
 _MOST_ITEMS = 100_000
 
@@ -275,7 +276,7 @@ def _ask_in_turn(parts: Sequence[Staged], of: Staged) -> None:
             first.item(_now(of))
         _ask_in_turn(rest, of)
 
-    if_stmt(_now(first) > _now(of), ask, first.finish or _nothing, _no_variables, _set_none, ())
+    if_stmt(_now(first) > _now(of), ask, first.finish or nothing, _no_variables, _set_none, ())
 
 
 def _now(x: Staged) -> Any:
@@ -290,9 +291,6 @@ def _no_variables() -> tuple:
 def _set_none(values: tuple) -> None:
     pass
 
-
-def _nothing() -> None:
-    pass
 
 
 def like(x: Staged, new: Staged, by: Callable | None = None) -> Staged:

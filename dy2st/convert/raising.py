@@ -215,15 +215,7 @@ _CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
     ("recursion", "enter"), ("recursion", "_trial"), ("if_stmt", "truth"), ("if_stmt", "_checked"), ("for_stmt", "_run"),
     ("comprehensions", "list_comp"), ("sorting", "method"),
 )}  # fmt: skip
-
-
-def _is_own_assertion(tb: TracebackType) -> bool:
-    """Whether it is code of this package that asserts something, other than what runs the user's `assert`."""
-    frame = tb.tb_frame
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in _PACKAGES and frame.f_code.co_name != "assert_stmt"
-
-
-# and what does what the user's line asks for, where Python knows all values, by Python's own function or operator: what that raises is
+# what does what the user's line asks for, where Python knows all values, by Python's own function or operator: what that raises is
 # what it raises in eager mode
 _ACTING = {
     f"dy2st.convert.{name}"
@@ -232,6 +224,12 @@ _ACTING = {
         "spaces", "special", "texts",
     )
 }  # fmt: skip
+
+
+def _is_own_assertion(tb: TracebackType) -> bool:
+    """Whether it is code of this package that asserts something, other than what runs the user's `assert`."""
+    frame = tb.tb_frame
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in _PACKAGES and frame.f_code.co_name != "assert_stmt"
 
 
 def _acts_for_the_user(tb: TracebackType) -> bool:

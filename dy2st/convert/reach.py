@@ -458,19 +458,17 @@ class Reach:
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class and not asking:
             defines = {n: defined(type(x), n) for n in names & self._names_of(type(x))}
-            kept = {n for n, found in defines.items() if is_kept_elsewhere(found) and (n in self.changed or _is_plain(held(x, n)))}
-            if attributes is not None and any(isinstance(found, property) for found in defines.values()):
-                names = names | attributes.keys()  # code of the library reads them
-            names = kept if attributes is None else names & (kept | attributes.keys())
+            kept = {n for n, found in defines.items() if self._is_kept(x, n, found)}
+            own = set() if attributes is None else set(attributes)
+            # what a property is made of is read by code of the library
+            names = kept | (own if any(isinstance(found, property) for found in defines.values()) else names & own)
         if not (asking or self._asking):  # what there is nowhere is no place then
             of_class = self._names_of(type(x))
             names = {n for n in names if n in of_class or (attributes is not None and n in attributes)}
         for name in names:
             found = self._of_class(type(x), name, asking or name in self._asked) if looks_in_class else MISSING
             slot = found if looks_in_class else defined(type(x), name)
-            if isinstance(slot, types.MemberDescriptorType) or (
-                is_kept_elsewhere(slot) and (name in self.changed or _is_plain(held(x, name)))
-            ):
+            if isinstance(slot, types.MemberDescriptorType) or self._is_kept(x, name, slot):
                 self._place(AttributeVariable(name, x), name, f"attribute {name!r} of {kind}")
             elif attributes is not None and (
                 name in attributes
@@ -479,6 +477,11 @@ class Reach:
                 or (looks_in_class and self._asking)
             ):
                 self._place(self.inside.get(id(x), attributes), name, f"attribute {name!r} of {kind}")
+
+    def _is_kept(self, x: Any, name: str, found: Any) -> bool:
+        """Whether an attribute, of which this is what the class has, is kept by a class that is written in C: that makes what it gives at
+        each reading perhaps, so what is only read counts if it is the same where it is equal."""
+        return is_kept_elsewhere(found) and (name in self.changed or _is_plain(held(x, name)))
 
     def _names_of(self, cls: type) -> frozenset[str]:
         """The names of a class and its bases."""
@@ -542,5 +545,5 @@ class Reach:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value, which is made at each reading perhaps, is the same as another one that is equal."""
+    """Whether a value is the same as another one that is equal."""
     return isinstance(value, PLAIN) or (type(value) is tuple and all(isinstance(v, PLAIN) for v in value))

@@ -14,7 +14,7 @@ from .if_stmt import State, if_stmt
 from .raised import Attempt, Raised, any_of
 from .raising import refusal
 from .tracer import TooLongError, Tracer, current_tracer
-from .undefined import quiet
+from .undefined import nothing, quiet
 
 # what cannot be traced; all else is raised eagerly too
 _OF_TRACING = (
@@ -124,7 +124,7 @@ class _Try:
         if values is None:
             self._catch_all(raised)
         else:
-            self._if(any_of(raised), lambda: self._catch_all(raised), self.orelse or _nothing)
+            self._if(any_of(raised), lambda: self._catch_all(raised), self.orelse or nothing)
 
     def _catch_all(self, raised: list[Raised]) -> None:
         self._for_the_one(raised, self._catch)
@@ -198,7 +198,3 @@ class _Finally(_Try):
 
 def _raise(raised: Raised) -> None:
     raise raised.error
-
-
-def _nothing() -> None:
-    pass

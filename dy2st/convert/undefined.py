@@ -63,3 +63,7 @@ def quiet(f: Callable[..., Any]) -> Callable[..., Any]:
             moving.state = before
 
     return quietly
+
+
+def nothing() -> None:
+    """The body of a branch, or of an `else`, that has none."""

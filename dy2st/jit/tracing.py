@@ -162,6 +162,7 @@ class Trace:
         tracer.spaces.begin(tracer.reach)
         bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
         grad = dispatch.is_grad_enabled()
+        is_whole = False
         with dispatch.recording(tracer), printing_later():
             try:
                 for t in self.opened:  # so that code that reads its shape gets that of the run
@@ -172,6 +173,7 @@ class Trace:
                 tracer.state_made.require_drawn_first()
                 recipe, effects = self._left_behind(result, grad)
                 self._require_same_flags()
+                is_whole = True
             except Through as passed:
                 raise (self._known_twice(name) or passed.error) from passed.error.__cause__
             except Exception as error:
@@ -186,6 +188,8 @@ class Trace:
                 dispatch.set_grad(grad)
                 for t, array in tracer.originals.values():
                     t._value = array
+                for t, before, _ in () if is_whole else tracer.switched.values():  # a call that fails changes nothing
+                    t.set_stop(before)
                 put_back(tracer)
                 tracer.root.restore()
                 counted = (place_of(n.holder, n.entry) for n in self.numbers)
@@ -199,8 +203,6 @@ class Trace:
         tracer = self.tracer
         changed = [found for found in tracer.switched.values() if found[0]._stops is not found[1]]
         if changed and any("stop_gradient" in names_of(f.__code__).attributes for f in tracer.functions.values()):
-            for t, before, _ in changed:
-                t.set_stop(before)
             raise StagedValueError(
                 "stop_gradient of a tensor outside is read, and is another one after the call, so each call would have to read it anew",
                 location=changed[0][2], hint="set it outside of the static function, or set it back before the call ends",

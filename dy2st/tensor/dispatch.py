@@ -285,7 +285,7 @@ class Dispatcher(OpBuilder):
             if x is None:
                 arrays.append(None)
             elif type(x) is list:
-                if not x:
+                if not x:  # as nearly all lists of optional inputs are
                     arrays.append(x)
                     continue
                 each = []

@@ -46,8 +46,8 @@ class Printed:
 
     Attributes:
         text, filename: the text, and the file that has it.
-        depth: how deep in the compiled module the function is.
-        compiled: the module's code.
+        depth: how deep in the module of the text the function is.
+        compiled: its code.
         spans: where the nodes of the text come from.
         made: the names in the function that are not the user's.
     """
@@ -67,14 +67,14 @@ def printed(tree: gast.FunctionDef, source: Source, code: types.CodeType, made: 
     try:
         text, spans = print_tree(module, header)
         filename = write(code, text)
-        compiled = compile(text, filename, "exec", dont_inherit=True, flags=code.co_flags & FUTURE)
+        compiled = inner(compile(text, filename, "exec", dont_inherit=True, flags=code.co_flags & FUTURE), depth)
     except (SyntaxError, RecursionError) as error:
         raise ConversionError(
             f"'{source.name}' is nested too deeply to be converted: {error}",
             location=Location(source.file, source.line, function=source.name),
             hint="move part of it into a function of its own",
         ) from error
-    return Printed(text, filename, depth, compiled, spans, made)
+    return Printed(text, filename, depth, named_as(compiled, code, made), spans, made)
 
 
 def load(printed: Printed, code: types.CodeType) -> Loaded:
@@ -82,7 +82,7 @@ def load(printed: Printed, code: types.CodeType) -> Loaded:
 
     The file is never imported: only the code object of the function is taken from what it compiles to.
     """
-    found = named_as(inner(printed.compiled, printed.depth), code, printed.made)
+    found = printed.compiled
     if sys.version_info < (3, 11):
         numbered, spans = positions.twin(printed.text, printed.filename, code.co_flags & FUTURE)
         positions.remember(found, inner(numbered, printed.depth), spans)
@@ -191,7 +191,7 @@ def named_as(code: types.CodeType, other: types.CodeType, made: Sequence[str]) -
             return name
         inside = name.removeprefix(f"{before}.<locals>.")
         found = f"{after}.<locals>.{around.sub('', inside) if around else inside}"
-        return name if found == name else found
+        return name if found == name else found  # the object itself: code in which nothing changes is not made anew
 
     return _renamed(code, qualified).replace(co_name=other.co_name, **_qualname(after, code))
 

@@ -255,3 +255,17 @@ def test_what_a_call_has_taken_away_is_missing_at_the_next_one(statement, fill, 
         static(to_tensor(1.0))
     fill(o)
     assert static(to_tensor(1.0)).item() == 2.0
+
+
+def test_a_call_that_fails_leaves_the_flags_of_tensors_outside():
+    held, event = to_tensor(1.0), threading.Event()
+
+    def f(x):
+        held.stop_gradient = False
+        event.set()
+        return x * held
+
+    for _ in range(2):
+        with pytest.raises(StagedValueError, match=r"set\(\) of a Event"):
+            jit.to_static(f)(to_tensor(1.0))
+        assert held.stop_gradient
