@@ -24,7 +24,7 @@ from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import is_generated
 from .dicts import StagedDict
-from .foreign import HEAP_TYPE, is_foreign_class
+from .foreign import HEAP_TYPE, is_foreign_class, is_layer
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .tensor_attributes import OF_TENSORS
@@ -139,7 +139,7 @@ def _place(owner: Any, name: str) -> str | None:
     cls = type(owner)
     if isinstance(owner, (type, types.ModuleType, types.FunctionType)):
         return "own"
-    layer = hasattr(cls, "sublayers")
+    layer = is_layer(owner)
     foreign = is_ignored(cls) and not layer
     found, attributes = defined(cls, name), dict_of(owner)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
@@ -211,7 +211,7 @@ def put(owner: Any, name: str, value: Any) -> None:
     if isinstance(owner, type):
         type.__setattr__(owner, name, value)
     elif attributes is not None and not isinstance(defined(type(owner), name), _SLOTS):
-        if hasattr(type(owner), "sublayers") and name not in attributes and not isinstance(value, MaybeAttribute):
+        if is_layer(owner) and name not in attributes and not isinstance(value, MaybeAttribute):
             setattr(owner, name, value)  # a parameter or a layer has its place elsewhere
         else:
             attributes[name] = value

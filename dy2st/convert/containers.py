@@ -23,6 +23,7 @@ from ..tensor import Parameter, Tensor
 from .conversions import conversion_of, has_attributes
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .foreign import is_layer
 from .holders import is_of_a_call, parts_of
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
@@ -129,7 +130,7 @@ def is_plain_object(x: Any) -> bool:
 
     if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, type, types.ModuleType, types.FunctionType, types.MethodType)):
         return False
-    return hasattr(x, "__dict__") and not hasattr(type(x), "sublayers") and (isinstance(x, WITH_ATTRIBUTES) or not is_ignored(type(x)))
+    return hasattr(x, "__dict__") and not is_layer(x) and (isinstance(x, WITH_ATTRIBUTES) or not is_ignored(type(x)))
 
 
 def containers_of(*values: Any, attributes: dict[int, Any] | None = None, holders: dict[int, Any] | None = None) -> Iterable[Any]:

@@ -18,6 +18,7 @@ from .attributes import dict_of
 from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import list_tracer
+from .foreign import is_layer
 from .if_stmt import if_expr
 from .lists import StagedList
 from .maybe_value import MaybeValue
@@ -64,14 +65,18 @@ def _sweep(*values: Any) -> None:
     """All attributes of objects of the outside are read, without their names."""
     tracer = current_tracer()
     if tracer is not None:
-        tracer.swept += [x for x in values if is_plain_object(x) and dict_of(x) in tracer.root]
+        objects = [x for x in values if is_plain_object(x) or is_layer(x)]
+        tracer.swept += [x for x in objects if dict_of(x) in tracer.root]
 
 
 def _made(old: Any, new: Any) -> Any:
     """The new object, which is known from here on as one that the trace has made."""
     tracer = current_tracer()
-    if tracer is not None and new is not old and is_plain_object(new) and not dataclasses.is_dataclass(new):
-        tracer.make(new)
+    if tracer is not None and new is not old:
+        if is_layer(new):
+            tracer.on_layer_made(new)
+        elif is_plain_object(new) and not dataclasses.is_dataclass(new):
+            tracer.make(new)
     return new
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import Any
 
 _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
 # whose objects are state, as those of a user's class are
@@ -14,6 +15,11 @@ HEAP_TYPE = 1 << 9
 
 ignored_modules: set[str] = set()
 """What the user has told to leave as it is."""
+
+
+def is_layer(x: Any) -> bool:
+    """Whether an object is a layer."""
+    return hasattr(type(x), "sublayers")
 
 
 @functools.lru_cache(4096)

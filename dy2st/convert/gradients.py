@@ -53,7 +53,7 @@ def require_no_hook(tensors: Sequence[Tensor], what: str) -> None:
     """StagedValueError if `what` would have to call a function of the user's with the gradient of a tensor."""
     hooked = next(filter(has_hooks, tensors), None)
     if hooked is not None:
-        kind = f"{'a leaf' if hooked.is_leaf else 'what is computed outside'} (a {hooked.dtype} tensor)"
+        kind = f"{'a leaf' if hooked._is_leaf else 'what is computed outside'} (a {hooked.dtype} tensor)"
         raise StagedValueError(f"{what} in a static function cannot call the hook of {kind}",
                                location=user_location(3), hint="call it outside of the static function")  # fmt: skip
 

@@ -24,7 +24,7 @@ from .attributes import MISSING, defined, dict_of, held, is_kept_elsewhere, may_
 from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, is_container
 from .conversions import conversion_of, has_attributes
-from .foreign import is_foreign, is_foreign_class, is_stateful
+from .foreign import is_foreign, is_foreign_class, is_layer, is_stateful
 from .met import (
     BUILT_IN_METHODS,
     COMPARING,
@@ -453,7 +453,7 @@ class Reach:
             # sublayers and hooks, which code names by the attributes they stand for
             stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}
             names = names | stores.keys()
-            if hasattr(type(x), "sublayers"):
+            if is_layer(x):
                 self.stores.update(key for n, key in stores.items() if n in _STORES_OF_LAYERS)  # not a dict of the user's
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class and not asking:

@@ -16,13 +16,15 @@ class StateMade:
     """What a trace has made.
 
     Attributes:
-        name: of the first parameter, buffer or optimizer; empty if there is none.
+        name: of the first parameter, buffer, optimizer or kept layer; empty if there is none.
+        layers: those that it has made, by id: one without parameters counts once the call keeps or returns it.
         read: the accumulators of optimizers that were asked for as a whole, with how many there were, by id.
     """
 
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
         self.name = ""
+        self.layers: dict[int, Any] = {}
         self.read: dict[int, tuple[dict, int]] = {}
         # a parameter that is made behind random numbers of the run: what was drawn before, its name and its place
         self._behind: tuple[Any, str, Location | None] | None = None
@@ -35,10 +37,16 @@ class StateMade:
         """
         if self._tracer.frames or self._tracer.staged:
             raise StagedValueError(
-                f"a parameter, a buffer or an optimizer ({name}) is made in a branch, a loop or a recursion on tensors: how often only the "
-                "run knows", location=user_location(2), hint="make layers, parameters and optimizers outside, or where the function begins",
+                f"a layer, a parameter, a buffer or an optimizer ({name}) is made in a branch, a loop or a recursion on tensors: "
+                "how often only the run knows",
+                location=user_location(2), hint="make layers, parameters and optimizers outside, or where the function begins",
             )  # fmt: skip
         self.name = self.name or name
+
+    def note_kept(self, value: Any) -> None:
+        """An object is kept by the call, or is its result."""
+        if id(value) in self.layers:
+            self.note(value.full_name())
 
     def note_accumulators(self, state: dict) -> None:
         """A step has made the accumulators that it needed: who has asked before for all of them will find more at the next call."""

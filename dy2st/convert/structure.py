@@ -12,6 +12,7 @@ from typing import Any
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import with_number
 from .codes import MaybeNumbers
+from .foreign import is_layer
 from .maybe_attribute import MaybeAttribute, NoAttribute, attribute
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -165,7 +166,7 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
     """The attributes of an object of a class of the user's that is made while a function is traced, and so is nobody else's; None for any
     other value, and for objects that lead back to themselves."""
     made = getattr(dispatch.current_recorder(), "made", None)
-    if made is None or id(value) not in made or hasattr(type(value), "sublayers") or isinstance(value, (list, dict, set, deque)):
+    if made is None or id(value) not in made or is_layer(value) or isinstance(value, (list, dict, set, deque)):
         return None  # a list or dict of the user's has items besides
     whole = all(not getattr(c, "__slots__", ()) for c in type(value).__mro__)
     return vars(value) if whole and _is_tree(value, made, ()) else None

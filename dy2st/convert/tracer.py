@@ -26,7 +26,7 @@ from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .activations import Activation, GradientsInside, NotYet
 from .activations import Kind as CallKind
-from .aliases import ON_LISTS, Aliases, is_inside
+from .aliases import ON_LISTS, Aliases, is_inside, who
 from .cells import Cell, EntryCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dicts import StagedDict
@@ -35,10 +35,11 @@ from .facts import Facts
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
 from .lists import StagedList
+from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .needs import Need, Needs
 from .optional import MaybeNone
-from .options import Options
+from .options import Options, values_of
 from .raised import Attempts
 from .records import RecordList, parts_of
 from .snapshot import Snapshot
@@ -348,6 +349,9 @@ class Tracer(Watcher, ProgramRecorder):
 
     def mark(self, tensor: Tensor, shown: str) -> StagedText:
         """What stands for the text of a tensor, shown as an f-string says with this conversion and format."""
+        if not self.may_record and tensor.dtype.startswith("float") and any(
+                id(t) in self.arguments for t in (who(tensor), *self.aliases.of(tensor).values())):  # fmt: skip
+            raise GradientsInside  # the text says whether an argument wants a gradient, whatever the caller's mode
         # cannot be part of a text of the user; `printing.texts` puts the tensor in its place
         self.marked.append((tensor, shown))
         return StagedText(f"\0{len(self.marked) - 1}\0")
@@ -444,7 +448,13 @@ class Tracer(Watcher, ProgramRecorder):
             return is_leaf
         # what was modified here before, in `no_grad()` say, is symbolic by now, but no other tensor
         known = not tensor.is_symbolic or id(tensor) in self.originals
-        return known and tensor.is_leaf and not tensor._stop
+        return known and tensor._is_leaf and not tensor._stop
+
+    def tell_leaf(self, tensor: Tensor) -> bool:
+        answers = {self.is_leaf(t) or self.is_new_leaf(t) for t in (tensor, *self.aliases.of(tensor).values()) if isinstance(t, Tensor)}
+        if len(answers) > 1:
+            raise StagedValueError("whether a tensor is a leaf (is_leaf) depends on a condition on tensors", location=user_location(2))
+        return answers.pop()
 
     def is_new_leaf(self, tensor: Tensor) -> bool:
         """Whether the function has made it a leaf, and it still is."""
@@ -500,6 +510,9 @@ class Tracer(Watcher, ProgramRecorder):
     def on_state_made(self, name: str) -> None:
         self.state_made.note(name)
 
+    def on_layer_made(self, layer: Any) -> None:
+        self.state_made.layers[id(layer)] = layer
+
     def on_state_read(self, state: dict) -> None:
         self.state_made.read.setdefault(id(state), (state, len(state)))
 
@@ -519,7 +532,26 @@ class Tracer(Watcher, ProgramRecorder):
             raise GradientsInside
 
     def require_known_gradient(self, tensor: Tensor) -> None:
+        if not self.may_record:
+            raise GradientsInside
         self.needs.require_known(tensor)
+
+    def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
+        v = tensor._value
+        inside = not self.frames or (isinstance(v, Variable) and is_inside(v.block, self.frames[-1].block))
+        is_new = (tensor.is_symbolic or self.state_made.name) and id(tensor) not in self.arguments and id(tensor) not in self.originals
+        if not (is_new and inside and isinstance(name, str)):
+            raise StagedValueError("a tensor outside gets a name, or one gets it under a condition on tensors: it would get it once, while "
+                                   "tracing", location=user_location(2), hint="set names outside of the static function")  # fmt: skip
+
+    def options_of(self, value: Any) -> tuple[Any, ...]:
+        if isinstance(value, MaybeNone):
+            return None, value.bare()
+        if isinstance(value, MaybeValue):
+            return None, value._dy_value
+        if isinstance(value, MaybeAttribute):
+            return NoAttribute(""), value.value
+        return tuple(self.aliases.of(value).values()) or (value,) if isinstance(value, Tensor) else values_of(value)
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         if stop is False:

@@ -21,6 +21,7 @@ from .changeable import Changeable
 from .containers import BUILT_IN, LEAVES, containers_of, copied, held_by, is_container, is_plain_object
 from .conversions import conversion_of
 from .dicts import StagedDict
+from .foreign import is_layer
 from .frames import Frame, value_before
 from .holders import is_holder, is_of_a_call, parts_of
 from .places import AttributeVariable, slots_of
@@ -375,7 +376,7 @@ class Watcher:
             else:
                 left += parts_of(x) or ()
             own = getattr(x, "__dict__", None)
-            if isinstance(own, dict) and (is_container(x) or is_plain_object(x) or hasattr(type(x), "sublayers")):
+            if isinstance(own, dict) and (is_container(x) or is_plain_object(x) or is_layer(x)):
                 left.append(own)
             if is_plain_object(x):
                 left += (v for slot in slots_of(x) for v in slot.values())

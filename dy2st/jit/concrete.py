@@ -27,6 +27,7 @@ from .outside import Outside
 from .pace import Pace
 from .recipes import Argument, Attributed, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
 from .shells import Untouched
+from .siblings import computed_from_others
 from .signature import Key
 
 
@@ -243,6 +244,11 @@ class ConcreteProgram:
         """For each fetch, whether it has a graph that is freed, as `backward()` was called in it."""
         block = self.program.global_block()
         return [a and not block.var(name).stop_gradient for a, name in zip(self.active(), self.fetches, strict=True)]
+
+    @functools.cached_property
+    def siblings(self) -> list[set[int]]:
+        """For each fetch, those that are computed from it."""
+        return computed_from_others(self.program, self.fetches)
 
     @functools.cached_property
     def draws(self) -> bool:

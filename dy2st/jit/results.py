@@ -265,6 +265,7 @@ class Results:
         if self._exact and not lasting:
             raise _made_once(value)
         self._require_no_tensors(value)
+        self._tracer.state_made.note_kept(value)
         if self._holds_new(value):
             raise _made_once(value)
 

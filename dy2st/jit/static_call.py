@@ -166,7 +166,7 @@ def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
 
 def _require_leaf(concrete: ConcreteProgram, t: Tensor) -> None:
     """GradientError if a gradient flows on from what has taken the place of a leaf, or to a hook of it."""
-    if not t.is_leaf:
+    if not t._is_leaf:
         raise GradientError(
             f"{t.name!r}, which was a leaf when the static function {concrete.name!r} was traced, has been computed: its gradient flows on",
             location=user_location(), hint="compute it in the function too, call backward() outside, or give x.detach()",
@@ -266,7 +266,7 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
     for target, position in changed:
         new = results[position]
         target._value = new._value
-        if target.is_leaf and not target._stop:
+        if target._is_leaf and not target._stop:
             continue  # a parameter gets another value, as by `set_value`; its gradients go on coming to it
         if new._node is not None:
             target._stop = False
@@ -339,14 +339,16 @@ def _attach(
     training = pending.training
     outputs: list[Tensor] = []
     spans: list[tuple[str, int, Any]] = []  # the feed of the gradient, the first output, the value
+    fetched: list[int] = []  # which fetch each output comes from
     seeds = iter(training.out_grads)
-    for active, value, result in zip(concrete.active(), values, results, strict=True):
+    for at, (active, value, result) in enumerate(zip(concrete.active(), values, results, strict=True)):
         if not active:
             continue
         seed = next(seeds)
         if result is not None:
             spans.append((seed, len(outputs), value))
             outputs += result if isinstance(result, list) else [result]
+            fetched += [at] * (len(outputs) - len(fetched))
     for t in outputs:
         t._stop = False
     absent = dict.fromkeys(training.out_grads, ABSENT)
@@ -363,4 +365,7 @@ def _attach(
         found = pending.resume(fed)
         return [None if g is None or not want else Tensor.wrap(g) for g, want in zip(found, needed, strict=True)]
 
-    tape.FunctionNode(sources, outputs, backward, label=concrete.label)
+    def siblings() -> list[set[int]]:
+        return [{j for j, at in enumerate(fetched) if at in concrete.siblings[own] and j != i} for i, own in enumerate(fetched)]
+
+    tape.FunctionNode(sources, outputs, backward, concrete.label, siblings=siblings if len(outputs) > 1 else None)

@@ -109,7 +109,7 @@ class Trace:
             self.placeholders.append(Tensor.wrap(v, key.stop_gradient))
             self.placeholders[-1]._weak = key.number
             self._fed.append(leaf)
-            is_leaf = isinstance(leaf, Tensor) and leaf.is_leaf and not leaf.stop_gradient
+            is_leaf = isinstance(leaf, Tensor) and leaf._is_leaf and not leaf.stop_gradient
             self.tracer.arguments[id(self.placeholders[-1])] = is_leaf
             made.append(self.placeholders[-1])
         return unflatten(self.key.tree, made)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from .. import unique_name
-from ..errors import DTypeError
+from ..errors import DTypeError, StagedValueError
 from ..framework.dtype import convert_dtype
 from ..framework.place import check_device
 from ..tensor import Parameter, Tensor, dispatch
+from ..tensor.location import user_location
 from . import state
 from .parameter import make_parameter
 
@@ -28,13 +29,14 @@ def snake_case(name: str) -> str:
 
 
 class HookHandle:
-    """What registering a hook returns: `remove()` takes the hook away."""
+    """What registering a hook returns, and its key among the hooks: `remove()` takes the hook away."""
 
-    def __init__(self, hooks: dict[int, Callable], key: int):
-        self._hooks, self._key = hooks, key
+    def __init__(self, hooks: dict[HookHandle, Callable], hook: Callable):
+        self._hooks = hooks
+        hooks[self] = hook
 
     def remove(self) -> None:
-        self._hooks.pop(self._key, None)
+        self._hooks.pop(self, None)
 
 
 class Layer:
@@ -71,7 +73,9 @@ class Layer:
         set_plain(self, "_non_persistable_buffer_names_set", set())
         set_plain(self, "_forward_pre_hooks", OrderedDict())
         set_plain(self, "_forward_post_hooks", OrderedDict())
-        set_plain(self, "_hook_ids", iter(range(1 << 62)))
+        recorder = dispatch.current_recorder()
+        if recorder is not None:
+            recorder.on_layer_made(self)
 
     # ---- calling ----
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -94,15 +98,11 @@ class Layer:
 
     def register_forward_pre_hook(self, hook: Callable[[Layer, tuple], Any]) -> HookHandle:
         """Calls `hook(layer, inputs)` before `forward`; what it returns (if not None) replaces the inputs."""
-        key = next(self._hook_ids)
-        self._forward_pre_hooks[key] = hook
-        return HookHandle(self._forward_pre_hooks, key)
+        return HookHandle(self._forward_pre_hooks, hook)
 
     def register_forward_post_hook(self, hook: Callable[[Layer, tuple, Any], Any]) -> HookHandle:
         """Calls `hook(layer, inputs, outputs)` after `forward`; what it returns (if not None) replaces the outputs."""
-        key = next(self._hook_ids)
-        self._forward_post_hooks[key] = hook
-        return HookHandle(self._forward_post_hooks, key)
+        return HookHandle(self._forward_post_hooks, hook)
 
     # ---- making and registering ----
     def create_parameter(self, shape: Sequence[int], attr: Any = None, dtype: Any = None, is_bias: bool = False,
@@ -146,7 +146,7 @@ class Layer:
             DTypeError: it is no Layer.
             KeyError: the name contains a dot.
         """
-        if not isinstance(sublayer, Layer):
+        if not all(isinstance(one, Layer) for one in dispatch.options_of(sublayer)):
             raise DTypeError(f"sublayer {name!r} must be a Layer, got {type(sublayer).__name__}")
         name = str(name)
         self._check_name(name, "_sub_layers")
@@ -197,15 +197,32 @@ class Layer:
         elif isinstance(value, Layer):
             self._forget(name, "_sub_layers")
             self._sub_layers[name] = value
-        elif store is None:
-            object.__setattr__(self, name, value)
-        elif value is None or (store == "_buffers" and isinstance(value, Tensor)):
+        elif store is not None and (value is None or (store == "_buffers" and isinstance(value, Tensor))):
             if isinstance(value, Tensor):
                 value.persistable = True
-            getattr(self, store)[name] = value
+            self.__dict__[store][name] = value
+        elif len(options := dispatch.options_of(value)) > 1 and self._keep_one_of(options, name, value, store):
+            pass
+        elif store is None:
+            object.__setattr__(self, name, value)
         else:
-            kind = {"_parameters": "a Parameter", "_buffers": "a Tensor", "_sub_layers": "a Layer"}[store]
-            raise DTypeError(f"attribute {name!r} is {kind}; it cannot become {type(value).__name__}")
+            raise DTypeError(f"attribute {name!r} is a {_KINDS[store].__name__}; it cannot become {type(value).__name__}")
+
+    def _keep_one_of(self, options: Sequence[Any], name: str, value: Any, store: str | None) -> bool:
+        """Gives an attribute a value that is one of several, as only the run knows; False if the place does not depend on which."""
+        if all(isinstance(one, Layer) for one in options):
+            self._forget(name, "_sub_layers")
+            self._sub_layers[name] = value
+        elif store is not None and all(one is None or isinstance(one, _KINDS[store]) for one in options):
+            self.__dict__[store][name] = value
+        elif store is not None or any(isinstance(one, (Layer, Parameter)) for one in options):
+            raise StagedValueError(
+                f"only the run knows whether attribute {name!r} is a layer, a parameter or a buffer", location=user_location(2),
+                hint="give it one of them in __init__, and keep what decides in another attribute",
+            )  # fmt: skip
+        else:
+            return False
+        return True
 
     def _store_of(self, name: str) -> str | None:
         return next((s for s in _STORES if name in self.__dict__[s]), None)
@@ -396,3 +413,7 @@ class Layer:
         if not lines:
             return f"{type(self).__name__}({own})"
         return f"{type(self).__name__}({own}\n  " + "\n  ".join(lines) + "\n)"
+
+
+_KINDS: dict[str, type] = {"_parameters": Parameter, "_buffers": Tensor, "_sub_layers": Layer}
+"""What layers keep in their stores."""

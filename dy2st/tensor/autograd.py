@@ -97,12 +97,9 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
         if g is None and not allow_unused:
             if not wrt[i].dtype.startswith("float"):
                 raise no_gradient(wrt[i], f"input {i} of grad()")
-            node = wrt[i]._node
-            siblings = f"; of what {node.label} returns no result is computed from another one: call grad() in it" if isinstance(
-                node, tape.FunctionNode) else ""  # fmt: skip
             raise GradientError(
                 f"input {i} of grad() is not used by the outputs, or has stop_gradient=True",
-                hint=f"pass allow_unused=True to get None for it{siblings}", location=user_location(2),
+                hint="pass allow_unused=True to get None for it", location=user_location(2),
             )  # fmt: skip
     return results
 
@@ -188,6 +185,10 @@ def _run(roots: list[Tensor], grads: list[Tensor | None], wrt: list[Tensor] | No
             douts = pending.pop(node, None)
             if douts is None:
                 continue
+            if node.siblings is not None:
+                node.take(douts)
+                if any(node.misses(i) for i in range(len(douts)) if (id(node), i) in wanted or (node.hooks or {}).get(i)):
+                    raise node.unknown()
             for i, g in enumerate(douts):
                 if g is not None:
                     g = douts[i] = _hooked(node, i, g)

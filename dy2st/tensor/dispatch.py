@@ -71,7 +71,12 @@ class Recorder:
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """Whether a tensor is one of the caller's that no recorded op has made."""
-        return tensor.is_leaf and not tensor.is_symbolic
+        return tensor._is_leaf and not tensor.is_symbolic
+
+    def tell_leaf(self, tensor: Tensor) -> bool:
+        """`tensor.is_leaf` of a tensor that gradients flow to, for the user's code."""
+        v = tensor._value
+        return tensor._is_leaf and (not isinstance(v, Variable) or v.is_data or v.persistable)
 
     def require_no_leaf(self, tensor: Tensor) -> None:
         """Error if a tensor, which gradients flow through and which is modified, is a leaf on some paths."""
@@ -93,14 +98,27 @@ class Recorder:
     def on_state_made(self, name: str) -> None:
         """Called when something is made that calls change and keep: a parameter, a buffer, an optimizer."""
 
+    def on_layer_made(self, layer: Any) -> None:
+        """Called when a layer is made."""
+
     def on_state_read(self, state: dict) -> None:
         """Called when somebody asks for all that an optimizer keeps so far."""
 
     def require_known_gradient(self, tensor: Tensor) -> None:
-        """Error if only the run knows whether a tensor needs a gradient."""
+        """Called where somebody asks whether a tensor needs a gradient: an error if only the run knows."""
 
     def on_enable_grad(self) -> None:
         """Called before gradients are recorded again."""
+
+    def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
+        """Error if a tensor cannot get a name while recording."""
+        if tensor.is_symbolic:
+            raise StagedValueError(f"variable {tensor.name!r} of a program cannot get another name", location=user_location(2),
+                                   hint="give it the name where it is made: paddle.assign(x), data(name=...)")  # fmt: skip
+
+    def options_of(self, value: Any) -> tuple[Any, ...]:
+        """The objects one of which a value is, as only the run knows."""
+        return (value,)
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         """`tensor.stop_gradient = stop` while recording."""
@@ -220,6 +238,12 @@ def current_recorder() -> Recorder | None:
     """The active recorder of this thread; None: eager."""
     recorders = _state.recorders if _blocks else None
     return recorders[-1] if recorders else _default_recorder
+
+
+def options_of(value: Any) -> tuple[Any, ...]:
+    """The objects one of which a value is, as only the run knows: while a program is built, several are one."""
+    recorder = current_recorder()
+    return (value,) if recorder is None else recorder.options_of(value)
 
 
 @contextlib.contextmanager
@@ -424,7 +448,7 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
         InplaceError: a leaf that needs a gradient is modified under recording.
     """
     recorder = current_recorder()
-    is_leaf = tensor.is_leaf if recorder is None else recorder.is_leaf(tensor)
+    is_leaf = tensor._is_leaf if recorder is None else recorder.is_leaf(tensor)
     if differentiable and _state.grad and is_leaf and not tensor._stops:
         raise InplaceError(
             "a leaf tensor with stop_gradient=False cannot be modified in place: its gradient would be lost",

@@ -15,10 +15,12 @@ import numpy as np
 from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import GradientError
+from .location import user_location
 from .tensor import Tensor
 
 Edge = tuple["Node", int]
 Hook = Callable[[Tensor], "Tensor | None"]
+Siblings = Callable[[], Sequence[set[int]]]
 
 
 _seq = itertools.count()
@@ -38,8 +40,8 @@ class Node:
     __slots__ = ("__weakref__", "edges", "hooks", "outputs", "seq")
 
     is_leaf = False
-    keeps_gradients = True
-    """Whether `.grad` of its outputs says what gradients came to them."""
+    siblings: Siblings | None = None
+    """Tells for each output which others are computed from it within the step; None: none are."""
     seq: int
     edges: Sequence[Edge | None] | None
     outputs: list[weakref.ref[Tensor] | None]
@@ -74,6 +76,20 @@ class Node:
         """Output `index` is from now on the value of another tensor (one that was modified in place)."""
         self.outputs[index] = weakref.ref(tensor)
         tensor._node, tensor._index = self, index
+
+    def take(self, grads: Sequence[Tensor | None]) -> None:
+        """Called with the gradients of the outputs, if there are `siblings`, before `gradients`."""
+
+    def misses(self, index: int) -> bool:
+        """Whether an output has had gradients that only the inside of the step knows of."""
+        return False
+
+    def unknown(self) -> GradientError:
+        """What to raise where such a gradient is asked for."""
+        return GradientError(
+            f"{self.label} computes other results from this one, and what it gets as their gradient is not known outside",
+            location=user_location(2), hint="compute the gradient in the function, with paddle.grad(), and return it",
+        )  # fmt: skip
 
     def gradients(self, grads: list[Tensor | None], needed: list[bool], create_graph: bool) -> list[Tensor | None]:
         """The gradient for each edge, given that of each output; None where not `needed` or where none flows."""
@@ -117,11 +133,18 @@ class FreedNode(Node):
 
     __slots__ = ("_label",)
 
-    keeps_gradients = False
-
     def __init__(self, label: str):
         self.start(None)
         self.outputs, self._label = [None], label
+
+    def misses(self, index: int) -> bool:
+        return True
+
+    def unknown(self) -> GradientError:
+        return GradientError(
+            f"{self.label} calls backward() itself, and keeps the gradients of leaves only", location=user_location(2),
+            hint="compute what is wanted in the function, with paddle.grad(), and return it",
+        )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -247,14 +270,17 @@ class FunctionNode(Node):
             none flows).
         label: names it in errors.
         twice: whether `backward_fn` is built of recorded ops, so that its gradient can be taken too.
+        siblings: tells for each output which others are computed from it within the step; default: none are.
     """
 
-    __slots__ = ("_label", "backward_fn", "twice")
+    __slots__ = ("_given", "_label", "backward_fn", "siblings", "twice")
 
     def __init__(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor | None],
                  backward_fn: Callable[..., Sequence[Tensor | None]], label: str = "function",
-                 twice: bool = False) -> None:  # fmt: skip
+                 twice: bool = False, siblings: Siblings | None = None) -> None:  # fmt: skip
         self.start([edge_of(t) for t in inputs])
+        self.siblings = siblings
+        self._given: list[int] = []
         self.backward_fn: Callable[..., Sequence[Tensor | None]] | None = backward_fn
         self._label, self.twice = label, twice
         self.attach(outputs)
@@ -262,6 +288,12 @@ class FunctionNode(Node):
     @property
     def label(self) -> str:
         return self._label
+
+    def take(self, grads: Sequence[Tensor | None]) -> None:
+        self._given = [i for i, g in enumerate(grads) if g is not None]
+
+    def misses(self, index: int) -> bool:
+        return self.siblings is not None and bool(self._given) and not self.siblings()[index].isdisjoint(self._given)
 
     def release(self) -> None:
         super().release()

@@ -9,7 +9,7 @@ from dy2st_runtime.dtype import name_of
 from dy2st_runtime.ir import Variable
 
 from .. import unique_name
-from ..errors import DTypeError, GradientError, ShapeError
+from ..errors import DTypeError, ShapeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import CPUPlace, Place
 
@@ -109,7 +109,7 @@ class Tensor(TensorMethods):
 
     @property
     def stop_gradient(self) -> bool:
-        if isinstance(self._value, Variable) and not self._value.stop_gradient:
+        if isinstance(self._value, Variable):
             from .dispatch import current_recorder
 
             recorder = current_recorder()
@@ -141,14 +141,19 @@ class Tensor(TensorMethods):
     @property
     def name(self) -> str:
         """A unique name; that of the Variable for a symbolic tensor."""
-        if isinstance(self._value, Variable) and not self.persistable:
-            return self._value.name
         if self._name is None:
+            if isinstance(self._value, Variable) and not self.persistable:
+                return self._value.name
             self._name = unique_name.generate("generated_tensor")
         return self._name
 
     @name.setter
     def name(self, name: str) -> None:
+        from .dispatch import current_recorder
+
+        recorder = current_recorder()
+        if recorder is not None:
+            recorder.require_name_of_its_own(self, name)
         self._name = name
 
     @property
@@ -176,7 +181,15 @@ class Tensor(TensorMethods):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is no result of a recorded op."""
+        """Whether it is no result of an op that gradients flow through: True for what somebody made, and where `stop_gradient` is."""
+        from .dispatch import current_recorder
+
+        recorder = current_recorder()
+        return self.stop_gradient or (self._is_leaf if recorder is None else recorder.tell_leaf(self))
+
+    @property
+    def _is_leaf(self) -> bool:
+        """Whether it is no result of a recorded op, as far as it was recorded eagerly."""
         return self._node is None or self._node.is_leaf
 
     @property
@@ -192,11 +205,8 @@ class Tensor(TensorMethods):
         recorder = current_recorder()
         if recorder is not None:
             return recorder.gradient(self)
-        if self._grad is None and self._node is not None and not self._node.keeps_gradients:
-            raise GradientError(
-                f"{self._node.label} calls backward() itself, and keeps the gradients of leaves only",
-                hint="compute what is wanted in the function, with paddle.grad(), and return it",
-            )
+        if self._node is not None and self._node.misses(self._index):
+            raise self._node.unknown()
         return self._grad
 
     @grad.setter

@@ -408,3 +408,41 @@ def test_tensors_have_their_own_way_to_be_set_when_a_trace_has_ended():
 
     f(tensor(1.0))
     assert not {"__setattr__", "__delattr__"} & vars(Tensor).keys()
+
+
+def named_inside(x):
+    y = x * 2
+    y.name = "twice"
+    return x * len(y.name)
+
+
+def test_names_of_tensors_of_the_call():
+    for _ in range(2):
+        np.testing.assert_array_equal(jit.to_static(named_inside)(tensor(1.0, 2.0)).numpy(), [5, 10])
+
+
+OUTSIDE = tensor(1.0, 2.0)
+
+
+def names_one_outside(x):
+    OUTSIDE.name = "fresh"
+    return x * OUTSIDE
+
+
+def names_one_outside_on_a_path(x):
+    if x.sum() > 0:
+        OUTSIDE.name = "fresh"
+    return x * OUTSIDE
+
+
+def names_an_argument(x):
+    x.name = "fresh"
+    return x * 2
+
+
+@pytest.mark.parametrize("function", [names_one_outside, names_one_outside_on_a_path, names_an_argument])
+def test_names_of_tensors_outside(function):
+    before = OUTSIDE.name
+    with pytest.raises(StagedValueError, match="a tensor outside gets a name"):
+        jit.to_static(function)(tensor(1.0, 2.0))
+    assert OUTSIDE.name == before

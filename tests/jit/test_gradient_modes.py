@@ -5,7 +5,7 @@ import pytest
 from guarding import require_same_in_turn, tensor
 
 import dy2st as paddle
-from dy2st import jit, nn
+from dy2st import Tensor, jit, nn
 from dy2st.errors import GradientError, StagedValueError
 
 
@@ -163,3 +163,32 @@ def test_an_argument_whose_gradient_is_asked_for_in_the_call():
     x = paddle.to_tensor([1.0, 2.0])
     assert jit.to_static(f)(x).tolist() == f(paddle.to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
     assert x.stop_gradient
+
+
+def by_flags(x):
+    y = x * 2
+    return y * (3 if x.stop_gradient else 5) * (7 if y.stop_gradient else 11)
+
+
+def test_flags_of_arguments_where_the_caller_records_nothing(capsys):
+    static = jit.to_static(by_flags)
+    for stop in (False, True, False):
+        for record in (False, True):
+            x = Tensor([1.0], stop_gradient=stop)
+            with paddle.set_grad_enabled(record):
+                assert static(x).item() == by_flags(x).item()
+
+    def shown(x):
+        print(x, f"{x}")
+        if x.sum() > 0:
+            print([x * 2, x])
+
+    static = jit.to_static(shown)
+    for stop in (False, True, False):
+        texts = []
+        for f in (shown, static):
+            with paddle.no_grad():
+                f(Tensor([1.0], stop_gradient=stop))
+            texts.append(capsys.readouterr().out)
+        assert texts[0] == texts[1]
+        assert ("stop_gradient=False" in texts[0]) is not stop

@@ -6,7 +6,7 @@ from three_ways import compare, outcome
 
 import dy2st
 from dy2st import jit, nn
-from dy2st.errors import InplaceError, StructureError
+from dy2st.errors import InplaceError, StagedValueError, StructureError
 from dy2st.tensor import Tensor
 
 
@@ -120,3 +120,39 @@ def test_argument_that_is_modified_takes_one_trace_for_each_kind():
         static(x * 2)
         static(Tensor(np.ones(2, np.float32)))
     assert len(static.concrete_programs) == 2
+
+
+def told(x, w):
+    y = x * 2
+    z = (w * 2).detach()
+    z.stop_gradient = False
+    with dy2st.no_grad():
+        v = x * 3
+    told = [t.is_leaf for t in (x, w, y, z, v)]
+    return x.sum() + sum(2**i for i, one in enumerate(told) if one)
+
+
+def test_which_tensors_are_leaves():
+    w = leaf(3.0, 4.0)
+    static = jit.to_static(lambda x: told(x, w))
+    for record in (True, False, True):
+        for x in (leaf(1.0, 2.0), leaf(1.0, 2.0) * 1, Tensor(np.ones(2, np.float32))):
+            with dy2st.set_grad_enabled(record):
+                assert told(x, w).item() == static(x).item()
+
+
+def leaf_on_one_path(x):
+    y = x if x.sum() > 0 else x * 2
+    return x * 2 if y.is_leaf else x * 3
+
+
+def test_a_leaf_on_one_path():
+    with pytest.raises(StagedValueError, match=r"whether a tensor is a leaf \(is_leaf\) depends on a condition on tensors"):
+        jit.to_static(leaf_on_one_path)(leaf(1.0, 2.0))
+
+
+def test_a_tensor_whose_gradients_stop_is_a_leaf():
+    y = leaf(1.0) * 2
+    assert not y.is_leaf
+    y.stop_gradient = True
+    assert y.is_leaf

@@ -124,20 +124,6 @@ def test_hooks_of_leaves_are_refused():
         training.step(x, y)
 
 
-def test_results_of_one_call_are_siblings():
-    w = Tensor([1.0, 2.0], stop_gradient=False)
-
-    @jit.to_static
-    def f(x):
-        h = x * w
-        return h, (h * h).sum()
-
-    h, loss = f(Tensor([3.0, 4.0]))
-    with pytest.raises(GradientError, match="no result is computed from another one: call grad") as caught:
-        paddle.grad(loss, [h])
-    assert "allow_unused" in str(caught.value)
-
-
 def test_leaves_that_the_function_makes():
     """Adversarial training: the gradient of a disturbance of the input, in several steps."""
 

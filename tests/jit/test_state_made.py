@@ -1,5 +1,7 @@
 """Layers, parameters, buffers and optimizers that a function makes: eager mode makes others at each call, with values of their own."""
 
+import copy
+
 import numpy as np
 import pytest
 from guarding import require_same_in_turn, tensor
@@ -9,7 +11,7 @@ from dy2st import jit, nn, optimizer
 from dy2st.errors import StagedValueError
 
 X = [[1.0, -2.0], [0.5, 3.0]]
-ANEW = "is traced anew at each call, because it makes a parameter"
+ANEW = "is traced anew at each call, because it makes a layer"
 
 pytestmark = pytest.mark.filterwarnings(f"ignore:.*{ANEW}")
 
@@ -114,7 +116,7 @@ def test_traces_for_each_call_are_not_kept_and_said_once():
         f(tensor(*X))
     f(tensor(*X))
     assert len(f.concrete_programs) == 1
-    assert "makes a parameter, a buffer or an optimizer" in f.explain()
+    assert "makes a layer, a parameter, a buffer or an optimizer" in f.explain()
 
 
 def in_a_branch(x):
@@ -171,3 +173,38 @@ def test_the_state_of_an_optimizer_before_its_first_step(make):
         if static:
             assert len(call.concrete_programs) <= 2  # that of the second call serves the others
     assert found[0] == found[1]
+
+
+class Copies(nn.Layer):
+    def __init__(self, make):
+        super().__init__()
+        self.fc, self.make, self.made = nn.Linear(2, 2), make, None
+
+    def forward(self, x):
+        self.made = self.make(self.fc)
+        return self.made(x) if callable(self.made) else x
+
+
+def test_a_layer_that_is_kept_is_another_one_after_each_call():
+    x = tensor(*X)
+    for make in (copy.copy, lambda fc: nn.ReLU(), lambda fc: nn.Sequential(fc, nn.ReLU())):
+        for net in (Copies(make), jit.to_static(Copies(make))):
+            made = []
+            for call in range(5):
+                if call == 2:
+                    net.eval()
+                if call == 3:
+                    net.train()
+                    net.fc.extra = 3
+                net(x)
+                made.append(net.made)
+                assert net.made.training is (net.fc.training or make is not copy.copy)
+                assert getattr(net.made, "extra", None) == (3 if call > 2 and make is copy.copy else None)
+            assert len(set(map(id, made))) == 5
+
+
+def test_a_layer_that_is_only_called_takes_one_trace():
+    static = jit.to_static(lambda x: nn.ReLU()(x))
+    for _ in range(3):
+        np.testing.assert_array_equal(static(tensor(*X)).numpy(), np.maximum(X, 0))
+    assert len(static.concrete_programs) == 1
