@@ -215,7 +215,7 @@ class Layer:
             self._sub_layers[name] = value
         elif store is not None and all(one is None or isinstance(one, _KINDS[store]) for one in options):
             self.__dict__[store][name] = value
-        elif store is not None or any(isinstance(one, (Layer, Parameter)) for one in options):
+        elif store is not None or any(isinstance(one, Layer) for one in options):
             raise StagedValueError(
                 f"only the run knows whether attribute {name!r} is a layer, a parameter or a buffer", location=user_location(2),
                 hint="give it one of them in __init__, and keep what decides in another attribute",
