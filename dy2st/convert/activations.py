@@ -50,7 +50,8 @@ class Reentered(BaseException):
 
 
 class GradientsInside(BaseException):
-    """The function records gradients, which its caller does not: the trace is to begin anew, with arguments that may want a gradient."""
+    """The function records gradients, which its caller does not, or looks at flags of tensors, or sets them: the trace is to begin anew,
+    with arguments that may want a gradient."""
 
 
 def require_end(recursive: Collection[Kind], found: Kind) -> None:

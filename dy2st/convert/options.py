@@ -16,6 +16,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
+from ..tensor.promotion import NUMBERS
 from .running import is_statement
 from .undefined import Undefined
 
@@ -95,7 +96,7 @@ def _refusing(use: str) -> Callable[..., NoReturn]:
 for _name, _use in {
     "__bool__": "used as a condition here", "__str__": "made a text", "__repr__": "made a text", "__format__": "made a text",
     "__len__": "measured here", "__iter__": "iterated over", "__setattr__": "changed", "__delattr__": "changed", "__setitem__": "changed",
-    "__delitem__": "changed", "__add__": "an operand", "__radd__": "an operand", "__mod__": "an operand",
+    "__delitem__": "changed",
 }.items():  # fmt: skip
     setattr(OneOf, _name, _refusing(_use))
 
@@ -106,17 +107,21 @@ def _compared(x: OneOf, op: str, other: Any) -> Any:
     return choose(x, lambda one: compare(op, one, other))
 
 
-def _operator(f: Callable[[Any, Any], Any], reflected: bool) -> Callable[[OneOf, Any], Any]:
+def _operator(f: Callable[[Any, Any], Any], reflected: bool, of_flags: bool) -> Callable[[OneOf, Any], Any]:
     def operate(self: OneOf, other: Any) -> Any:
-        return choose(self, lambda one: f(other, one) if reflected else f(one, other))
+        # what is neither a flag nor a tensor would be another object in each iteration of a loop, and there could be more and more
+        numbers = all(v is None or isinstance(v, NUMBERS) for v in values_of(self))
+        if not of_flags and not (numbers and isinstance(other, Tensor) and not other._weak):
+            self._dy_fail("an operand")
+        return choose(self, lambda one: f(other, one) if reflected else f(one, other), plain=not of_flags)
 
     return operate
 
 
-# those of flags; with others there could be more and more objects, in each iteration of a loop
-for _name in ("and", "or", "xor"):
-    setattr(OneOf, f"__{_name}__", _operator(getattr(operator, f"__{_name}__"), False))
-    setattr(OneOf, f"__r{_name}__", _operator(getattr(operator, f"__{_name}__"), True))
+for _name in ("and", "or", "xor", "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    _of_flags = _name in ("and", "or", "xor")
+    setattr(OneOf, f"__{_name}__", _operator(getattr(operator, f"__{_name}__"), False, _of_flags))
+    setattr(OneOf, f"__r{_name}__", _operator(getattr(operator, f"__{_name}__"), True, _of_flags))
 
 
 def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:

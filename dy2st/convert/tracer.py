@@ -554,6 +554,8 @@ class Tracer(Watcher, ProgramRecorder):
         return tuple(self.aliases.of(value).values()) or (value,) if isinstance(value, Tensor) else values_of(value)
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
+        if not self.may_record:
+            raise GradientsInside
         if stop is False:
             self.needs.require_known(tensor)
         v = tensor._value

@@ -6,7 +6,7 @@ from guarding import require_same_in_turn, tensor
 
 import dy2st as paddle
 from dy2st import Tensor, jit, nn
-from dy2st.errors import GradientError, StagedValueError
+from dy2st.errors import GradientError, StagedValueError, StructureError
 
 
 def leaf(*values):
@@ -163,6 +163,30 @@ def test_an_argument_whose_gradient_is_asked_for_in_the_call():
     x = paddle.to_tensor([1.0, 2.0])
     assert jit.to_static(f)(x).tolist() == f(paddle.to_tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
     assert x.stop_gradient
+
+
+KEPT = {}
+
+
+def stops_its_argument(x):
+    x.stop_gradient = True
+    return x * 2
+
+
+def keeps_a_leaf(x):
+    w = paddle.zeros([1])
+    w.stop_gradient = False
+    KEPT["w"] = w
+    return x + w
+
+
+@pytest.mark.parametrize("function", [stops_its_argument, keeps_a_leaf])
+def test_flags_that_cannot_be_set_are_refused_in_any_mode(function):
+    static = jit.to_static(function)
+    for record in (False, True):
+        with paddle.set_grad_enabled(record), pytest.raises((StagedValueError, StructureError), match="stop_gradient"):
+            static(leaf(1.0))
+    assert not KEPT
 
 
 def by_flags(x):

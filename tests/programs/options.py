@@ -2,6 +2,8 @@
 
 import enum
 
+import numpy as np
+
 import dy2st as paddle
 import dy2st.nn.functional as F
 from dy2st import nn
@@ -214,6 +216,24 @@ def slice_chosen(x):
     return x[part]
 
 
+SCALES = np.array([0.1, 0.7, 1.3], np.float32)
+
+
+def narrow_floats_of_numpy(x):
+    k = np.float32(2) if x.sum() > 0 else np.float32(0.1)
+    scale = SCALES[0]
+    optional = None
+    if x[0] > 0:
+        scale, optional = SCALES[1], np.float16(0.3)
+    y = x * scale + k * x - k / x + x / k
+    return (y if optional is None else y * optional), k, scale, optional
+
+
+def narrow_ints_of_numpy(x):
+    i = np.int32(2) if x.sum() > 0 else np.int32(0)
+    return x[i], x + i, i
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -242,4 +262,6 @@ CASES = [
     (measured, [([1.0, 2.0],), ([-1.0, -2.0],)], 1),
     (flags, [(P,), (N,)], 1),
     (slice_chosen, [(P,), (N,)], 1),
+    (narrow_floats_of_numpy, [(P,), (N,)], 1),
+    (narrow_ints_of_numpy, [(P,), (N,)], 1),
 ]

@@ -30,6 +30,20 @@ def narrow_float_of_numpy(x):
     return x * (float(x[0]) * np.float32(0.1))  # error: a Python number that only the run knows beside a float32 of NumPy
 
 
+def narrow_float_of_numpy_computed(x):
+    k = np.float32(0.3)
+    if x.sum() > 0:
+        k = np.float32(0.1)
+    return x * (k * 0.5)  # error: a value is one of several objects (np.float32(0.1), np.float32(0.3)), as a condition on tensors decides
+
+
+def narrow_float_or_a_number(x):
+    k = 0.3
+    if x.sum() > 0:  # error: 'k' is float32 np.float32(0.1) on the path where the condition is true and a Python float 0.3
+        k = np.float32(0.1)
+    return x * k
+
+
 def int_or_float_rounded(x):
     k = 2
     if x.sum() > 0:
