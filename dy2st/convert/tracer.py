@@ -32,12 +32,12 @@ from .chosen import Chosen
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .facts import Facts
+from .flags import Flags
 from .frames import Frame, Note, Outcome
 from .growing import current, grown, take_back
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
-from .needs import Need, Needs
 from .optional import MaybeNone
 from .options import Options, values_of
 from .raised import Attempts
@@ -65,7 +65,7 @@ class TooLongError(Dy2stError):
     """More ops than a trace may have that unrolls loops over sizes; whoever set the limit catches it."""
 
 
-class Tracer(Watcher, ProgramRecorder):
+class Tracer(Watcher, Flags):
     """Sends ops to the current block of a Program.
 
     Concrete tensors that ops meet become persistable variables, one for each Tensor object; `captures` lists them. Their values are
@@ -79,12 +79,7 @@ class Tracer(Watcher, ProgramRecorder):
         unrolled: the loops over ranges that cannot be loops of the Program, by where they are.
 
     Attributes:
-        is_piece: what is traced may be a part of a function, whose other parts know the same tensors.
-        records_gradients: whether gradients were recorded for any op; `may_record`: whether the arguments say which of them want one.
         compared: the tensors outside that were told from others, by id; `compares_arguments`: from arguments too.
-        new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line;
-            `leaves_made`: these tensors.
-        detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         onward: the iterators from which loops take items now that only some runs take, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
@@ -100,7 +95,6 @@ class Tracer(Watcher, ProgramRecorder):
             functions did.
         objects: those that are entries, or parts of entries, of lists of dynamic length.
         readings: what was read of files, by what was asked.
-        switched: the tensors outside whose `stop_gradient` is set, each with what it was, and where that is done first.
         opened: the files that the functions have opened.
         filters, stdout, stderr: those of `warnings` and `sys` when the trace began.
     """
@@ -133,14 +127,12 @@ class Tracer(Watcher, ProgramRecorder):
         from .training import Gradients
         from .walks import OuterWalks
 
-        ProgramRecorder.__init__(self, program.global_block)
+        Flags.__init__(self, program.global_block)
         Watcher.__init__(self)
         self.program = program
         self.captures: dict[int, Captured] = {}
         self.compared: dict[int, Tensor] = {}
         self.compares_arguments = False
-        self.arguments: dict[int, bool] = {}
-        self.asked_leaves: dict[int, bool] = {}
         self.absent: dict[str, str] = {}
         self.entry_kinds: dict[str, frozenset[Kind]] = {}
         self.entry_codes: dict[str, Variable] = {}
@@ -150,24 +142,17 @@ class Tracer(Watcher, ProgramRecorder):
         self.given: list[Any] = []
         self.swept: list[Any] = []
         self.spaces = Spaces()
-        self.is_piece = self.records_gradients = False
-        self.may_record = True
-        self.detached: dict[int, tuple[Any, Any, Any]] = {}
-        self.new_leaves: dict[str, Location | None] = {}
-        self.leaves_made: list[Tensor] = []
         self.left: dict[int, Any] = {}
         self.onward: list[dict[int, Any]] = []
         self.marked: list[tuple[Tensor, str]] = []
         self.raised: list[Again] = []
         self.readings: dict[Question, Any] = {}
         self.filters = warnings.filters
-        self.switched: dict[int, tuple[Tensor, bool, Location | None]] = {}
         self.opened: weakref.WeakSet[Any] = weakref.WeakSet()
         self.stdout, self.stderr = sys.stdout, sys.stderr
         self.tries = Attempts(self)
         self.ended: dict[int, tuple[BaseException, Block]] = {}
         self.aliases = Aliases()
-        self.needs = Needs()
         self.alternatives = Alternatives(self)
         self.entries = Entries(self)
         self.sharing = Sharing(self)
@@ -441,39 +426,6 @@ class Tracer(Watcher, ProgramRecorder):
         self.values.setdefault(v.name, tensor)
         tensor._value = v
 
-    def is_leaf(self, tensor: Tensor) -> bool:
-        if id(tensor) in self.arguments:
-            # calls with tensors of the other kind need another trace, but only now that this matters
-            self.asked_leaves[id(tensor)] = is_leaf = self.arguments[id(tensor)]
-            return is_leaf
-        # what was modified here before, in `no_grad()` say, is symbolic by now, but no other tensor
-        known = not tensor.is_symbolic or id(tensor) in self.originals
-        return known and tensor._is_leaf and not tensor._stop
-
-    def tell_leaf(self, tensor: Tensor) -> bool:
-        answers = {self.is_leaf(t) or self.is_new_leaf(t) for t in (tensor, *self.aliases.of(tensor).values()) if isinstance(t, Tensor)}
-        if len(answers) > 1:
-            raise StagedValueError("whether a tensor is a leaf (is_leaf) depends on a condition on tensors", location=user_location(2))
-        return answers.pop()
-
-    def is_new_leaf(self, tensor: Tensor) -> bool:
-        """Whether the function has made it a leaf, and it still is."""
-        return isinstance(tensor._value, Variable) and tensor._value.name in self.new_leaves and not tensor._stop
-
-    def require_no_leaf(self, tensor: Tensor) -> None:
-        for other in self.aliases.of(tensor).values():
-            if isinstance(other, Tensor) and not other._stops and self.is_leaf(other):
-                raise StructureError(
-                    "what is modified in place here is on one path a leaf tensor with stop_gradient=False, whose gradient would be lost, "
-                    "and on another path is not", location=user_location(3), hint="modify a copy (x.clone()), or do it under no_grad()",
-                )  # fmt: skip
-
-    def may_need_gradient(self, tensor: Tensor) -> bool:
-        if tensor._stop or id(tensor) in self.arguments:
-            return not tensor._stop
-        known = (*self.placeholders, *(t for t, _ in self.captures.values()))
-        return self.records_gradients and any(not t._stop and t.dtype.startswith("float") for t in known)
-
     def grad(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
              no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip
         from .gradients import gradients
@@ -527,23 +479,6 @@ class Tracer(Watcher, ProgramRecorder):
     def rebind(self, tensor: Tensor, new: Tensor) -> None:
         self.assign(tensor, self.lift(new))
 
-    def on_enable_grad(self) -> None:
-        if not self.may_record:
-            raise GradientsInside
-
-    def require_known_gradient(self, tensor: Tensor) -> None:
-        if not self.may_record:
-            raise GradientsInside
-        self.needs.require_known(tensor)
-
-    def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
-        v = tensor._value
-        inside = not self.frames or (isinstance(v, Variable) and is_inside(v.block, self.frames[-1].block))
-        is_new = (tensor.is_symbolic or self.state_made.name) and id(tensor) not in self.arguments and id(tensor) not in self.originals
-        if not (is_new and inside and isinstance(name, str)):
-            raise StagedValueError("a tensor outside gets a name, or one gets it under a condition on tensors: it would get it once, while "
-                                   "tracing", location=user_location(2), hint="set names outside of the static function")  # fmt: skip
-
     def options_of(self, value: Any) -> tuple[Any, ...]:
         if isinstance(value, MaybeNone):
             return None, value.bare()
@@ -552,71 +487,6 @@ class Tracer(Watcher, ProgramRecorder):
         if isinstance(value, MaybeAttribute):
             return NoAttribute(""), value.value
         return tuple(self.aliases.of(value).values()) or (value,) if isinstance(value, Tensor) else values_of(value)
-
-    def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
-        if not self.may_record:
-            raise GradientsInside
-        if stop is False:
-            self.needs.require_known(tensor)
-        v = tensor._value
-        inside = isinstance(v, Variable) and (not self.frames or is_inside(v.block, self.frames[-1].block))
-        if isinstance(stop, Tensor) or (self.frames and not inside and tensor._stops is not bool(stop)):
-            raise StagedValueError("whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors",
-                                   location=user_location(2), hint="use y.detach() in the branch")  # fmt: skip
-        if id(tensor) in self.arguments and tensor._stops is not bool(stop) and (stop or self.is_piece):
-            raise StagedValueError("stop_gradient of an argument is set, which the caller's tensor would not know",
-                                   location=user_location(2), hint="use x = x.detach()")  # fmt: skip
-        computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
-        if not computed or tensor._stops is bool(stop) or not tensor.dtype.startswith("float"):
-            if stop and self.records_gradients and id(tensor) in self.captures and not tensor._stops:
-                raise StagedValueError(
-                    "gradients are to stop at a tensor outside (stop_gradient = True) that was used before: its gradient of "
-                    "that would be lost", location=user_location(2), hint="set it before the call, or where the function begins",
-                )  # fmt: skip
-            if not stop and tensor._stops and id(tensor) in self.arguments and isinstance(v, Variable):
-                # gradients may be asked for in the call; of what is left behind nobody could ask for them
-                self.new_leaves[v.name] = user_location(2)
-            if id(tensor) not in self.arguments:
-                self.switched.setdefault(id(tensor), (tensor, tensor._stops, user_location(2)))
-            tensor.set_stop(stop)
-            return
-        # what was computed from it before keeps its way, so another variable stands for the tensor from now on
-        _, attached, detached = self.detached.get(id(tensor), (None, None, None))
-        if not stop and detached is v:
-            tensor._value = attached
-            return
-        if self.needs.of(tensor) is Need.STOPPED:
-            raise StagedValueError(
-                "gradients stop at the tensor since a branch, a loop or a list (stop_gradient = True), and cannot be let through again",
-                location=user_location(2), hint="use y.detach() where gradients are to stop, and y where they are to flow",
-            )  # fmt: skip
-        before = dispatch.set_grad(False)
-        try:
-            new = dispatch.ops.op("assign", X=tensor)
-        finally:
-            dispatch.set_grad(before)
-        if stop:
-            self.detached[id(tensor)] = tensor, v, new._value
-            self.needs.give(new._value, Need.STOPPED)
-        else:
-            assert isinstance(new._value, Variable)
-            self.new_leaves[new._value.name] = user_location(2)
-            self.leaves_made.append(tensor)
-        new.set_stop(stop)
-        tensor._value, tensor._stop = new._value, bool(stop)
-
-    def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
-        before = dispatch.set_grad(True)
-        try:
-            if not tensor._stops:
-                # eagerly the tensor keeps its place in the graph: what is computed from it now counts for it
-                return dispatch.ops.op("replaced_value", X=tensor, Value=new)
-            if not self.lift(new).stop_gradient:
-                new = dispatch.ops.op("assign", X=new)
-                new.set_stop(True)
-            return new
-        finally:
-            dispatch.set_grad(before)
 
     def require_entry(self, cell: Cell, before: Any, after: Any, why: str) -> None:
         """StructureError if a dict has an entry on one path only: it could not say then which keys it has."""

@@ -7,7 +7,7 @@ from three_ways import compare, outcome
 import dy2st
 from dy2st import jit, nn
 from dy2st.errors import InplaceError, StagedValueError, StructureError
-from dy2st.tensor import Tensor
+from dy2st.tensor import Parameter, Tensor
 
 
 def leaf(*values):
@@ -133,12 +133,18 @@ def told(x, w):
 
 
 def test_which_tensors_are_leaves():
-    w = leaf(3.0, 4.0)
+    w = Parameter(np.array([3.0, 4.0], np.float32))
     static = jit.to_static(lambda x: told(x, w))
     for record in (True, False, True):
         for x in (leaf(1.0, 2.0), leaf(1.0, 2.0) * 1, Tensor(np.ones(2, np.float32))):
             with dy2st.set_grad_enabled(record):
                 assert told(x, w).item() == static(x).item()
+
+
+def test_a_tensor_outside_that_is_no_parameter():
+    kept = {"w": leaf(1.0, 2.0)}
+    with pytest.raises(StagedValueError, match="is_leaf of a tensor outside"):
+        jit.to_static(lambda x: x * 2 if kept["w"].is_leaf else x)(leaf(1.0, 2.0))
 
 
 def leaf_on_one_path(x):
