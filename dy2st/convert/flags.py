@@ -102,6 +102,11 @@ class Flags(ProgramRecorder):
             raise GradientsInside
         self.needs.require_known(tensor)
 
+    def require_known_name(self, tensor: Tensor) -> None:
+        if id(tensor) in self.arguments:
+            raise StagedValueError("the name of an argument is that of the tensor which each call gives", location=user_location(2),
+                                   hint="pass the name as an argument")  # fmt: skip
+
     def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
         v = tensor._value
         inside = not self.frames or (isinstance(v, Variable) and is_inside(v.block, self.frames[-1].block))

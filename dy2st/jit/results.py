@@ -35,7 +35,7 @@ from ..convert.undefined import Undefined
 from ..errors import StagedValueError, StructureError
 from ..library.queues import Deque
 from ..nn import Layer
-from ..tensor import Tensor
+from ..tensor import Parameter, Tensor
 from ..tensor.kinds import class_of_numbers, resolved
 from . import shells
 from .outliving import Several, walk
@@ -249,7 +249,10 @@ class Results:
 
     def require_exact(self, value: Any) -> None:
         """StructureError for a value that stands for one of several objects, as only the run knows: Python could tell which."""
-        if (others := self._tracer.aliases.of(value)) and (self._exact == "distinct" or isinstance(value, StagedList)):
+        others = self._tracer.aliases.of(value)
+        # a layer that is given a parameter keeps it as one, and a tensor with its value as another attribute
+        told = self._exact == "distinct" or isinstance(value, StagedList) or any(isinstance(x, Parameter) for x in others.values())
+        if others and told:
             raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
         if others:
             self._uncertain[id(value)] = value

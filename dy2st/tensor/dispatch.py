@@ -110,6 +110,9 @@ class Recorder:
     def on_enable_grad(self) -> None:
         """Called before gradients are recorded again."""
 
+    def require_known_name(self, tensor: Tensor) -> None:
+        """Called where somebody asks for the name of a tensor that is not known before the run: an error if that would be another one."""
+
     def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
         """Error if a tensor cannot get a name while recording."""
         if tensor.is_symbolic:

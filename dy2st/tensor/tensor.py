@@ -143,6 +143,11 @@ class Tensor(TensorMethods):
         """A unique name; that of the Variable for a symbolic tensor."""
         if self._name is None:
             if isinstance(self._value, Variable) and not self.persistable:
+                from .dispatch import current_recorder
+
+                recorder = current_recorder()
+                if recorder is not None:
+                    recorder.require_known_name(self)
                 return self._value.name
             self._name = unique_name.generate("generated_tensor")
         return self._name

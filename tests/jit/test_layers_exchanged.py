@@ -6,7 +6,7 @@ from guarding import tensor
 
 import dy2st as paddle
 from dy2st import jit, nn
-from dy2st.errors import StagedValueError, StructureError
+from dy2st.errors import EagerStatementWarning, StagedValueError, StructureError
 
 
 class Net(nn.Layer):
@@ -152,3 +152,27 @@ def test_hooks_that_a_call_registers_and_removes():
         assert not static.fc._forward_pre_hooks
         assert not static.fc._forward_post_hooks
     assert len(static.forward.concrete_programs) == 1
+
+
+class Keeps(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Net.linear(1.0), Net.linear(2.0)
+
+    def forward(self, x):
+        chosen = self.a.weight if x.sum() > 0 else self.b.weight
+        self.kept = chosen
+        return x * 2
+
+
+def test_a_parameter_that_a_condition_chooses_is_kept_eagerly_where_that_is_allowed():
+    net = Keeps()
+    with pytest.raises(StructureError, match="is, or holds, a parameter"):
+        jit.to_static(net.forward)(tensor(1.0, 2.0))
+    static = jit.to_static(net.forward, full_graph=False)
+    with pytest.warns(EagerStatementWarning):
+        static(tensor(1.0, 2.0))
+    assert net.kept is net.a.weight
+    static(tensor(-1.0, -2.0))
+    assert net.kept is net.b.weight
+    assert [name for name, _ in net.named_parameters()] == ["kept", "a.weight"]

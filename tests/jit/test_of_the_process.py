@@ -14,7 +14,7 @@ import pytest
 
 import dy2st as paddle
 from dy2st import jit, nn
-from dy2st.errors import StagedValueError
+from dy2st.errors import EagerStatementWarning, StagedValueError
 
 LOGGER = logging.getLogger("dy2st.tests.of_the_process")
 
@@ -173,15 +173,29 @@ def test_the_name_of_a_tensor():
     outside.name = "first"
 
     def f(given):
-        return given.name, (given * 2).name, outside.name
+        return (given * 2).name, outside.name
 
     static = jit.to_static(f)
-    given, computed, known = static(paddle.ones([1]))
-    assert given == "given"
-    assert computed != given
+    computed, known = static(paddle.ones([1]))
     assert known == "first"
     outside.name = "second"
-    assert static(paddle.ones([1])) == (given, computed, known)
+    assert static(paddle.ones([1])) == (computed, known)
+
+
+@pytest.mark.parametrize("full_graph", [False, True])
+def test_the_name_of_an_argument(full_graph):
+    def f(given):
+        return given * len(given.name)
+
+    x = paddle.ones([1])
+    x.name = "four"
+    static = jit.to_static(f, full_graph=full_graph)
+    if full_graph:
+        with pytest.raises(StagedValueError, match="the name of an argument"):
+            static(x)
+    else:
+        with pytest.warns(EagerStatementWarning, match="the name of an argument"):
+            assert static(x).item() == 4
 
 
 def test_where_the_output_goes_is_no_reason_to_trace_again(capsys):
