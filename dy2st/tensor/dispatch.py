@@ -117,7 +117,7 @@ class Recorder:
         """Error if a tensor cannot get a name while recording."""
         if tensor.is_symbolic:
             raise StagedValueError(f"variable {tensor.name!r} of a program cannot get another name", location=user_location(2),
-                                   hint="give it the name where it is made: paddle.assign(x), data(name=...)")  # fmt: skip
+                                   hint="fetch the variable itself; the name of an input is given to static.data()")  # fmt: skip
 
     def options_of(self, value: Any) -> tuple[Any, ...]:
         """The objects one of which a value is, as only the run knows."""
