@@ -166,3 +166,31 @@ def test_appending_alone_needs_one_trace():
 def test_names_of_a_function_of_two_instructions():
     assert not names_of((lambda: None).__code__).looked
     assert names_of((lambda items: items.kept).__code__).looked == {"kept"}
+
+
+NUMBERS = [2]
+
+
+def adds_a_number(n):
+    NUMBERS.append(n)
+
+
+def sets_the_numbers():
+    global NUMBERS
+    NUMBERS = no_such_name  # noqa: F821
+
+
+def fails_on_both_paths(x, n, a):
+    if max:  # noqa: SIM102 - the fault needs the two
+        if 1 + a.shape[0]:
+            return NUMBERS[0], adds_a_number(n.max()), bool(n.sum() > 1), next((v for v in x if v > no_such_name), x[0])  # noqa: F821
+    sets_the_numbers()
+
+
+def test_a_global_that_is_met_when_it_has_become_a_list_of_dynamic_length():
+    static = jit.to_static(fails_on_both_paths)
+    for _ in range(2):
+        with pytest.raises(NameError):
+            static(tensor(1.0, 2.0), tensor(1.0, 2.0), tensor([1.0], [2.0]))
+        assert type(NUMBERS) is list
+        assert NUMBERS == [2]
