@@ -61,7 +61,6 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
     return state[0][0]
 
 
-
 def _and_one(items: Any, x: Any) -> Any:
     """`[*items, x]`"""
     return items.and_one(x) if isinstance(items, DynamicList) else [*items, x]

@@ -108,12 +108,15 @@ class Flags(ProgramRecorder):
                                    hint="pass the name as an argument")  # fmt: skip
 
     def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
-        v = tensor._value
-        inside = not self.frames or (isinstance(v, Variable) and is_inside(v.block, self.frames[-1].block))
         is_new = (tensor.is_symbolic or self.state_made.name) and id(tensor) not in self.arguments and id(tensor) not in self.originals
-        if not (is_new and inside and isinstance(name, str)):
+        if not (is_new and isinstance(name, str)) or (self.frames and not self._is_of_this_block(tensor)):
             raise StagedValueError("a tensor outside gets a name, or one gets it under a condition on tensors: it would get it once, while "
                                    "tracing", location=user_location(2), hint="set names outside of the static function")  # fmt: skip
+
+    def _is_of_this_block(self, tensor: Tensor) -> bool:
+        """Whether a tensor was made in the branch or loop that is being traced."""
+        v = tensor._value
+        return isinstance(v, Variable) and is_inside(v.block, self.frames[-1].block)
 
     def switch_gradient(self, tensor: Tensor, stop: bool) -> None:
         if not self.may_record:
@@ -121,8 +124,8 @@ class Flags(ProgramRecorder):
         if stop is False:
             self.needs.require_known(tensor)
         v = tensor._value
-        inside = isinstance(v, Variable) and (not self.frames or is_inside(v.block, self.frames[-1].block))
-        if isinstance(stop, Tensor) or (self.frames and not inside and tensor._stops is not bool(stop)):
+        outside = bool(self.frames) and not self._is_of_this_block(tensor)
+        if isinstance(stop, Tensor) or (outside and tensor._stops is not bool(stop)):
             raise StagedValueError("whether gradients stop at a tensor (stop_gradient) would depend on a condition on tensors",
                                    location=user_location(2), hint="use y.detach() in the branch")  # fmt: skip
         if id(tensor) in self.arguments and tensor._stops is not bool(stop) and (stop or self.is_piece):

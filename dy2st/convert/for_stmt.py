@@ -243,7 +243,6 @@ def _require_apart(over: Staged, changed: Sequence[str]) -> None:
         )  # fmt: skip
 
 
-
 def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
                 get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
     tracer.note("for", f"staged: {over.what} has a length that only the run knows")

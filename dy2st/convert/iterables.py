@@ -292,7 +292,6 @@ def _set_none(values: tuple) -> None:
     pass
 
 
-
 def like(x: Staged, new: Staged, by: Callable | None = None) -> Staged:
     """An iterable that gives something for each item of another one, which a function may make of it: what Python runs for that."""
     new.runs, new.finish = x.runs or bool(by and with_code([by])), x.finish

@@ -24,8 +24,8 @@ from .shown import is_of_users, shown
 from .texts import MARK
 from .undefined import Undefined
 
-# numbers of NumPy that are none of Python's: what is computed from them is rounded, or wraps around, in their way
-_NARROW = tuple(t for t in np.sctypeDict.values() if t not in (np.bool_, np.int64, np.float64))
+# the numbers of NumPy that are as Python's; what is computed from others (float32, int8) is rounded, or wraps around, in their way
+_OF_PYTHON = (np.bool_, np.int64, np.float64)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
 # made anew at each access
 _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
@@ -76,7 +76,7 @@ def type_of(x: Any) -> LeafType | None:
         return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=kinds)
     if isinstance(x, StagedList):
         return array_of(LeafType(x.dtype, x.element_shape), x.kinds)
-    if isinstance(x, NUMBERS) and not isinstance(x, _NARROW):
+    if isinstance(x, NUMBERS) and (not isinstance(x, np.generic) or isinstance(x, _OF_PYTHON)):
         return LeafType(weak_dtype(x), (), True)
     return None
 

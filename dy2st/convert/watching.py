@@ -23,7 +23,7 @@ from .conversions import conversion_of
 from .dicts import StagedDict
 from .foreign import is_layer
 from .frames import Frame, value_before
-from .holders import is_holder, is_of_a_call, parts_of
+from .holders import is_holder, is_of_a_call, mapped, parts_of
 from .places import AttributeVariable, slots_of
 from .reach import Reach
 from .running import variable_values
@@ -72,6 +72,8 @@ class Watcher:
         inner_variables: those of the functions that a function inside one of them assigns, and the attributes of classes that these have
             made, by place.
     """
+
+    replaced: dict[int, tuple[Any, Any]]
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
@@ -402,9 +404,16 @@ class Watcher:
         known = self.inner_variables.pop(place, None)
         self.outer_variables[place] = variable if known is None else known
         if known is None:
-            self._add([variable])
+            now = variable.now()
+            # a list of Python's that has become one of dynamic length is what was there at the beginning
+            before = mapped(now, self._of_python)
+            self.root.add([variable], [] if before is now else [{variable.name: before}])
+            self._add_inside([variable])
         else:  # it was met as one of the call before
             self.root.add([known], [self._at_begin(known)])
+
+    def _of_python(self, x: Any) -> Any:
+        return next((items for items, staged in self.replaced.values() if staged is x), x)
 
     def _add(self, new: list[Any]) -> None:
         """Watches containers that were not changed yet, also for what is being traced already."""

@@ -18,7 +18,7 @@ _HAND_ON = {
 def computed_from_others(program: Program, results: Sequence[str]) -> list[set[int]]:
     """For each result the positions of those that gradients come to it from within the program.
 
-    A list counts as a whole: its entries come after each other.
+    Nobody knows which entries of a list are computed from others of it, so one that carries gradients is among those of itself.
 
     Args:
         program: the forward program.

@@ -192,7 +192,6 @@ class Trace:
                     t.set_stop(before)
                 put_back(tracer)
                 tracer.root.restore()
-                put_back(tracer)  # what was met only when a list had become one of dynamic length was noted with that one
                 counted = (place_of(n.holder, n.entry) for n in self.numbers)
                 changed = tracer.spaces.put_back([*tracer.outer_variables, *counted]) if tracer.reach.sets_variables else None
         if changed is not None:

@@ -182,6 +182,15 @@ def test_the_name_of_a_tensor():
     assert static(paddle.ones([1])) == (computed, known)
 
 
+def test_wide_numbers_of_numpy_become_python_s():
+    """Said in docs/language.md: eagerly they stay numbers of NumPy."""
+    static = jit.to_static(lambda x: (np.float64(0.1) if x.sum() > 0 else np.float64(3), np.int64(2) if x.sum() > 0 else np.int64(5)))
+    for values, expected in (([1.0], (0.1, 2)), ([-1.0], (3.0, 5))):
+        found = static(paddle.to_tensor(values))
+        assert found == expected
+        assert [type(v) for v in found] == [float, int]
+
+
 @pytest.mark.parametrize("full_graph", [False, True])
 def test_the_name_of_an_argument(full_graph):
     def f(given):
