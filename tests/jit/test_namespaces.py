@@ -145,6 +145,7 @@ def test_an_attribute_that_is_called_as_a_namespace():
                 x = self.modules[i](x)
             return self.modules[0](x) * vars["k"] * self.__dict__["vars"].get("k") * len(self.modules[1:])
 
+    paddle.seed(0)  # with two weights of seven hundred a result near zero is a difference of large numbers
     net, x = Net(), paddle.to_tensor([[1.0, -2.0]])
     static = jit.to_static(net.forward)
     for n in (0, 2, 3):
