@@ -84,7 +84,9 @@ class Aliases:
                 self._plain.setdefault(id(who(new)), {}).update((id(x), x) for _, s in sources for x in self.plain(s))
         for i, (one, parts) in enumerate(values):
             for other, others in values[:i]:
-                if any(p is q and id(who(t)) in before[id(who(s))] for p, s in parts for q, t in others):
+                pairs = [(id(who(s)), id(who(t))) for p, s in parts for q, t in others if p is q]
+                # a list of Python knows what it holds, and not the other way round
+                if any(t in before[s] or s in before[t] for s, t in pairs):
                     self.link(one, {id(who(other)): who(other)})
 
     def consists(self, new: Any, parts: dict[int, Any]) -> None:
@@ -115,8 +117,8 @@ class Aliases:
         self._plain.setdefault(id(who(new)), {})[id(items)] = items
 
     def related(self, x: Any, y: Any) -> bool:
-        """Whether two values are one object, or may be."""
-        return who(x) is who(y) or id(who(y)) in self.of(x)
+        """Whether two values are one object, or may be, or one is a list that may hold the other."""
+        return who(x) is who(y) or id(who(y)) in self.of(x) or id(who(x)) in self.of(y)
 
     def may_meet(self, x: Any, y: Any) -> bool:
         """Whether two values are, or may be, one object, or both may be a third one, or the entry of one list."""
@@ -222,6 +224,8 @@ class Aliases:
             tensors = [other for other in found.values() if not isinstance(other, StagedList)]
             held = {key: other for t in tensors for key, other in self.of(t).items() if isinstance(other, StagedList)}
             found = held | found
+            for other in [other for other in found.values() if isinstance(other, StagedList)]:
+                found |= self._lists.get(id(other), {})
         at = user_location()
         for other in found.values():
             if not self.stale.of(other, block):  # of many that are stale already, each level of branches would keep a mark of its own
@@ -237,8 +241,10 @@ class Aliases:
         self.link(tensor, self._elements(who(items)))
 
     def opened(self, items: StagedList, tensor: Tensor) -> None:
-        """A list is made of such a tensor."""
-        self.link(items, {key: x for key, x in self.of(tensor).items() if not isinstance(x, StagedList)})
+        """A list is made of such a tensor: its entries are those of the entry from which the tensor was read."""
+        found = self.of(tensor)
+        self.link(items, {key: x for key, x in found.items() if not isinstance(x, StagedList)})
+        self._share(items, {key: x for key, x in found.items() if isinstance(x, StagedList)})
 
     def require_fresh(self, x: Any, block: Block, use: str = "used") -> None:
         """StructureError if x is stale."""

@@ -317,6 +317,33 @@ def appended_by_turns(k, x, n):
             k["items"].append(t)
 
 
+def in_a_list_that_its_path_makes(k, x, n):
+    if n > 1:
+        k["a"] = x * 2
+        items = [x * 3, k["a"]]
+    else:
+        items = [x * 4]
+    k["items"] = items
+
+
+def in_a_list_of_either_path(k, x, n):
+    if n > 1:
+        k["a"] = x * 2
+        items = [x * 3, k["a"]]
+    else:
+        k["a"] = x + 1
+        items = [k["a"]]
+    k["items"] = items
+
+
+def in_a_list_that_an_iteration_makes(k, x, n):
+    items = [x * 4]
+    for i in range(n):
+        k["a"] = x * i
+        items = [k["a"], x * 3]
+    k["items"] = items
+
+
 FUNCTIONS = [
     by_recursion, made_by_recursion, state_of_recursion, exchanged_by_recursion, with_what_is_outside, list_by_recursion,
     either, one_or_the_other, exchanged, new_key, none_or_a_tensor, number_or_a_tensor, made_by_the_call, the_argument, in_a_loop,
@@ -324,7 +351,8 @@ FUNCTIONS = [
     set_at_an_index, twice_the_entries, sorted_and_cut, in_tuples, returned_too, stopped,
     appended_as_a_loop_keeps_it, appended_and_exchanged_by_a_loop, appended_once_by_each_iteration, appended_by_recursion,
     appended_that_another_loop_has_made, appended_by_turns, exchanged_for_an_entry, one_entry_by_turns, entry_of_a_sorted_copy,
-    entry_of_an_extended_list, appended_before_a_raise,
+    entry_of_an_extended_list, appended_before_a_raise, in_a_list_that_its_path_makes, in_a_list_of_either_path,
+    in_a_list_that_an_iteration_makes,
 ]  # fmt: skip
 
 

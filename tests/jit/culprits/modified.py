@@ -74,6 +74,33 @@ def last_iteration_is_read_in_the_next(x, n):
     return s
 
 
+def entry_of_a_list_that_its_path_makes(x, n):
+    state = State(x)
+    if n > 0:
+        state.h = x.sum() * 2
+        rows = [x.sum(), state.h]
+    else:
+        state.h = x.max() + 1
+        rows = [*[v + 0 for v in x], state.h]
+    state.h.add_(x.sum())  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return rows[-1]
+
+
+def entry_of_a_list_in_a_list(x, n):
+    rows = [[v + 0] for v in x]
+    if n > 0:
+        rows = [[x.sum(), x.max() * 1]]
+    rows[0][-1].add_(x.sum())  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return rows[0][-1]
+
+
+def entry_of_a_list_taken_out_twice(x, n):
+    rows = [[v + 0 for v in x[:n]] for _ in x]
+    first, again = rows[0], rows[0]
+    first[0].add_(x.sum())  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
+    return again[0]
+
+
 def text_compared(x):
     s = str(float(x.sum()))
     return x if s == "3.0" else -x  # error: a text with the values of tensors in it is only known when the program runs
