@@ -1,5 +1,7 @@
 """Indices, bounds of slices and ends of ranges that are None on some path, as a search gives them."""
 
+from dy2st import to_tensor
+
 
 def found(x, limit):
     for i, v in enumerate(x):
@@ -57,11 +59,15 @@ def set_and_deleted(x):
     return items
 
 
+def made_a_tensor(x):
+    return to_tensor(found(x, 2)), x * 2
+
+
 EARLY, LATE, NONE = [3.0, 1.0], [1.0, 4.0], [1.0, -1.0]
 
 CASES = [
     *((function, [(EARLY,), (LATE,), (NONE,)], 1) for function in (item_of_several, item_of_others, parts, counted_up_to, set_and_deleted,
-                                                                    item_of_one, item_that_nobody_reads)),
+                                                                    item_of_one, item_that_nobody_reads, made_a_tensor)),
     (item_of_a_growing_list, [(EARLY, 2), (LATE, 2), (NONE, 3)], 1),
     (parts_of_a_growing_list, [(EARLY, 2), (LATE, 2), (NONE, 3)], 1),
 ]  # fmt: skip

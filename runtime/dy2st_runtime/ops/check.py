@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dims
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, DTypeError, ShapeError
 from . import message
 from .control import check_condition, scalar_bool
 from .fill import one_element
@@ -24,10 +24,10 @@ EXCEPTIONS: dict[str, type[Exception]] = {
         FloatingPointError, ImportError, IndexError, IsADirectoryError, KeyError, LookupError, MemoryError, ModuleNotFoundError, NameError,
         NotADirectoryError, NotImplementedError, OSError, OverflowError, PermissionError, RecursionError, ReferenceError, RuntimeError,
         StopAsyncIteration, StopIteration, SyntaxError, SystemError, TimeoutError, TypeError, UnboundLocalError, ValueError,
-        ZeroDivisionError, ShapeError,
+        ZeroDivisionError, DTypeError, ShapeError,
     )
 }  # fmt: skip
-"""What `raise_if` can raise: Python's own, and what layers raise that look at sizes themselves.
+"""What `raise_if` can raise: Python's own, and what functions and layers raise that look at sizes, or at what they are given, themselves.
 
 A Program names an exception; the name chooses from this table and is never evaluated."""
 
