@@ -192,6 +192,11 @@ class Sharing:
                 self.repeats(new)
             self.link(into, source, ALL, user_location())
 
+    def replaced(self, items: Any, new: Any) -> None:
+        """A list of dynamic length gets the entries of another one, in the place of its own."""
+        if isinstance(items, RecordList):
+            self.derived(items, new)
+
     def in_common(self, a: RecordList, b: RecordList) -> bool:
         """Whether two lists may have entries in common."""
         return self.shares(self._list(a), self._list(b), self.block)

@@ -417,6 +417,7 @@ class Tracer(Watcher, Flags):
             for target, part in zip(parts_of(staged), parts_of(new), strict=True):
                 TensorCell(target).write(part)
                 self.aliases.replaced(target, part)
+            self.sharing.replaced(staged, new)
         else:
             cell.write(current(self, value))
 

@@ -277,6 +277,18 @@ def entries_kept_in_two_lists(x, n):
     return x
 
 
+def entry_kept_elsewhere_before_a_raise(x, n):
+    try:  # error: what is in a list of dynamic length is held there as a copy, where eager mode has one list, dict or object
+        if n > 0:
+            row = {"a": float(n)}
+            KEPT["one"] = row
+            KEPT["rows"].append(row)
+            raise ValueError
+    except ValueError:
+        x = x * 2
+    return x
+
+
 def list_of_an_iteration_in_a_handler(x):
     first = [x]
     try:
