@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime.errors import Location
+from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops import message
 
 from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.kinds import require_one_kind
 from .containers import containers_of, held_by
+from .growing import current
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute
 from .optional import MaybeNone
@@ -150,35 +152,88 @@ def _fill(error: BaseException, args: tuple, attributes: dict[str, Any], slots: 
             setattr(error, name, value)
 
 
-def staged_in(tracer: Tracer, error: BaseException) -> list[Any]:
-    """The tensors, and lists of dynamic length, in what an exception holds; those in its texts too."""
-    found: list[Any] = []
-    for x in flatten(_held(error))[0]:
-        if is_staged(x) or isinstance(x, StagedList):
-            found.append(x)
-        elif isinstance(x, str):
-            found += [tracer.marked[int(number)][0] for number in MARK.findall(x)]
-    return found + ([] if error.__cause__ is None else staged_in(tracer, error.__cause__))
+class Parts:
+    """What an exception holds as a handler will see it: its arguments, attributes and slots, and those of its causes.
+
+    Code behind that which raises may go on with the exception, so it gets these values when a handler begins.
+
+    Attributes:
+        marked: the tensors in its texts, and in what these are in.
+        values: all else with tensors in it, and lists, dicts and objects: what handlers may know by other names, too.
+    """
+
+    def __init__(self, tracer: Tracer, error: BaseException):
+        self._tracer = tracer
+        self._texts: list[tuple[_Place, Any]] = []
+        self._places: list[_Place] = []
+        self.marked: list[Any] = []
+        self.values: list[Any] = []
+        cause: BaseException | None = error
+        while cause is not None:
+            for kind, held in enumerate(_held(cause)):
+                for key, x in held.items() if isinstance(held, dict) else enumerate(held):
+                    self._add(_Place(cause, kind, key), x)
+            cause = cause.__cause__
+
+    def _add(self, place: _Place, x: Any) -> None:
+        leaves, tree = flatten(x)
+        if any(isinstance(v, str) and MARK.search(v) for v in leaves):
+            self._texts.append((place, x))
+            for v in leaves:
+                self.marked += [self._tracer.marked[int(n)][0] for n in MARK.findall(v)] if isinstance(v, str) else [v] * _varies(v)
+        elif tree.kind is not None or any(map(_varies, leaves)):
+            self._places.append(place)
+            self.values.append(x)
+
+    def hold(self, values: Iterator[Any]) -> None:
+        """Other values in the place of `marked` and `values`."""
+        self.marked = [next(values) for _ in self.marked]
+        marked = iter(self.marked)
+        self._texts = [(place, self._again(x, marked)) for place, x in self._texts]
+        self.values = [next(values) for _ in self.values]
+
+    def _again(self, x: Any, marked: Iterator[Any]) -> Any:
+        """A text, or what it is in, with other tensors."""
+        leaves, tree = flatten(x)
+
+        def shown(mark: re.Match) -> str:
+            return str.__str__(self._tracer.mark(next(marked), self._tracer.marked[int(mark[1])][1]))
+
+        return unflatten(tree, [text(MARK.sub(shown, v)) if isinstance(v, str) and MARK.search(v) else next(marked) if _varies(v) else v
+                                for v in leaves])  # fmt: skip
+
+    def is_lost(self) -> bool:
+        """Whether the exceptions have tensors of a block that has ended."""
+        errors = {id(place.error): place.error for place in self._places}
+        found = [x._value for error in errors.values() for x in flatten(_held(error))[0] if _varies(x)]
+        return any(isinstance(v, Variable) and not self._tracer.can_read(v) for v in found)
+
+    def give(self) -> None:
+        """The exceptions get what they hold."""
+        for place, value in (*self._texts, *zip(self._places, self.values, strict=True)):
+            place.set(current(self._tracer, value))
 
 
-def restage(tracer: Tracer, error: BaseException, values: Iterator[Any]) -> None:
-    """Gives an exception other values in the place of those that `staged_in` finds."""
-    leaves, tree = flatten(_held(error))
+@dataclass(frozen=True)
+class _Place:
+    """An argument, attribute or slot of an exception: which of those that `_held` gives, and its number or name."""
 
-    def shown(mark: re.Match) -> str:
-        return str.__str__(tracer.mark(next(values), tracer.marked[int(mark[1])][1]))
+    error: BaseException
+    kind: int
+    key: Any
 
-    new = []
-    for x in leaves:
-        if is_staged(x) or isinstance(x, StagedList):
-            x = next(values)
-        elif isinstance(x, str) and MARK.search(x):
-            x = text(MARK.sub(shown, x))
-        new.append(x)
-    if any(x is not y for x, y in zip(leaves, new, strict=True)):
-        _fill(error, *unflatten(tree, new))
-    if error.__cause__ is not None:
-        restage(tracer, error.__cause__, values)
+    def set(self, value: Any) -> None:
+        args, attributes, slots = _held(self.error)
+        if self.kind == 0:
+            args = tuple(value if i == self.key else x for i, x in enumerate(args))
+        else:
+            attributes, slots = ({self.key: value}, {}) if self.kind == 1 else ({}, {self.key: value})
+        _fill(self.error, args, attributes, slots)
+
+
+def _varies(x: Any) -> bool:
+    """Whether it is a tensor, or a list of dynamic length."""
+    return is_staged(x) or isinstance(x, StagedList)
 
 
 def holds_staged(error: BaseException) -> bool:

@@ -7,7 +7,7 @@ container with the contents that the side gave it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .cells import Cell, EntryCell, ListCell
@@ -18,19 +18,15 @@ from .records import RecordList
 from .structure import MaybeObject, attributes_of, build, split
 from .undefined import Undefined
 
+Changes = dict[int, list[tuple[Cell, Any]]]
+
 
 class Left:
     """What two sides of a branch left in containers; None for a side that does not come to its end."""
 
     def __init__(self, outcomes: Sequence[Outcome | None]):
-        self._changes: list[dict[int, list[tuple[Cell, Any]]]] = []
+        self._changes = [changes_of(o.changes.values() if o else ()) for o in outcomes]
         self._values = [{id(t): v for t, v in o.tensors if t._value is not v} if o else {} for o in outcomes]
-        for outcome in outcomes:
-            found: dict[int, list[tuple[Cell, Any]]] = {}
-            for cell, value in outcome.changes.values() if outcome else ():
-                if isinstance(cell, (ListCell, EntryCell)):
-                    found.setdefault(id(cell.target), []).append((cell, value))
-            self._changes.append(found)
         self._made: list[dict[int, tuple[Any, Any]]] = [{}, {}]
         self._originals: dict[int, Any] = {}
 
@@ -70,17 +66,7 @@ class Left:
         keys, children = split(x)
         if children is None:
             return (), None
-        entries = x if isinstance(x, dict) else getattr(x, "__dict__", None)
-        for cell, value in self._changes[side].get(id(x if entries is None else entries), ()):
-            if isinstance(cell, EntryCell):
-                now = dict(zip(keys, children, strict=True))
-                now[cell.entry] = value
-                if isinstance(value, Undefined):
-                    del now[cell.entry]
-                keys, children = tuple(now), list(now.values())
-            else:
-                children = list(value)
-        return keys, children
+        return changed_parts(x, keys, children, self._changes[side])
 
     def _copy(self, x: Any, side: int, keys: tuple[Any, ...], children: Sequence[Any]) -> Any:
         if id(x) in self._made[side]:
@@ -93,3 +79,27 @@ class Left:
             self._originals[id(new)] = x
         self._made[side][id(x)] = x, new
         return new
+
+
+def changes_of(cells: Iterable[tuple[Cell, Any]]) -> Changes:
+    """Those of cells that are in lists, dicts and objects, by the ids of these."""
+    found: Changes = {}
+    for cell, value in cells:
+        if isinstance(cell, (ListCell, EntryCell)):
+            found.setdefault(id(cell.target), []).append((cell, value))
+    return found
+
+
+def changed_parts(x: Any, keys: tuple[Any, ...], children: Sequence[Any], changes: Changes) -> tuple[tuple[Any, ...], Sequence[Any]]:
+    """The keys and the children of a container after changes of it."""
+    entries = x if isinstance(x, dict) else getattr(x, "__dict__", None)
+    for cell, value in changes.get(id(x if entries is None else entries), ()):
+        if isinstance(cell, EntryCell):
+            now = dict(zip(keys, children, strict=True))
+            now[cell.entry] = value
+            if isinstance(value, Undefined):
+                del now[cell.entry]
+            keys, children = tuple(now), list(now.values())
+        else:
+            children = list(value)
+    return keys, children

@@ -31,6 +31,7 @@ from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
 from .frames import Frame, Side, value_before
 from .growing import grown
+from .left import changed_parts, changes_of
 from .lists import StagedList
 from .structure import build, node_type, split
 from .surroundings import refused_by
@@ -47,27 +48,27 @@ class Raised:
 
     Attributes:
         flag: whether it is raised: True, or a bool tensor that the current block can read.
+        parts: what the exception held there.
         state: what the variables of the `try` were there.
         cells: what else had changed there or changes later, with the values that it had.
     """
 
     def __init__(self, tracer: Tracer, error: Exception, flag: Any):
+        from .exceptions import Parts
+
         self.tracer, self.error, self.flag = tracer, error, flag
+        self.parts = Parts(tracer, error)
         self.state: tuple | None = None
         self.cells: dict[tuple, tuple[Cell, Any]] = {}
 
     def held(self) -> list[Any]:
         """All values that handlers may ask for."""
-        from .exceptions import staged_in
-
-        return [*staged_in(self.tracer, self.error), *(self.state or ()), *(value for _, value in self.cells.values())]
+        return [*self.parts.marked, *self.parts.values, *(self.state or ()), *(value for _, value in self.cells.values())]
 
     def hold(self, values: Sequence[Any]) -> None:
         """Other values in the place of these, as a block around knows them."""
-        from .exceptions import restage
-
         rest = iter(values)
-        restage(self.tracer, self.error, rest)
+        self.parts.hold(rest)
         self.state = tuple(next(rest) for _ in self.state or ())
         self.cells = {key: (cell, next(rest)) for key, (cell, _) in self.cells.items()}
 
@@ -322,6 +323,7 @@ class Attempts:
             # what is made in the branch, or behind another raise, may change behind this one, where nobody else sees it
             copies = _Copies(Made(tracer, base), raised.cells)
             raised.state = tuple(map(copies.of, raised.state))
+            raised.parts.values = list(map(copies.of, raised.parts.values))
             raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in raised.cells.items()}
             tracer.alternatives.copied(copies.objects)
 
@@ -459,7 +461,7 @@ class _Copies:
     """
 
     def __init__(self, made: Made, cells: dict[tuple, tuple[Cell, Any]]):
-        self._made, self._cells = made, cells
+        self._made, self._cells, self._changes = made, cells, changes_of(cells.values())
         self._copies: dict[int, Any] = {}
         self._objects: dict[int, tuple[Any, Any]] = {}
 
@@ -477,6 +479,7 @@ class _Copies:
             return value  # its changes are known by cells
         if id(value) not in self._objects:
             self._objects[id(value)] = value, value  # which may lead back to itself
+            keys, children = changed_parts(value, keys, children, self._changes)
             self._objects[id(value)] = value, build(node_type(value), keys, list(map(self.of, children)))
         return self._objects[id(value)][1]
 

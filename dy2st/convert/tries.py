@@ -107,6 +107,9 @@ class _Try:
             return
         if values is not None:
             self.set_state(values)
+        for r in raised:
+            if r.parts.is_lost():  # else code behind the `try` may go on with the exception where it is not raised
+                r.parts.give()
         self._follow(raised, values)
 
     def _traced(self) -> tuple:
@@ -144,6 +147,7 @@ class _Try:
     def _catch(self, raised: Raised) -> None:
         assert self.handle is not None
         self._go_back(raised)
+        raised.parts.give()
         self.handle(raised.error)
 
     def _go_back(self, raised: Raised) -> None:
@@ -197,4 +201,5 @@ class _Finally(_Try):
 
 
 def _raise(raised: Raised) -> None:
+    raised.parts.give()
     raise raised.error

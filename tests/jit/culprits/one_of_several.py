@@ -289,6 +289,17 @@ def entry_kept_elsewhere_before_a_raise(x, n):
     return x
 
 
+def list_of_an_exception_kept_twice(x, n):
+    try:
+        if n > 0:
+            row = [x.sum()]
+            KEPT["long"] = row
+            raise ValueError(row)
+    except ValueError as e:
+        KEPT["short"] = e.args[0]
+    return x  # error: a list, dict or object that is kept after the call is, in some runs, one that is kept elsewhere too
+
+
 def list_of_an_iteration_in_a_handler(x):
     first = [x]
     try:

@@ -1,0 +1,150 @@
+"""What an exception of a `try` holds, and what was changed before it: the handler has the objects that it knows by other names."""
+
+
+class Failure(Exception):
+    def __init__(self, items):
+        self.items = items
+
+
+def list_in_an_argument(x, n):
+    y = x.sum()
+    try:
+        if n > 0:
+            t = [x.sum()]
+            raise ValueError(t)
+    except ValueError as e:
+        e.args[0][0] = x.max()
+        y = t[-1] + len(t)
+    return y
+
+
+def list_in_an_argument_that_grows(x, n):
+    y = x.sum()
+    try:
+        if n > 0:
+            t = [x.sum()]
+            raise ValueError(t, f"{x.max()}")
+    except ValueError as e:
+        e.args[0].append(x.max())
+        print(e.args[1])
+        y = t[-1] + len(t)
+    return y
+
+
+def dict_in_two_places_of_an_attribute(x, n):
+    y = x.sum()
+    try:
+        if n > 0:
+            t = {"a": x.sum()}
+            raise Failure({"b": t, "c": [t]})
+    except Failure as e:
+        e.items["c"][0]["a"] = x.max()
+        y = t["a"] + e.items["b"]["a"]
+    return y
+
+
+def list_of_an_iteration(x, n):
+    y = x.sum()
+    try:
+        for v in x:
+            t = [v]
+            if v > n:
+                raise Failure(t)
+    except Failure as e:
+        e.items.append(y)
+        y = x.max() * 10 + e.items[0] + t[-1]
+    return y
+
+
+def one_exception_raised_twice(x, n):
+    y = x.sum()
+    try:
+        if n > 5:
+            raise KeyError("a")
+        t = [x.sum() * 2]
+        failure = Failure(t)
+        if n > 0:
+            raise failure
+        t[0] = x.max()
+        y = failure.items[-1] * 1
+        if n < 0:
+            t[0] = x.max() * 3
+            raise failure
+    except Failure as e:
+        y = x.max() * 10 + e.items[-1]
+    except KeyError:
+        y = x.min()
+    return y
+
+
+def attribute_set_between_two_raises(x, n):
+    y = x.sum()
+    try:
+        if n > 5:
+            raise KeyError("a")
+        t = x.sum() * 2
+        failure = Failure(t)
+        if n < 0:
+            raise failure
+        failure.items = t * 2
+        if n < 5:
+            raise failure
+    except Failure as e:
+        y = x.max() * 10 + e.items
+    except KeyError:
+        y = x.min()
+    return y
+
+
+def went_on_with_where_it_is_not_raised(x, n):
+    t = [x.sum() * 2]
+    failure = Failure(t)
+    try:
+        if n > 0:
+            raise failure
+        t.append(x.max())
+        y = failure.items[-1] * 1
+    except Failure as e:
+        y = x.max() + e.items[-1]
+    return y
+
+
+def item_set_before_the_second_raise(x, n):
+    y = x.sum()
+    try:
+        if n > 5:
+            raise KeyError("a")
+        t = [x.sum() * 2]
+        if n < 0:
+            t[0] = x.max() * 3
+            raise ValueError
+    except ValueError:
+        y = x.max() * 10 + t[-1]
+    except KeyError:
+        y = x.min()
+    return y
+
+
+def entry_set_before_the_second_raise(x, n):
+    y = x.sum()
+    try:
+        if n > 5:
+            raise KeyError("a")
+        t = {"a": x.sum() * 2, "b": [x]}
+        if n < 0:
+            t["a"] = x.max() * 3
+            del t["b"]
+            raise ValueError
+    except ValueError:
+        y = x.max() * 10 + t["a"] + len(t)
+    except KeyError:
+        y = x.min()
+    return y
+
+
+X = [1.0, 2.0, 3.0]
+CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
+    list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
+    one_exception_raised_twice, attribute_set_between_two_raises, went_on_with_where_it_is_not_raised, item_set_before_the_second_raise,
+    entry_set_before_the_second_raise,
+)]  # fmt: skip
