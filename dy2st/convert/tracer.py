@@ -27,7 +27,7 @@ from ..tensor.random import STATE_NAME
 from .activations import Activation, GradientsInside, NotYet
 from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases, is_inside, who
-from .cells import Cell, EntryCell, OrderCell, TensorCell
+from .cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -406,7 +406,11 @@ class Tracer(Watcher, Flags):
         self.carry_on(tensor, v)
 
     def put(self, cell: Cell, value: Any) -> None:
-        """Writes a cell whose list or dict may have become one that only the run knows since the value was read."""
+        """Writes a cell, of which that may have become of dynamic length since the value was read: its list or dict, or a list in these."""
+        if isinstance(cell, (ListCell, AppendCell)):
+            value = [current(self, v) for v in value]
+        elif isinstance(cell, DictCell):
+            value = {k: current(self, v) for k, v in value.items()}
         staged = self.replaced.get(id(cell.target), (None, None))[1]
         if isinstance(staged, StagedDict) and isinstance(cell, OrderCell):
             staged.put_in_order(value)

@@ -107,6 +107,8 @@ class _Try:
             return
         if values is not None:
             self.set_state(values)
+        # handlers may be traced again, and change what only these know yet
+        self.tracer.watch(*(value for r in raised for value in r.held()))
         for r in raised:
             if r.parts.is_lost():  # else code behind the `try` may go on with the exception where it is not raised
                 r.parts.give()

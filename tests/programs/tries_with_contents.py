@@ -142,9 +142,82 @@ def entry_set_before_the_second_raise(x, n):
     return y
 
 
+def inner_list_that_grew_before_it_was_replaced_elsewhere(x, n):
+    try:
+        t = [[x.sum() * 2], x]
+        if n > 0:
+            t[0].append(x.max())
+            raise ValueError
+        t[0] = [x.min()]
+    except ValueError:
+        pass
+    return t[0][-1] + len(t[0])
+
+
+def inner_list_that_grew_beside_another_change(x, n):
+    try:
+        t = [[x.sum() * 2], x]
+        if n > 0:
+            t[0].append(x.max())
+            raise ValueError
+        t[1] = x * 2
+    except ValueError:
+        pass
+    return t[0][-1] + len(t[0])
+
+
+def list_that_the_handler_makes_shorter(x, n):
+    try:
+        t = [x.sum() * 2]
+        if n > 0:
+            t = [*t, x.min()]
+            raise ValueError
+        del t[0]
+        r = x.sum() + len(t)
+    except ValueError:
+        del t[0]
+        r = t[-1] + len(t) * 10
+    return r + len(t)
+
+
+def list_of_the_exception_that_the_handler_makes_shorter(x, n):
+    try:
+        t = [x.sum() * 2]
+        if n > 0:
+            t = [*t, x.min()]
+            raise ValueError(t, "a")
+        del t[0]
+        r = x.sum() + len(t)
+    except ValueError as e:
+        t = e.args[0]
+        del t[0]
+        r = t[-1] + len(t) * 10
+    return r + len(t)
+
+
+def list_made_behind_a_raise_that_the_handler_makes_shorter(x, n):
+    try:
+        if n > 5:
+            raise KeyError
+        t = [x.sum() * 2]
+        if n > 0:
+            t.append(x.min())
+            raise ValueError
+        t.clear()
+        r = x.sum() + len(t)
+    except ValueError:
+        t.pop(0)
+        r = t[-1] + len(t) * 10
+    except KeyError:
+        r, t = x.max(), []
+    return r + len(t)
+
+
 X = [1.0, 2.0, 3.0]
 CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
     one_exception_raised_twice, attribute_set_between_two_raises, went_on_with_where_it_is_not_raised, item_set_before_the_second_raise,
-    entry_set_before_the_second_raise,
+    entry_set_before_the_second_raise, inner_list_that_grew_before_it_was_replaced_elsewhere, inner_list_that_grew_beside_another_change,
+    list_that_the_handler_makes_shorter, list_of_the_exception_that_the_handler_makes_shorter,
+    list_made_behind_a_raise_that_the_handler_makes_shorter,
 )]  # fmt: skip
