@@ -280,7 +280,8 @@ class OrderCell(Cell):
 
     def write(self, value: Any) -> None:
         cls = self._class()
-        for key in value:
+        later = [key for key in cls.keys(self.target) if key not in value]
+        for key in (*value, *later):
             if key in dict.keys(self.target):
                 cls.__setitem__(self.target, key, cls.pop(self.target, key))
 

@@ -62,7 +62,9 @@ class StagedDict:
 
     def _known(self, key: Any) -> Any:
         """Whether it has a key, on the path that is traced."""
-        known = self.has.get(key, False)
+        if key not in self.values_of:  # also where a handler has but the flag of it, from several runs
+            return False
+        known = self.has[key]
         found = _tracer().facts.of(known)
         return known if found is None else found
 
@@ -190,8 +192,8 @@ class StagedDict:
             from .if_stmt import if_expr
 
             other.require_order()
-            for key, known in other.has.items():
-                if_expr(known, partial(self._take, other, key), lambda: None)
+            for key in other.has:
+                if_expr(other.contains(key), partial(self._take, other, key), lambda: None)
             other = ()
         for key, value in dict(other, **more).items():
             self[key] = value
@@ -211,11 +213,12 @@ class StagedDict:
             self.values_of[key], self.has[key] = value, True
 
     def put_in_order(self, keys: Sequence[Any]) -> None:
-        """The keys have come in this order."""
+        """The keys have come in this order, and others that it has behind them."""
+        keys = [*keys, *(key for key in self.has if key not in keys and self._known(key) is not False)]
         self.since.update((key, i) for i, key in enumerate(keys))
         (name,) = self.clock
         self.clock[name] = len(keys)
-        self.ordered = self.ordered and [key for key in self.has if key in keys] == list(keys)
+        self.ordered = self.ordered and [key for key in self.has if key in keys] == keys
 
     # ---- what is not supported ----
     def _refuse(self, what: str) -> NoReturn:

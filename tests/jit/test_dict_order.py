@@ -58,6 +58,29 @@ def test_a_dict_that_is_filled_anew():
     assert_as_eager(make)
 
 
+def test_a_key_that_comes_before_a_raise_is_behind_the_others():
+    def make(d):
+        def f(x):
+            try:
+                try:
+                    if x.sum() > 2:
+                        d["new"] = 3.0
+                        raise ValueError
+                    d["b"] = 4.0
+                    if x.sum() > 1:
+                        raise KeyError
+                except ValueError:
+                    d["b"] = 5.0
+                    raise
+            except (ValueError, KeyError):
+                x = x * 2
+            return x * 1
+
+        return f
+
+    assert_as_eager(make)
+
+
 def test_an_order_that_changes_between_calls_is_another_trace():
     d = {"a": 1.0, "b": 2.0}
 

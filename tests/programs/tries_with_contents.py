@@ -213,11 +213,25 @@ def list_made_behind_a_raise_that_the_handler_makes_shorter(x, n):
     return r + len(t)
 
 
+def dict_that_each_iteration_empties(x, n):
+    t = {"k": x.sum() * 2}
+    try:
+        for v in x:
+            t.clear()
+            if v > n:
+                t["m"] = x.max()
+                raise ValueError
+        r = x.sum() + len(t)
+    except ValueError:
+        r = sum(t.values(), x.min()) + ("k" in t) + t.get("k", x.max() * 100)
+    return r
+
+
 X = [1.0, 2.0, 3.0]
 CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
     one_exception_raised_twice, attribute_set_between_two_raises, went_on_with_where_it_is_not_raised, item_set_before_the_second_raise,
     entry_set_before_the_second_raise, inner_list_that_grew_before_it_was_replaced_elsewhere, inner_list_that_grew_beside_another_change,
     list_that_the_handler_makes_shorter, list_of_the_exception_that_the_handler_makes_shorter,
-    list_made_behind_a_raise_that_the_handler_makes_shorter,
+    list_made_behind_a_raise_that_the_handler_makes_shorter, dict_that_each_iteration_empties,
 )]  # fmt: skip
