@@ -13,7 +13,7 @@ from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops import message
 
-from ..errors import StagedValueError
+from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.kinds import require_one_kind
 from .containers import containers_of, held_by
@@ -181,7 +181,7 @@ class Parts:
             self._texts.append((place, x))
             for v in leaves:
                 self.marked += [self._tracer.marked[int(n)][0] for n in MARK.findall(v)] if isinstance(v, str) else [v] * _varies(v)
-        elif tree.kind is not None or any(map(_varies, leaves)):
+        elif (tree.kind is not None and not isinstance(place.error, Dy2stError)) or any(map(_varies, leaves)):
             self._places.append(place)
             self.values.append(x)
 
