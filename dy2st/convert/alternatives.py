@@ -177,7 +177,9 @@ class Alternatives:
                 for key, x in before[id(part)].items() if part is not None else ():
                     self._link(new, x)
                     for twin in twins.get((side, key), ()):
-                        self._link(new, twin)
+                        # whether a list of dynamic length can still be reached is not known (see `settle`), and of the other it is
+                        turned = isinstance(twin, DynamicList) and not isinstance(new, DynamicList)
+                        self._link(*((twin, new) if turned else (new, twin)))
 
     def _link(self, new: Any, other: Any) -> None:
         if other is new or id(other) in self._of.get(id(new), ()):

@@ -320,7 +320,7 @@ class StagedFunction:
             ) from None  # fmt: skip
         finally:
             tracer.staged.pop()
-        if any(x._value is not v for x, v in given):
+        if any(x._value is not v or tracer.aliases.stale.of(x, block) for x, v in given):  # or what a list among them holds
             raise self._unstaged("an argument")
         if self.outer.takes_in(outcome.changes, outcome.grown, self.own):
             self._begin()

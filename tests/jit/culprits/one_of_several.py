@@ -12,6 +12,17 @@ def list_that_may_be_the_other(x):
     return a[0]
 
 
+def list_made_beside_one_of_another_length(x, n):
+    if n > 0:  # error: a list, dict or object is changed in place after this, which is one or another one
+        one = [x.sum() * 2]
+        other = one
+    else:
+        one = [x.sum() * 2]
+        other = one + one
+    one[0] = x.max()
+    return sum(other)
+
+
 def row_that_may_be_another_filled_by_a_tensor(x):
     rows = [[], []]
     if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one

@@ -43,6 +43,15 @@ def list_grown_in_recursion(x, n, parts=None):
     return list_grown_in_recursion(x * 0.5, n - 1, [x, x * 2]) + parts[0]  # error: 'list_grown_in_recursion' calls itself under a
 
 
+def entry_of_a_copied_argument_changed_in_recursion(x, n, parts=None):
+    parts = [x.sum()] if parts is None else [*parts, x.min()]
+    if n <= 0:
+        return x
+    found = entry_of_a_copied_argument_changed_in_recursion(x * 0.5, n - 1, parts)  # error: 'entry_of_a_copied
+    parts[0].add_(x.max())
+    return found
+
+
 def list_in_an_argument_replaced_in_recursion(x, n, rows=None):
     rows = [[x], []] if rows is None else rows
     if n <= 0:
