@@ -249,10 +249,10 @@ class Fitter:
         array = self._list(before, new, name)
         if array is not None:
             return array
-        if children is None or node_type(new) is not p.kind or set(keys) != set(p.keys) or len(children) != len(p.children):
+        olds = split(before)[1] or ()  # an object may have got an attribute since
+        alike = children is not None and node_type(new) is p.kind and set(keys) == set(p.keys)
+        if not alike or not len(children or ()) == len(p.children) == len(olds):
             raise self._mismatch(before, new, name)
-        olds = split(before)[1]
-        assert olds is not None
         fitted = [
             self.fit(child, old, one, f"{name}{step}")
             for child, old, one, step in zip(p.children, olds, in_order(p, new), steps(p), strict=True)

@@ -43,6 +43,17 @@ def objects_differ(x):
     return held.x
 
 
+def object_that_gets_an_attribute_in_an_inner_loop(x):
+    held = Held(x.sum())
+    for v in x:  # error: 'held' is Held of
+        for w in x:
+            if w > v:
+                held.more = x.max()
+                break
+        held = Held(x.min())
+    return held.x
+
+
 def dict_with_some_keys_on_one_path(x):
     if x.sum() > 0:  # error: a dict that has some of its keys only in some runs is made on one path only
         found = {"all": x}
