@@ -168,12 +168,10 @@ class Parts:
         self._places: list[_Place] = []
         self.marked: list[Any] = []
         self.values: list[Any] = []
-        cause: BaseException | None = error
-        while cause is not None:
-            for kind, held in enumerate(_held(cause)):
+        for one in _with_causes(error):
+            for kind, held in enumerate(_held(one)):
                 for key, x in held.items() if isinstance(held, dict) else enumerate(held):
-                    self._add(_Place(cause, kind, key), x)
-            cause = cause.__cause__
+                    self._add(_Place(one, kind, key), x)
 
     def _add(self, place: _Place, x: Any) -> None:
         leaves, tree = flatten(x)
@@ -238,6 +236,13 @@ def _varies(x: Any) -> bool:
 
 def holds_staged(error: BaseException) -> bool:
     """Whether values of tensors are in what an exception holds."""
-    leaves, _ = flatten(_held(error))
-    own = any(is_staged(x) or (isinstance(x, str) and MARK.search(x)) for x in leaves)
-    return own or (error.__cause__ is not None and holds_staged(error.__cause__))
+    leaves = [x for one in _with_causes(error) for x in flatten(_held(one))[0]]
+    return any(is_staged(x) or (isinstance(x, str) and MARK.search(x)) for x in leaves)
+
+
+def _with_causes(error: BaseException) -> list[BaseException]:
+    """An exception and its causes; it may be its own (`raise error from error`)."""
+    found = [error]
+    while (cause := found[-1].__cause__) is not None and all(cause is not one for one in found):
+        found.append(cause)
+    return found

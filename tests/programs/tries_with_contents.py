@@ -96,6 +96,17 @@ def attribute_set_between_two_raises(x, n):
     return y
 
 
+def its_own_cause(x, n):
+    y = x.sum()
+    try:
+        failure = Failure(x.max())
+        if n > 0:
+            raise failure from failure
+    except Failure as e:
+        y = e.items * 2
+    return y
+
+
 def went_on_with_where_it_is_not_raised(x, n):
     t = [x.sum() * 2]
     failure = Failure(t)
@@ -230,7 +241,8 @@ def dict_that_each_iteration_empties(x, n):
 X = [1.0, 2.0, 3.0]
 CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
-    one_exception_raised_twice, attribute_set_between_two_raises, went_on_with_where_it_is_not_raised, item_set_before_the_second_raise,
+    one_exception_raised_twice, attribute_set_between_two_raises, its_own_cause, went_on_with_where_it_is_not_raised,
+    item_set_before_the_second_raise,
     entry_set_before_the_second_raise, inner_list_that_grew_before_it_was_replaced_elsewhere, inner_list_that_grew_beside_another_change,
     list_that_the_handler_makes_shorter, list_of_the_exception_that_the_handler_makes_shorter,
     list_made_behind_a_raise_that_the_handler_makes_shorter, dict_that_each_iteration_empties,
