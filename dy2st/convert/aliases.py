@@ -224,8 +224,8 @@ class Aliases:
             tensors = [other for other in found.values() if not isinstance(other, StagedList)]
             held = {key: other for t in tensors for key, other in self.of(t).items() if isinstance(other, StagedList)}
             found = held | found
-            for other in [other for other in found.values() if isinstance(other, StagedList)]:
-                found |= self._lists.get(id(other), {})
+            lists = [other for other in found.values() if isinstance(other, StagedList)]
+            found |= {key: x for items in lists for key, x in self._lists.get(id(items), {}).items()}
         at = user_location()
         for other in found.values():
             if not self.stale.of(other, block):  # of many that are stale already, each level of branches would keep a mark of its own

@@ -91,7 +91,7 @@ class Again:
             parts, specs, tensors = texts([x])
             self.tensors += tensors
             return _Text(parts, specs, range(len(self.tensors) - len(tensors), len(self.tensors)))
-        if any(isinstance(v, StagedList) or is_staged(v) for c in containers_of(x) for v in held_by(c)):
+        if any(_varies(v) for c in containers_of(x) for v in held_by(c)):
             raise self._refused(f"a {type(x).__name__} with tensors in it")
         return x
 
@@ -221,12 +221,13 @@ class _Place:
     key: Any
 
     def set(self, value: Any) -> None:
-        args, attributes, slots = _held(self.error)
-        if self.kind == 0:
-            args = tuple(value if i == self.key else x for i, x in enumerate(args))
+        held: list[Any] = list(_held(self.error))
+        own = held[self.kind]
+        if isinstance(own, dict):
+            held[self.kind] = {**own, self.key: value}
         else:
-            attributes, slots = ({self.key: value}, {}) if self.kind == 1 else ({}, {self.key: value})
-        _fill(self.error, args, attributes, slots)
+            held[self.kind] = tuple(value if i == self.key else x for i, x in enumerate(own))
+        _fill(self.error, *held)
 
 
 def _varies(x: Any) -> bool:

@@ -27,7 +27,7 @@ from ..tensor.random import STATE_NAME
 from .activations import Activation, GradientsInside, NotYet
 from .activations import Kind as CallKind
 from .aliases import ON_LISTS, Aliases, is_inside, who
-from .cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OrderCell, TensorCell
+from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -406,11 +406,9 @@ class Tracer(Watcher, Flags):
         self.carry_on(tensor, v)
 
     def put(self, cell: Cell, value: Any) -> None:
-        """Writes a cell, of which that may have become of dynamic length since the value was read: its list or dict, or a list in these."""
-        if isinstance(cell, (ListCell, AppendCell)):
+        """Writes a cell, of which its list or dict, or a list in its list, may have become one that only the run knows since then."""
+        if isinstance(cell, ListCell):
             value = [current(self, v) for v in value]
-        elif isinstance(cell, DictCell):
-            value = {k: current(self, v) for k, v in value.items()}
         staged = self.replaced.get(id(cell.target), (None, None))[1]
         if isinstance(staged, StagedDict) and isinstance(cell, OrderCell):
             staged.put_in_order(value)

@@ -43,9 +43,9 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     check_device(place)
     if hasattr(type(data), "as_tensor"):
         data, dtype = _of_dynamic_list(data, dtype)
-    if hasattr(type(data), "require"):  # it may be None, as only the run knows
-        data = data.require("a tensor cannot be made of NoneType None", DTypeError)
     if isinstance(data, Tensor):
+        if hasattr(type(data), "require"):  # it may be None, as only the run knows
+            data = data.require("a tensor cannot be made of NoneType None", DTypeError)
         if dtype is None and data._weak:
             dtype = _of_numbers(data)
         t = (data if dtype is None else cast(data, convert_dtype(dtype))).detach()
