@@ -117,7 +117,7 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
         StructureError: the entry is of another structure.
     """
     if isinstance(layout, Parts) and layout.kind is MaybeNumbers:
-        if isinstance(entry, (list, StagedList)) and known(entry):
+        if _is_list(entry) and known(entry):
             new = admitting(tracer, layout.children[0], entry, what)
             return layout if new is layout.children[0] else replace(layout, children=(new, _CODES))
     elif isinstance(layout, Parts):
@@ -127,7 +127,7 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
             return layout if all(a is b for a, b in zip(parts, layout.children, strict=True)) else replace(layout, children=parts)
     elif isinstance(layout, Dense) and is_dense(entry):
         return layout
-    elif isinstance(layout, Inner) and ((isinstance(entry, list) and not entry) or _can_be_stacked([entry])):
+    elif isinstance(layout, Inner) and ((type(entry) is list and not entry) or _can_be_stacked([entry])):
         return joined(layout, Inner(_kinds_within(entry)), what)
     elif isinstance(layout, Choice) and _is_object(tracer, entry):
         return joined(layout, Choice(_places(tracer, [entry])), what)
@@ -164,11 +164,16 @@ def is_dense(x: Any) -> bool:
     return stackable(x) and not isinstance(x, MaybeNone)
 
 
+def _is_list(x: Any) -> bool:
+    """Whether a value is a list; one of a class of the user's is more than its entries."""
+    return type(x) is list or isinstance(x, StagedList)
+
+
 def _can_be_stacked(lists: Sequence[Any]) -> bool:
     """Whether all are lists of tensors or numbers of one type and shape, of which not all are surely empty."""
     from .types import type_of
 
-    if not all(isinstance(x, (list, StagedList)) for x in lists) or not any(isinstance(x, StagedList) or x for x in lists):
+    if not all(map(_is_list, lists)) or not any(isinstance(x, StagedList) or x for x in lists):
         return False
     for items in lists:
         if isinstance(items, list) and (not all(map(is_dense, items)) or len({getattr(type_of(x), "shape", ()) for x in items}) > 1):
@@ -210,16 +215,12 @@ def _parts(x: Any) -> tuple[tuple[Any, ...], Sequence[Any]] | None:
 
 
 def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence[Any] | None:
-    """The children of a value in the order of these keys; None if it is no such value."""
+    """The children of a value that has these keys, in this order; None if it is no such value."""
     if kind is MaybeNumbers:
         return [x, coded(x)]
     found = _parts(x)
-    if found is None or structure.node_type(x) is not kind or len(found[1]) != count or set(found[0]) != set(keys):
-        return None
-    if found[0] == keys:
-        return found[1]
-    by_key = dict(zip(*found, strict=True))
-    return [by_key[k] for k in keys]
+    same = found is not None and structure.node_type(x) is kind and len(found[1]) == count and found[0] == keys
+    return found[1] if same else None  # type: ignore[index]
 
 
 def _differ(values: Sequence[Any], what: str) -> StructureError:
@@ -245,10 +246,13 @@ def _sort(x: Any) -> Any:
 
 
 def _named(layout: Layout) -> str:
+    from .types import listed
+
     if isinstance(layout, Parts) and layout.kind is MaybeNumbers:
         return _named(layout.children[0])
     if isinstance(layout, Parts):
-        return f"a {layout.kind.__name__} of {len(layout.children)}"
+        keys = f" ({listed(layout.keys)})" if layout.keys else ""
+        return f"a {layout.kind.__name__} of {len(layout.children)}{keys}"
     return {Dense: "tensors or numbers", Inner: "lists of tensors or numbers", Choice: "objects"}[type(layout)]
 
 

@@ -95,10 +95,8 @@ def in_order(p: Node, value: Any) -> list[Any]:
         return list(value.columns)  # those of a layout that admits less are the same
     keys, children = split(value)
     assert children is not None
-    if keys == p.keys:
-        return list(children)
-    by_key = dict(zip(keys, children, strict=True))
-    return [by_key[k] for k in p.keys]
+    assert keys == p.keys, (keys, p.keys)
+    return list(children)
 
 
 def has_structure(p: Pattern, value: Any) -> bool:
@@ -109,7 +107,7 @@ def has_structure(p: Pattern, value: Any) -> bool:
         return isinstance(value, (RecordList, list))
     if p.kind not in (MaybeAttribute, MaybeNone, MaybeObject, MaybeValue):  # which the bare value is one of, too
         keys, children = split(value)
-        if node_type(value) is not p.kind or children is None or len(children) != len(p.children) or set(keys) != set(p.keys):
+        if node_type(value) is not p.kind or children is None or len(children) != len(p.children) or keys != p.keys:
             return False
     return all(map(has_structure, p.children, in_order(p, value)))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .cells import Cell, EntryCell, ListCell
+from .cells import Cell, EntryCell, ListCell, OrderCell
 from .frames import Outcome
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
@@ -82,10 +82,10 @@ class Left:
 
 
 def changes_of(cells: Iterable[tuple[Cell, Any]]) -> Changes:
-    """Those of cells that are in lists, dicts and objects, by the ids of these."""
+    """Those of cells that are in lists, dicts and objects, by the ids of these; the order of keys is behind the keys."""
     found: Changes = {}
-    for cell, value in cells:
-        if isinstance(cell, (ListCell, EntryCell)):
+    for cell, value in sorted(cells, key=lambda change: isinstance(change[0], OrderCell)):
+        if isinstance(cell, (ListCell, EntryCell, OrderCell)):
             found.setdefault(id(cell.target), []).append((cell, value))
     return found
 
@@ -100,6 +100,10 @@ def changed_parts(x: Any, keys: tuple[Any, ...], children: Sequence[Any], change
             if isinstance(value, Undefined):
                 del now[cell.entry]
             keys, children = tuple(now), list(now.values())
+        elif isinstance(cell, OrderCell):
+            now = dict(zip(keys, children, strict=True))
+            keys = tuple(dict.fromkeys([*(key for key in value if key in now), *keys]))
+            children = [now[key] for key in keys]
         else:
             children = list(value)
     return keys, children

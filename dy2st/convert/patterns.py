@@ -195,7 +195,7 @@ class Fitter:
             p = replace(p, why=p.why or f"{said(name)} is None there")
             return Node(MaybeNone, (), (p if is_none(new) else self._var(p, new.bare(), name), self._flag(new)))
         t = type_of(new)
-        if t is None and isinstance(new, list) and p.type.kind == "array":
+        if t is None and type(new) is list and p.type.kind == "array":
             t = array_of(element_type(new, said(name))) if new else p.type
         if t is None:
             raise StructureError(f"{said(name)} is {p.type} on {self.sides[0]} and {describe(new)} on {self.sides[1]}")
@@ -251,6 +251,12 @@ class Fitter:
             return array
         olds = split(before)[1] or ()  # an object may have got an attribute since
         alike = children is not None and node_type(new) is p.kind and set(keys) == set(p.keys)
+        if alike and keys != p.keys:
+            what = "keys" if issubclass(p.kind, dict) else "attributes"
+            raise StructureError(
+                f"{said(name)} has its {what} in the order {listed(p.keys)} on {self.sides[0]} and {listed(keys)} on {self.sides[1]}",
+                hint=f"give it its {what} in one order on all paths, or make it before the condition and change it on each path",
+            )
         if not alike or not len(children or ()) == len(p.children) == len(olds):
             raise self._mismatch(before, new, name)
         fitted = [

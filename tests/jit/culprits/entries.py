@@ -150,3 +150,32 @@ def objects_that_may_be_one(x):
     if x.sum() > 0:
         b = Held(x * 2)
     return x if a is b else x * 2  # error: whether the two are one object depends on a condition on tensors
+
+
+class Items(list):
+    pass
+
+
+def list_of_a_class_in_a_list(x):
+    rows = []
+    for v in x:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: Items of 1
+        items = Items([v])
+        rows.append(items)
+        items[0] = v * 2
+    return rows[-1][0]
+
+
+def list_of_a_class_beside_lists(x):
+    rows = []
+    for v in x:
+        rows.append([v])
+    rows.append(Items([x.sum()]))  # error: an entry of a list, whose length only the run knows, is Items of 1 (a tensor
+    return type(rows[-1]) is Items
+
+
+def entry_with_keys_in_another_order(x):
+    rows = []
+    for v in x:
+        rows.append({"a": v, "b": v * 2})
+    rows.append({"b": x.max(), "a": x.min()})  # error: an entry of a list, whose length only the run knows, is dict of 2 ('b': a tensor
+    return list(rows[-1])

@@ -76,6 +76,35 @@ def ordered_dict_in_an_order_of_the_run(x):
     return next(iter(d.values()))
 
 
+def keys_in_another_order_on_each_path(x):
+    if x.sum() > 0:  # error: 'd' has its keys in the order 'a', 'b' on the path where the condition is true and 'b', 'a' on the path where
+        d = {"a": x, "b": x * 2}
+    else:
+        d = {"b": x, "a": x * 2}
+    return next(iter(d.values()))
+
+
+def keys_in_another_order_in_each_iteration(x):
+    d = {"a": x.sum(), "b": x.max()}
+    for _ in x:  # error: 'd' has its keys in the order 'a', 'b' on entering the loop and 'b', 'a' on the next iteration
+        d = {"b": d["a"], "a": d["b"]}
+    return next(iter(d.values()))
+
+
+class _Settings:
+    pass
+
+
+def attributes_in_another_order_on_each_path(x):
+    if x.sum() > 0:  # error: 's' has its attributes in the order 'low', 'high' on the path where the condition is true and 'high', 'low'
+        s = _Settings()
+        s.low, s.high = x, x * 2
+    else:
+        s = _Settings()
+        s.high, s.low = x, x * 2
+    return list(vars(s).values())
+
+
 def attribute_of_a_function_on_one_path(x):
     def helper():
         return x
