@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all test-gpu lint fuzz fuzz-ops bench clean
+.PHONY: demo test test-all test-gpu lint fuzz fuzz-ops tables bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/digits.py
@@ -38,6 +38,10 @@ fuzz: $(VENV)/.test
 # random programs of many operations, natively: make fuzz-ops SECONDS=3600 SEED=100000
 fuzz-ops: $(VENV)/.test
 	$(BIN)/python -m tests.fuzz_ops --seconds $(SECONDS) --seed $(SEED)
+
+# all programs of two things at once, and what of the language is refused
+tables: $(VENV)/.test
+	$(BIN)/python -m tests.tables --jobs $(JOBS) --refusals
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -104,9 +104,14 @@ class _Reachable:
     def _read_outside(self) -> set[int]:
         return set(map(id, containers_of(*self._tracer.readable())))
 
+    @functools.cached_property
+    def _by_choices(self) -> set[int]:
+        """What may be changed as the one that was chosen, by whatever stands for it."""
+        return {id(_contents_of(x)) for choice in self._tracer.chosen.values() for x in choice.items}
+
     def holds(self, contents: Any) -> bool:
         key, tracer = id(contents), self._tracer
-        if key in tracer.of_the_caller or tracer.entries.holds(contents):
+        if key in tracer.of_the_caller or tracer.entries.holds(contents) or key in self._by_choices:
             return True
         if contents not in tracer.root:
             return key in self._by_variables or key in self._put_outside or (tracer.was_before(contents) and key in self._read_outside)

@@ -7,7 +7,7 @@ same condition, or by the same index, does it. Where that cannot be done, `alter
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A merged container, made in a block; `pick(f)` is `f` of the one that was chosen."""
+    """A merged container, made in a block of these; `pick(f)` is `f` of the one that was chosen."""
 
     value: Any
     pick: Callable[[Callable[[Any], Any]], Any]
     block: Block
+    items: Sequence[Any]
 
 
 def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outside: Collection[int]) -> None:
@@ -45,14 +46,14 @@ def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outs
 
             return if_expr(test, partial(f, a), partial(f, b))
 
-        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block)
+        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block, sides)
 
 
 def note_item(tracer: Tracer, index: Tensor, items: Sequence[Any], merged: Any) -> None:
     """`note` of a value that has been merged from items, all there before: the one at the index was chosen."""
     if all(type(x) in (list, dict, StagedList) and x is not merged for x in items):
         pick = partial(_at_index, index, items)
-        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block)
+        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block, items)
 
 
 def _at_index(index: Tensor, items: Sequence[Any], f: Callable[[Any], Any]) -> Any:
@@ -119,7 +120,7 @@ def _given(tracer: Tracer, choice: Chosen, contents: Any) -> Any:
     tracer.alternatives.forget(contents)
     if isinstance(contents, StagedList):
         substitute(tracer, a, contents)
-        tracer.chosen[id(contents)] = Chosen(contents, choice.pick, choice.block)
+        tracer.chosen[id(contents)] = replace(choice, value=contents)
         return contents
     if isinstance(a, dict):
         dict.clear(a)

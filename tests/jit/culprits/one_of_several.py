@@ -3,6 +3,18 @@
 from .things import Held, State
 
 
+def list_of_two_names_that_a_raise_leaves(x, n):
+    one, other = [x.max()], [x.max()]
+    try:  # error: a list, dict or object is changed in place after this, which is one or another one
+        if n > 0:
+            one = other = [x.sum()]
+            raise ValueError
+    except ValueError:
+        x = x * 2
+    one[0] = x.min()
+    return other[0]
+
+
 def list_that_may_be_the_other(x):
     a = [x]
     b = a

@@ -1,0 +1,7 @@
+"""See `driver`."""
+
+import sys
+
+from .driver import main
+
+sys.exit(main())

@@ -1,0 +1,74 @@
+"""The programs of the two tables, by name."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .places import AFTER, CONTROL, PLACES, READ, VARIABLES
+from .surroundings import SURROUNDINGS
+from .things import THINGS
+
+WORLD = Path(__file__).with_name("world.py").read_text()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program: the words that name it, and the lines of its `forward(self, x, n)`."""
+
+    words: tuple[str, ...]
+    forward: str
+    lists: bool = False
+
+    @property
+    def name(self) -> str:
+        return " | ".join(word.replace("\n", "; ") for word in self.words)
+
+    @property
+    def text(self) -> str:
+        """Its module."""
+        head = f"class Net(Base):\n    lists = {self.lists}\n\n    def forward(self, x, n):\n"
+        return f"{WORLD}\n\n{head}{_indented(self.forward, 8)}\n"
+
+
+def _indented(text: str, by: int) -> str:
+    return "\n".join(" " * by + line for line in text.split("\n"))
+
+
+def _filled(template: str, **lines: str) -> str:
+    """A template in which each line that is a name in braces is replaced by these lines."""
+    found = []
+    for line in template.strip().split("\n"):
+        bare = line.lstrip()
+        if bare[1:-1] in lines and bare == f"{{{bare[1:-1]}}}":
+            found.append(_indented(lines[bare[1:-1]], len(line) - len(bare)) if lines[bare[1:-1]] else "")
+        else:
+            found.append(line)
+    return "\n".join(line for line in found if line)
+
+
+def of_things() -> Iterator[Program]:
+    """Each thing in each surrounding, with each pair of its changes."""
+    for (thing, t), (around, template) in itertools.product(THINGS.items(), SURROUNDINGS.items()):
+        for c1, c2 in itertools.product(t.changes, repeat=2):
+            body = _filled(template, make=t.make, c1=c1, c2=c2).replace("{read}", f"({t.read})")
+            yield Program((thing, around, c1, c2), f"{body}\nreturn r")
+
+
+def of_places() -> Iterator[Program]:
+    """A tensor, and a list, put into each two places by each kind of control flow, with each change behind it."""
+    for kind, (control, template), (one, two) in itertools.product(AFTER, CONTROL.items(), itertools.permutations(PLACES, 2)):
+        marks = ("[", "]") if kind == "list" else ("(", ")")
+        a, b = ([part.replace("@", str(i)) for part in (p.before, p.put, p.get)] for i, p in enumerate((PLACES[one], PLACES[two])))
+        names = [VARIABLES[place].replace("@", str(i)) for i, place in enumerate((one, two)) if place in VARIABLES]
+        nonlocals = f"nonlocal {', '.join(names)}" if names else ""
+        body = _filled(template, a=a[1], b=b[1], nonlocals=nonlocals)
+        for after in AFTER[kind]:
+            parts = [a[0], b[0], body, after.format(ga=a[2], gb=b[2]), f"return x, {READ[kind].format(a[2])}, {READ[kind].format(b[2])}"]
+            text = "\n".join(part for part in parts if part).replace("<<", marks[0]).replace(">>", marks[1])
+            yield Program((kind, control, one, two, after), text, kind == "list")
+
+
+TABLES: dict[str, Callable[[], Iterator[Program]]] = {"things": of_things, "places": of_places}
