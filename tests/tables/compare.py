@@ -94,16 +94,17 @@ def _observed(program: Program, *, static: bool) -> list[Seen | Failed]:
     module = sys.modules["tables_world"] = types.ModuleType("tables_world")
     found: list[Seen | Failed] = []
     try:
-        exec(compile(program.text, name, "exec"), vars(module))  # noqa: S102 - it is ours
+        exec(compile(program.text, name, "exec"), vars(module))
         net = module.Net()
-        if static:
-            jit.to_static(net)
+        for method in program.static if static else ():
+            setattr(module.Net, method, jit.to_static(getattr(module.Net, method)))
         with warnings.catch_warnings(), config.NO_JIT.override(True):
             warnings.simplefilter("ignore")
-            for numbers, n in CALLS:
+            methods = [net, net.other] if program.other else [net]
+            for (numbers, n), method in itertools.product(CALLS, methods):
                 try:
-                    found.append(_called(net, numbers, n))
-                except Exception as error:  # noqa: BLE001 - it is what is compared
+                    found.append(_called(net, method, numbers, n))
+                except Exception as error:
                     found.append(Failed(type(error), str(error).split("\n")[0], isinstance(error, Dy2stError)))
                     break
     finally:
@@ -111,9 +112,9 @@ def _observed(program: Program, *, static: bool) -> list[Seen | Failed]:
     return found
 
 
-def _called(net: Any, numbers: list[float], n: int) -> Seen:
+def _called(net: Any, method: Any, numbers: list[float], n: int) -> Seen:
     x = paddle.to_tensor(numbers, stop_gradient=False)
-    result = net(x, paddle.to_tensor(n))
+    result = method(x, paddle.to_tensor(n))
     gradient = None
     first = result[0] if isinstance(result, tuple) else result
     if isinstance(first, paddle.Tensor) and not first.stop_gradient:
@@ -162,8 +163,32 @@ class _State:
         elif isinstance(value, (set, frozenset)):
             yield from sorted(value)
         if isinstance(value, Layer):
-            for name in ("a", "d", "h", "box", "G", "kept", "counted", "n", "f", "s", "scope", "s0", "s1", "items", "rows0", "rows1", "box0", "box1", "buf", "w",
-                         "a0", "a1", "sub", "subs"):  # fmt: skip
+            for name in (
+                "a",
+                "d",
+                "h",
+                "box",
+                "G",
+                "kept",
+                "counted",
+                "n",
+                "f",
+                "s",
+                "scope",
+                "s0",
+                "s1",
+                "items",
+                "rows0",
+                "rows1",
+                "box0",
+                "box1",
+                "buf",
+                "w",
+                "a0",
+                "a1",
+                "sub",
+                "subs",
+            ):
                 if hasattr(value, name):
                     yield from (name, list(getattr(value, name)) if name == "subs" else getattr(value, name))
         elif isinstance(value, type):
@@ -179,7 +204,10 @@ def _difference(a: Seen, b: Seen) -> str | None:
     """How two calls differ, if they do."""
     if not _alike(a.shape, b.shape):
         return "SHAPE"
-    if any(v.shape != w.shape or v.dtype != w.dtype or not np.allclose(v, w, 1e-4, 1e-4) for v, w in zip(a.values, b.values, strict=True)):
+    if any(
+        v.shape != w.shape or v.dtype != w.dtype or not np.allclose(v, w, 1e-4, 1e-4)
+        for v, w in zip(a.values, b.values, strict=True)
+    ):
         return "VALUES"
     if not _same_gradient(a.gradient, b.gradient):
         return "GRADIENT"
@@ -204,7 +232,9 @@ def _same_gradient(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 def _objects(eager: list[paddle.Tensor], static: list[paddle.Tensor]) -> str | None:
     """Two tensors that are one eagerly must be one, or tied to each other, and no others may be."""
     first: list[dict[int, int]] = [{}, {}]
-    one, other = ([f.setdefault(id(t), i) for i, t in enumerate(ts)] for f, ts in zip(first, (eager, static), strict=True))
+    one, other = (
+        [f.setdefault(id(t), i) for i, t in enumerate(ts)] for f, ts in zip(first, (eager, static), strict=True)
+    )
     groups: dict[int, set[int]] = {}
     for i, t in enumerate(static):
         for tie in t._ties:
@@ -219,4 +249,6 @@ def _objects(eager: list[paddle.Tensor], static: list[paddle.Tensor]) -> str | N
 
 def _shown(seen: Seen) -> str:
     gradient = None if seen.gradient is None else np.round(seen.gradient, 3).tolist()
-    return f"{str(seen.shape).replace('a tensor', '.')} {[np.round(v, 3).tolist() for v in seen.values]} {seen.flags} {gradient}".replace("'", "")
+    return f"{str(seen.shape).replace('a tensor', '.')} {[np.round(v, 3).tolist() for v in seen.values]} {seen.flags} {gradient}".replace(
+        "'", ""
+    )

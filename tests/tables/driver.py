@@ -31,7 +31,8 @@ def main(argv: list[str] | None = None) -> int:
     start = time.perf_counter()
     kinds: Counter[str] = Counter()
     refused: dict[str, list[str]] = {}
-    with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
+    # a process remembers the source of what it has converted: after so many parts another one takes its place
+    with multiprocessing.get_context("spawn").Pool(args.jobs, maxtasksperchild=100) as pool:
         for program, found in pool.imap(_run, itertools.islice(wanted, 0, None, args.every), chunksize=20):
             kinds[found.kind] += 1
             if found.kind.isupper():
@@ -43,7 +44,8 @@ def main(argv: list[str] | None = None) -> int:
     if args.refusals:
         for why, names in sorted(refused.items(), key=lambda pair: -len(pair[1])):
             print(f"{len(names):6} {why}\n       {names[0]}")
-    print(f"{sum(kinds.values())} programs in {time.perf_counter() - start:.0f} s: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}")
+    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    print(f"{sum(kinds.values())} programs in {time.perf_counter() - start:.0f} s: {counts}")
     return int(any(kind.isupper() for kind in kinds))
 
 

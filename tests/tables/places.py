@@ -44,8 +44,18 @@ PLACES = {
 }
 
 # the places that are variables, which a function inside must declare
-VARIABLES = {"variable": "t@", "list written out": "r@", "comprehension": "r@", "list of the same length": "r@", "tuple": "u@", "object": "b@",
-             "list in a list": "r@", "list in a dynamic list": "r@", "records": "r@", "default argument": "g@"}  # fmt: skip
+VARIABLES = {
+    "variable": "t@",
+    "list written out": "r@",
+    "comprehension": "r@",
+    "list of the same length": "r@",
+    "tuple": "u@",
+    "object": "b@",
+    "list in a list": "r@",
+    "list in a dynamic list": "r@",
+    "records": "r@",
+    "default argument": "g@",
+}
 
 CONTROL = {
     "if": """

@@ -1,4 +1,4 @@
-"""The programs of the two tables, by name."""
+"""The programs of the tables, by name."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .places import AFTER, CONTROL, PLACES, READ, VARIABLES
-from .surroundings import SURROUNDINGS
-from .things import THINGS
+from .surroundings import SHARED, SURROUNDINGS
+from .things import KEPT, THINGS
 
 WORLD = Path(__file__).with_name("world.py").read_text()
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program: the words that name it, and the lines of its `forward(self, x, n)`."""
+    """A program: the words that name it, and the lines of its `forward(self, x, n)`.
+
+    Attributes:
+        lists: see `places`.
+        other: the lines of a second method, which is called after each call of `forward`.
+        static: which of the two are static functions.
+    """
 
     words: tuple[str, ...]
     forward: str
     lists: bool = False
+    other: str = ""
+    static: tuple[str, ...] = ("forward",)
 
     @property
     def name(self) -> str:
@@ -29,8 +37,13 @@ class Program:
     @property
     def text(self) -> str:
         """Its module."""
-        head = f"class Net(Base):\n    lists = {self.lists}\n\n    def forward(self, x, n):\n"
-        return f"{WORLD}\n\n{head}{_indented(self.forward, 8)}\n"
+        head = f"class Net(Base):\n    lists = {self.lists}\n"
+        methods = [
+            f"\n    def {name}(self, x, n):\n{_indented(body, 8)}\n"
+            for name, body in (("forward", self.forward), ("other", self.other))
+            if body
+        ]
+        return f"{WORLD}\n\n{head}{''.join(methods)}"
 
 
 def _indented(text: str, by: int) -> str:
@@ -59,16 +72,40 @@ def of_things() -> Iterator[Program]:
 
 def of_places() -> Iterator[Program]:
     """A tensor, and a list, put into each two places by each kind of control flow, with each change behind it."""
-    for kind, (control, template), (one, two) in itertools.product(AFTER, CONTROL.items(), itertools.permutations(PLACES, 2)):
+    for kind, (control, template), (one, two) in itertools.product(
+        AFTER, CONTROL.items(), itertools.permutations(PLACES, 2)
+    ):
         marks = ("[", "]") if kind == "list" else ("(", ")")
-        a, b = ([part.replace("@", str(i)) for part in (p.before, p.put, p.get)] for i, p in enumerate((PLACES[one], PLACES[two])))
+        a, b = (
+            [part.replace("@", str(i)) for part in (p.before, p.put, p.get)]
+            for i, p in enumerate((PLACES[one], PLACES[two]))
+        )
         names = [VARIABLES[place].replace("@", str(i)) for i, place in enumerate((one, two)) if place in VARIABLES]
         nonlocals = f"nonlocal {', '.join(names)}" if names else ""
         body = _filled(template, a=a[1], b=b[1], nonlocals=nonlocals)
         for after in AFTER[kind]:
-            parts = [a[0], b[0], body, after.format(ga=a[2], gb=b[2]), f"return x, {READ[kind].format(a[2])}, {READ[kind].format(b[2])}"]
+            parts = [
+                a[0],
+                b[0],
+                body,
+                after.format(ga=a[2], gb=b[2]),
+                f"return x, {READ[kind].format(a[2])}, {READ[kind].format(b[2])}",
+            ]
             text = "\n".join(part for part in parts if part).replace("<<", marks[0]).replace(">>", marks[1])
             yield Program((kind, control, one, two, after), text, kind == "list")
 
 
-TABLES: dict[str, Callable[[], Iterator[Program]]] = {"things": of_things, "places": of_places}
+def of_methods() -> Iterator[Program]:
+    """Two methods that change the same thing, each in its surrounding, as one or both of them are static functions."""
+    for (thing, t), static in itertools.product(KEPT.items(), (("forward", "other"), ("forward",), ("other",))):
+        for (one, first), (two, second), c1, c2 in itertools.product(
+            SHARED.items(), SHARED.items(), t.changes, t.changes
+        ):
+            bodies = [
+                f"{_filled(a, make=t.make, c1=c).replace('{read}', f'({t.read})')}\nreturn r"
+                for a, c in ((first, c1), (second, c2))
+            ]
+            yield Program((thing, " and ".join(static), one, two, c1, c2), bodies[0], other=bodies[1], static=static)
+
+
+TABLES: dict[str, Callable[[], Iterator[Program]]] = {"things": of_things, "places": of_places, "methods": of_methods}

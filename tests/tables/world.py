@@ -1,4 +1,4 @@
-"""What the programs of the tables find around them: each is a `forward` of a class derived from `Base`, in a module that begins like this."""
+"""What the programs of the tables find around them: each is `forward` of a class derived from `Base`, in a module that begins so."""
 
 import collections
 import dataclasses
