@@ -324,8 +324,16 @@ class Attempts:
             copies = _Copies(Made(tracer, base), raised.cells)
             raised.state = tuple(map(copies.of, raised.state))
             raised.parts.values = list(map(copies.of, raised.parts.values))
-            raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in raised.cells.items()}
+            more = {key: found for key, found in self._of_rests(scope).items() if not copies.has(found[0].target)}
+            raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in (more | raised.cells).items()}
             tracer.alternatives.copied(copies.objects)
+
+    def _of_rests(self, scope: _Scope) -> dict[tuple, tuple[Cell, Any]]:
+        """What has changed behind raises of what was made behind another one, or in the branch."""
+        found: dict[tuple, tuple[Cell, Any]] = {}
+        for rest in scope.rests[1:] if scope.direct else scope.rests:
+            found = self.tracer.changes(rest.frame) | found
+        return {key: (cell, value) for key, (cell, value) in found.items() if not isinstance(cell, TensorCell)}
 
     def intercept(self, op: type[OpDef], ins: tuple[Any, ...], attrs: dict[str, Any]) -> bool:
         """An op may fail because of values, inside of a `try`; True if what it would raise is known and the op is not needed.
@@ -470,11 +478,15 @@ class _Copies:
         """The objects that were copied, each with its copy."""
         return [(old, new) for old, new in self._objects.values() if old is not new]
 
+    def has(self, contents: Any) -> bool:
+        """Whether these are the contents of an object that was copied."""
+        return any(contents is _contents_of(old) for old, new in self._objects.values() if old is not new)
+
     def of(self, value: Any) -> Any:
         keys, children = split(value)
         if children is None:
             return self.of_tensor(value)
-        contents = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
+        contents = _contents_of(value)
         if contents is not None and self._made.lasts(contents):
             return value  # its changes are known by cells
         if id(value) not in self._objects:
@@ -490,6 +502,10 @@ class _Copies:
             _, before = self._cells.get(TensorCell(x).key, (None, x))
             self._copies[id(who(x))] = x.alike(before._value)
         return self._copies[id(who(x))]
+
+
+def _contents_of(x: Any) -> Any:
+    return x if isinstance(x, (list, dict)) else getattr(x, "__dict__", None)
 
 
 def is_changeable(x: Any) -> bool:

@@ -1,5 +1,7 @@
 """What an exception of a `try` holds, and what was changed before it: the handler has the objects that it knows by other names."""
 
+from collections import Counter
+
 
 class Failure(Exception):
     def __init__(self, items):
@@ -254,6 +256,25 @@ def key_moved_before_the_second_raise(x, n):
     return r
 
 
+def counted_before_the_second_raise(x, n):
+    try:
+        if n > 5:
+            raise KeyError
+        t = Counter(a=1)
+        if n > 0:
+            raise ValueError
+        t["a"] += 1
+        if n < 0:
+            raise ValueError
+        r = x.min()
+    except ValueError:
+        t["a"] += 1
+        r = x.sum() * t["a"]
+    except KeyError:
+        r = x.mean()
+    return r
+
+
 X = [1.0, 2.0, 3.0]
 CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
@@ -262,5 +283,5 @@ CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     entry_set_before_the_second_raise, inner_list_that_grew_before_it_was_replaced_elsewhere, inner_list_that_grew_beside_another_change,
     list_that_the_handler_makes_shorter, list_of_the_exception_that_the_handler_makes_shorter,
     list_made_behind_a_raise_that_the_handler_makes_shorter, dict_that_each_iteration_empties,
-    key_moved_before_the_second_raise,
+    key_moved_before_the_second_raise, counted_before_the_second_raise,
 )]  # fmt: skip
