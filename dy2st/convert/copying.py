@@ -52,8 +52,36 @@ def deep(x: Any, memo: dict[int, Any] | None = None) -> Any:
 
 def replaced(x: Any, /, **changes: Any) -> Any:
     """`dataclasses.replace(x, ...)`."""
+    x = _there(x, "replace() should be called on dataclass instances")
     _sweep(x)
     return dataclasses.replace(x, **changes)
+
+
+def as_dict(x: Any, **kwargs: Any) -> Any:
+    """`dataclasses.asdict(x)`."""
+    return dataclasses.asdict(_there(x, "asdict() should be called on dataclass instances"), **kwargs)
+
+
+def as_tuple(x: Any, **kwargs: Any) -> Any:
+    """`dataclasses.astuple(x)`."""
+    return dataclasses.astuple(_there(x, "astuple() should be called on dataclass instances"), **kwargs)
+
+
+def fields(x: Any) -> Any:
+    """`dataclasses.fields(x)`."""
+    return dataclasses.fields(_there(x, "must be called with a dataclass type or instance"))
+
+
+def is_dataclass(x: Any) -> Any:
+    """`dataclasses.is_dataclass(x)`."""
+    if isinstance(x, MaybeValue):
+        return if_expr(x._dy_is_none, lambda: False, lambda: dataclasses.is_dataclass(x._dy_value))
+    return dataclasses.is_dataclass(x)
+
+
+def _there(x: Any, text: str) -> Any:
+    """A value that may be None where it is not; elsewhere the run raises a TypeError that says this."""
+    return x._dy_bare(text) if isinstance(x, MaybeValue) else x
 
 
 def new(cls: type, *args: Any, **kwargs: Any) -> Any:

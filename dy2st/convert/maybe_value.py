@@ -50,7 +50,7 @@ class MaybeValue:
         return len(self._dy_bare("object of type 'NoneType' has no len()"))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("__") or (name.startswith("_") and not hasattr(self._dy_value, name)):  # our own look for theirs
             raise AttributeError(name)
         return getattr(self._dy_attribute(name), name)
 

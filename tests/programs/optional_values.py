@@ -1,6 +1,7 @@
 """Lists, dicts and dataclasses that are None on some path."""
 
 import dataclasses
+from collections import namedtuple
 
 import dy2st as paddle
 
@@ -9,6 +10,17 @@ import dy2st as paddle
 class Best:
     score: object
     places: list
+
+
+Pair = namedtuple("Pair", "low high")
+
+
+class Cell:
+    def __init__(self, state):
+        self._state = state
+
+    def _doubled(self):
+        return self._state * 2
 
 
 def a_list(x):
@@ -158,6 +170,38 @@ def item_read_by_a_function_inside(x):
     return known(), best() is None
 
 
+def named_tuple_with_another_item(x):
+    pair = None
+    if x.sum() > 0:
+        pair = Pair(x.min(), x.max())
+    if x.sum() > 1:
+        pair = pair._replace(low=x.sum())
+        x = x * len(pair._fields) + pair._asdict()["high"]
+    return x.sum() if pair is None else x.sum() + pair.low
+
+
+def functions_of_dataclasses(x):
+    best = None
+    if x.sum() > 0:
+        best = Best(x.max(), [x.min()])
+    found = dataclasses.is_dataclass(best)
+    if x.sum() > 1:
+        best = dataclasses.replace(best, score=x.sum())
+        x = x + dataclasses.asdict(best)["score"] + dataclasses.astuple(best)[1][0] + len(dataclasses.fields(best))
+    return x.sum() if best is None else x.sum() + best.score, found
+
+
+def private_attributes(x):
+    cell = None
+    if x.sum() > 0:
+        cell = Cell(x.max())
+    if x.sum() > 1:
+        x = x + cell._state
+        cell._state = x.min()
+        x = x + cell._doubled()
+    return x.sum() if cell is None else x.sum() + cell._state
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 CASES = [
     (a_list, [(P,), (N,)], 1),
@@ -175,4 +219,7 @@ CASES = [
     (item_read_by_a_function_inside, [(P,), (N,)], 1),
     (iterated, [(P,), (N,)], 1),
     (filtered, [(P,), (N,), ([1.0, -2.0, 3.0],)], 1),
+    (named_tuple_with_another_item, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
+    (functions_of_dataclasses, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
+    (private_attributes, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
 ]
