@@ -105,13 +105,21 @@ class _Reachable:
         return set(map(id, containers_of(*self._tracer.readable())))
 
     @functools.cached_property
-    def _by_choices(self) -> set[int]:
-        """What may be changed as the one that was chosen, by whatever stands for it."""
-        return {id(_contents_of(x)) for choice in self._tracer.chosen.values() for x in choice.items}
+    def _choices(self) -> dict[int, list[Any]]:
+        """What stands for one of several, by the ids of the contents of these: to change it is to change the one that was chosen."""
+        found: dict[int, list[Any]] = {}
+        for choice in self._tracer.chosen.values():
+            for x in choice.items:
+                found.setdefault(id(_contents_of(x)), []).append(_contents_of(choice.value))
+        return found
+
+    def changes_with(self, contents: Any, other: Any) -> bool:
+        """Whether a container may change as something does that can be reached, and is not the other one."""
+        return self.holds(contents) or any(x is not other and self.holds(x) for x in self._choices.get(id(contents), ()))
 
     def holds(self, contents: Any) -> bool:
         key, tracer = id(contents), self._tracer
-        if key in tracer.of_the_caller or tracer.entries.holds(contents) or key in self._by_choices:
+        if key in tracer.of_the_caller or tracer.entries.holds(contents):
             return True
         if contents not in tracer.root:
             return key in self._by_variables or key in self._put_outside or (tracer.was_before(contents) and key in self._read_outside)
@@ -252,7 +260,8 @@ class Alternatives:
         left, self._left = self._left, []
         if not new and not left:
             return
-        is_there = _Reachable(self._tracer, behind).holds
+        reachable = _Reachable(self._tracer, behind)
+        is_there = reachable.holds
 
         def note(one: Any, other: Any, location: Location | None) -> None:
             self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))
@@ -261,7 +270,7 @@ class Alternatives:
             parts = _contents_of(one), _contents_of(other)
             if None in parts:
                 continue
-            if is_there(parts[1]):
+            if reachable.changes_with(parts[1], parts[0]):
                 note(*parts, user_location())
             elif self._tracer.tries.active:  # a handler may have both
                 self._left.append(_Pair(*parts, ((), ()), user_location()))

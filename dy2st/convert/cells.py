@@ -95,6 +95,14 @@ def contents_of(cell: types.CellType) -> Any:
         return MISSING
 
 
+def put_into(cell: types.CellType, value: Any) -> None:
+    """Gives a cell its contents; `MISSING`: none."""
+    if value is MISSING:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = value
+
+
 def place_of(holder: Any, entry: Any) -> tuple:
     """Identifies an entry; the same for all objects that stand for one variable."""
     return (id(holder.holder), holder.entry) if isinstance(holder, OuterVariable) else (id(holder), entry)

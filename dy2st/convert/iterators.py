@@ -14,9 +14,12 @@ from ..errors import StagedValueError
 from ..library.iteration import next_or
 from ..library.queues import Deque
 from ..tensor.location import user_location
+from .attributes import dict_of
 from .behind import Opened, behind, is_iterator, runs_code
-from .containers import LEAVES, containers_of
+from .cells import contents_of
+from .containers import LEAVES, containers_of, held_by
 from .dicts import StagedDict
+from .holders import parts_of
 from .iterables import Lazy, Staged, like, staged
 from .maybe_value import MaybeValue
 from .running import named_variables, variable_values
@@ -151,16 +154,36 @@ def observed(tracer: Tracer, iterable: Any, take: Callable[[], Any]) -> tuple[An
     """Items that are taken from an iterable, and what that does besides; "" if nothing."""
     tracer.watch_locals()
     snapshot, ops, mutations = tracer.snapshot(), len(tracer.block.ops), tracer.aliases.mutations
-    kept = list(_kept_by(tracer, iterable))
-    items = take()
+    kept, cells = list(_kept_by(tracer, iterable)), _cells(tracer, iterable)
+    with tracer.noting() as variables:
+        items = take()
     effect = _effect(tracer.block.ops[ops:])
     if effect is not None:
         return items, "prints" if effect.type == "print" else "has an effect"
     changed = {id(cell.target) for cell in snapshot.changed()}
     # but what only the iterators know
-    if tracer.aliases.mutations > mutations or (changed and changed - {id(c) for c in (*kept, *_kept_by(tracer, iterable))}):
+    assigned = any(contents_of(cell) is not before for cell, before in cells.values())
+    assigned = assigned or any(variable.now() is not before for variable, before in variables)
+    if assigned or tracer.aliases.mutations > mutations or (changed and changed - {id(c) for c in (*kept, *_kept_by(tracer, iterable))}):
         return items, "changes what is used elsewhere"
     return items, ""
+
+
+def _cells(tracer: Tracer, iterable: Any) -> dict[int, tuple[types.CellType, Any]]:
+    """The variables that functions assign which are functions inside, with what they hold, but for those that only the iterators know:
+    calls of such functions are none that anybody watches."""
+    found: dict[int, tuple[types.CellType, Any]] = {}
+    seen = {id(x): x for x in behind(iterable)}
+    left = [*variable_values()]
+    while left:
+        x = left.pop()
+        if type(x) in LEAVES or id(x) in seen or id(x) in tracer.before:
+            continue
+        seen[id(x)] = x
+        if isinstance(x, types.FunctionType):
+            found |= {id(cell): (cell, contents_of(cell)) for cell in x.__closure__ or ()}
+        left += parts_of(x) or held_by(x) or (dict_of(x) or {}).values()
+    return found
 
 
 def with_effect(iterable: Any, sources: Sources, take: Callable[[], Any]) -> tuple[Any, Sources]:

@@ -60,6 +60,7 @@ class Raised:
         self.parts = Parts(tracer, error)
         self.state: tuple | None = None
         self.cells: dict[tuple, tuple[Cell, Any]] = {}
+        tracer.to_handle.append(self)
 
     def held(self) -> list[Any]:
         """All values that handlers may ask for."""

@@ -80,7 +80,7 @@ class Reach:
         names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `given`: those of them that a class may get so.
         items: whether it changes items of containers.
-        sets_variables: whether it may set variables of modules, by their names or by a key.
+        sets_variables: whether it may set variables of modules, by their names or by a key, or of functions.
         stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks.
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
@@ -372,7 +372,7 @@ class Reach:
         self.changed |= names.changed
         self.given |= names.given if is_in_class(f.__qualname__) else names.given | names.given_first
         self.items |= names.items
-        self.sets_variables |= names.sets_by_key or bool(names.assigned)
+        self.sets_variables |= names.sets_by_key or bool(names.assigned) or bool(names.rebound)
         if self._unconverted and names.reads_by_key:  # nobody sees what that reads: all that is in its module counts
             self._by_key = True
             self._looked = set()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StagedValueError
 from .attributes import MISSING
-from .cells import OuterVariable
+from .cells import OuterVariable, assigned_outside, contents_of, put_into
 from .foreign import is_foreign_class
 from .items import getitem
 from .met import is_users_module, referent
@@ -45,11 +45,15 @@ class Spaces:
         self.whole: dict[int, dict] = {}
         self.modules: list[types.ModuleType] = []
         self._before: dict[int, tuple[dict, dict]] = {}
+        self._cells: dict[int, tuple[types.CellType, Any, str]] = {}
 
     def begin(self, reach: Reach) -> None:
-        """The function is about to run: what is in the modules of all that it can reach."""
+        """The function is about to run: what is in the modules of all that it can reach, and in the variables that functions have kept."""
         for f in reach.functions.values():
             self.note(f.__globals__)
+            for name, holder in assigned_outside(f, f.__code__):
+                if isinstance(holder, types.CellType):
+                    self._cells[id(holder)] = holder, contents_of(holder), f"variable {name!r} of the function around {f.__qualname__!r}"
         for x in reach.objects.values():
             if isinstance(x, types.ModuleType):
                 self.note(vars(x))
@@ -75,6 +79,10 @@ class Spaces:
     def put_back(self, watched: Iterable[tuple]) -> str | None:
         """Takes back what was changed and is none of the variables that are `watched`; says which one it was."""
         known, found = set(watched), None
+        for cell, before, name in self._cells.values():
+            if contents_of(cell) is not before and (id(cell), None) not in known:
+                found = name
+                put_into(cell, before)
         for namespace, before in self._before.values():
             if len(namespace) == len(before) and all(namespace.get(k, MISSING) is v for k, v in before.items()):
                 continue

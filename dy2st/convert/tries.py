@@ -93,6 +93,13 @@ class _Try:
         self.set_state, self.names, self.dead = quiet(set_state), names, dead
 
     def run(self) -> None:
+        known = len(self.tracer.to_handle)
+        try:
+            self._run()
+        finally:
+            del self.tracer.to_handle[known:]
+
+    def _run(self) -> None:
         tries = self.tracer.tries
         tries.active.append(self.attempt)
         try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 import weakref
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import is_dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Block, Variable
 
@@ -30,6 +31,9 @@ from .running import variable_values
 from .snapshot import Snapshot
 from .special import SpecialMethods
 from .tensor_attributes import OF_TENSORS
+
+if TYPE_CHECKING:
+    from .raised import Raised
 
 
 @functools.cache
@@ -68,6 +72,7 @@ class Watcher:
         methods: the bound methods of lists of dynamic length in the place of others, by id, each with the other one.
         iterators: those that values which were watched hold, by id.
         suspended: the generators that loops and `with` statements have begun.
+        to_handle: what the run may raise for a handler that is to come.
         partial: the dicts that have some of their keys only in some runs, by the ids of what they consist of.
         inner_variables: those of the functions that a function inside one of them assigns, and the attributes of classes that these have
             made, by place.
@@ -90,10 +95,12 @@ class Watcher:
         self.uncertain_attributes: dict[tuple[int, str], Any] = {}
         self.outer_variables: dict[tuple, OuterVariable] = {}
         self.inner_variables: dict[tuple, OuterVariable] = {}
+        self._notes: list[list[tuple[OuterVariable, Any]]] = []
         self.given_outside: list[Callable[[], None]] = []
         self.methods: dict[int, tuple[Any, Any]] = {}
         self.iterators: dict[int, Any] = {}
         self.suspended: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.to_handle: list[Raised] = []
         self.partial: dict[int, StagedDict] = {}
         self.reach = Reach()
         self._changeable = Changeable(self.reach)
@@ -178,7 +185,22 @@ class Watcher:
         a value, and find the first one changed."""
         place = place_of(variable, variable.name)
         if place not in self.outer_variables and self.inner_variables.setdefault(place, variable) is variable:
+            self._note(variable)
             self._add_inside([variable], frames)
+
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[list[tuple[OuterVariable, Any]]]:
+        """The variables that come to be watched in the body, as functions are called that assign them, with what they held before."""
+        found: list[tuple[OuterVariable, Any]] = []
+        self._notes.append(found)
+        try:
+            yield found
+        finally:
+            self._notes.pop()
+
+    def _note(self, variable: OuterVariable) -> None:
+        for notes in self._notes:
+            notes.append((variable, variable.now()))
 
     def watch_locals(self) -> None:
         """`watch` for all lists, dicts and plain objects that variables of the traced functions, and what is watched, hold now."""
@@ -216,7 +238,8 @@ class Watcher:
         found: dict[int, Any] = {}
         contents = _held_by_all(self.containers)
         functions = (*self.reach.functions.values(), *self.functions.values())
-        containers = containers_of(*variable_values(), *contents, *functions, *self.suspended, holders=found)
+        raised = [x for r in self.to_handle for x in (r.error, *r.held())]
+        containers = containers_of(*variable_values(), *contents, *functions, *self.suspended, *raised, holders=found)
         self._add_inside([c for c in containers if id(c) not in self._containers])
         return found.values()
 
@@ -404,6 +427,7 @@ class Watcher:
         known = self.inner_variables.pop(place, None)
         self.outer_variables[place] = variable if known is None else known
         if known is None:
+            self._note(variable)
             now = variable.now()
             # a list of Python's that has become one of dynamic length is what was there at the beginning
             before = mapped(now, self._of_python)

@@ -150,3 +150,33 @@ def test_an_attribute_that_is_called_as_a_namespace():
     static = jit.to_static(net.forward)
     for n in (0, 2, 3):
         np.testing.assert_allclose(static(x, paddle.to_tensor(n)).numpy(), Net.forward(net, x, n).numpy(), rtol=1e-6)
+
+
+def _kept():
+    count = 0
+
+    def put():
+        nonlocal count
+        count += 1
+
+    return put, lambda: count
+
+
+PUT, COUNT = _kept()
+
+
+def test_a_variable_of_a_function_that_code_sets_which_runs_as_it_is_is_refused():
+    @jit.to_static
+    def f(x):
+        def items():
+            yield 1
+            PUT()
+            yield 2
+
+        for i in items():
+            x = x + i
+        return x
+
+    with pytest.raises(StagedValueError, match="variable 'count' of the function around '_kept"):
+        f(paddle.to_tensor([1.0]))
+    assert COUNT() == 0

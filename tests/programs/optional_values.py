@@ -183,10 +183,10 @@ def named_tuple_with_another_item(x):
 def functions_of_dataclasses(x):
     best = None
     if x.sum() > 0:
-        best = Best(x.max(), [x.min()])
+        best = Best(x.max().detach(), [x.min().detach()])
     found = dataclasses.is_dataclass(best)
     if x.sum() > 1:
-        best = dataclasses.replace(best, score=x.sum())
+        best = dataclasses.replace(best, score=x.sum().detach())  # `asdict` copies deeply, which only leaves can be
         x = x + dataclasses.asdict(best)["score"] + dataclasses.astuple(best)[1][0] + len(dataclasses.fields(best))
     return x.sum() if best is None else x.sum() + best.score, found
 

@@ -1,6 +1,7 @@
 """What an exception of a `try` holds, and what was changed before it: the handler has the objects that it knows by other names."""
 
 from collections import Counter
+from functools import partial
 
 
 class Failure(Exception):
@@ -275,6 +276,34 @@ def counted_before_the_second_raise(x, n):
     return r
 
 
+def partial_that_only_the_exception_holds(x, n):
+    try:
+        t = [x.sum()]
+        total = partial(sum, t)
+        if n > 0:
+            raise ValueError(total)
+        r = x.min()
+    except ValueError as e:
+        total = e.args[0]
+        t.append(x.max())
+        r = total() * 2
+    return r
+
+
+def partial_that_is_replaced_behind_a_raise(x, n):
+    t = [x.sum()]
+    total = partial(sum, t)
+    try:
+        if n > 0:
+            raise ValueError
+        t.append(x.max())
+        total = partial(sum, [x.min()])
+        r = total()
+    except ValueError:
+        r = total() * 2
+    return r
+
+
 X = [1.0, 2.0, 3.0]
 CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
@@ -284,4 +313,5 @@ CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_that_the_handler_makes_shorter, list_of_the_exception_that_the_handler_makes_shorter,
     list_made_behind_a_raise_that_the_handler_makes_shorter, dict_that_each_iteration_empties,
     key_moved_before_the_second_raise, counted_before_the_second_raise,
+    partial_that_only_the_exception_holds, partial_that_is_replaced_behind_a_raise,
 )]  # fmt: skip

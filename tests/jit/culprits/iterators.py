@@ -7,6 +7,8 @@ from collections import deque
 
 import numpy as np
 
+from .things import count_the_second
+
 
 def view_of_a_dict_that_grows(x):
     d = {"a": x}
@@ -96,6 +98,31 @@ def closure_kept_with_a_list_that_grows(x):
     if x.sum() > 0:
         items.append(1)
     return x * len(items)  # error: a function with tensors in it cannot be the result of a static function, or be kept by it
+
+
+def variable_set_by_a_function_that_a_generator_calls(x, n):
+    last = x.min()
+
+    def put(value):
+        nonlocal last
+        last = value
+
+    def items():
+        yield 1
+        put(x.max())
+        yield 2
+
+    for i in items():  # error: to take an item from what the loop runs over changes what is used elsewhere
+        if i > n:
+            break
+    return last * 2
+
+
+def global_set_by_what_is_mapped(x, n):
+    for i in map(count_the_second, (1, 2, 3)):  # error: to take an item from what the loop runs over changes what is used elsewhere
+        if i > n:
+            break
+    return x
 
 
 def random_number_of_numpy(x):

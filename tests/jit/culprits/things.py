@@ -22,3 +22,13 @@ class Mode:
 
 
 STATES = [Mode(), Mode()]
+
+
+COUNT = 0
+
+
+def count_the_second(v):
+    global COUNT
+    if v == 2:
+        COUNT += 1
+    return v
