@@ -325,7 +325,8 @@ class Attempts:
             copies = _Copies(Made(tracer, base), raised.cells)
             raised.state = tuple(map(copies.of, raised.state))
             raised.parts.values = list(map(copies.of, raised.parts.values))
-            more = {key: found for key, found in self._of_rests(scope).items() if not copies.has(found[0].target)}
+            more = {key: found for key, found in self._of_rests(scope).items()
+                    if not copies.has(found[0].target) and not is_variable_of(found[0], attempt.own)}  # fmt: skip
             raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in (more | raised.cells).items()}
             tracer.alternatives.copied(copies.objects)
 

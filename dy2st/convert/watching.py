@@ -238,9 +238,10 @@ class Watcher:
         found: dict[int, Any] = {}
         contents = _held_by_all(self.containers)
         functions = (*self.reach.functions.values(), *self.functions.values())
-        raised = [x for r in self.to_handle for x in (r.error, *r.held())]
-        containers = containers_of(*variable_values(), *contents, *functions, *self.suspended, *raised, holders=found)
+        containers = containers_of(*variable_values(), *contents, *functions, *self.suspended, holders=found)
         self._add_inside([c for c in containers if id(c) not in self._containers])
+        # the containers of these are watched when a handler begins: before that they are of blocks that may have ended
+        containers_of(*(x for r in self.to_handle for x in (r.error, *r.held())), holders=found)
         return found.values()
 
     def reachable(self) -> list[Any]:
