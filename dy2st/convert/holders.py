@@ -21,6 +21,7 @@ from .foreign import is_foreign, is_foreign_class
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .names import names_of
+from .options import OneOf, values_of
 from .running import assign, held_by_generator
 from .structure import MaybeObject
 
@@ -122,6 +123,7 @@ _KINDS: dict[Any, Parts] = {
     MaybeObject: lambda x: (x.value,),
     MaybeAttribute: lambda x: (x.value,),
     MaybeValue: lambda x: (x._dy_value,),
+    OneOf: values_of,
     StagedDict: lambda x: x.parts,
 }
 

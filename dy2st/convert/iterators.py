@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,7 @@ from ..tensor.location import user_location
 from .attributes import dict_of
 from .behind import Opened, behind, is_iterator, runs_code
 from .cells import contents_of
-from .containers import LEAVES, containers_of, held_by
+from .containers import LEAVES, containers_of, held_by, is_container
 from .dicts import StagedDict
 from .holders import parts_of
 from .iterables import Lazy, Staged, like, staged
@@ -174,7 +175,7 @@ def _cells(tracer: Tracer, iterable: Any) -> dict[int, tuple[types.CellType, Any
     calls of such functions are none that anybody watches."""
     found: dict[int, tuple[types.CellType, Any]] = {}
     seen = {id(x): x for x in behind(iterable)}
-    left = [*variable_values()]
+    left = [value for *_, value in named_variables()]
     while left:
         x = left.pop()
         if type(x) in LEAVES or id(x) in seen or id(x) in tracer.before:
@@ -182,7 +183,12 @@ def _cells(tracer: Tracer, iterable: Any) -> dict[int, tuple[types.CellType, Any
         seen[id(x)] = x
         if isinstance(x, types.FunctionType):
             found |= {id(cell): (cell, contents_of(cell)) for cell in x.__closure__ or ()}
-        left += parts_of(x) or held_by(x) or (dict_of(x) or {}).values()
+        if isinstance(x, (types.FunctionType, types.MethodType, functools.partial, tuple)):
+            left += parts_of(x) or ()
+        elif is_container(x):
+            left += held_by(x)
+        elif id(x) in tracer.made:
+            left += (dict_of(x) or {}).values()
     return found
 
 

@@ -27,8 +27,10 @@ class MaybeNone(Tensor):
         return t
 
     def bare(self) -> Tensor:
-        """The tensor alone."""
-        return self.alike(self._value)
+        """The tensor alone: what modifies it in place modifies this too."""
+        bare = self.alike(self._value)
+        bare._whole = self
+        return bare
 
     def require(self, text: str, exception: type[Exception] = TypeError) -> Tensor:
         """The tensor alone, where it is not None; there the exception is raised."""

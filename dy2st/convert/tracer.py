@@ -404,6 +404,8 @@ class Tracer(Watcher, Flags):
         """A tensor (or staged list) is modified in place: it gets another variable."""
         self.aliases.mutated(tensor, self.block)
         self.carry_on(tensor, v)
+        if isinstance(tensor, Tensor) and tensor._whole is not None:
+            self.carry_on(tensor._whole, v)
 
     def put(self, cell: Cell, value: Any) -> None:
         """Writes a cell, of which its list or dict, or a list in its list, may have become one that only the run knows since then."""

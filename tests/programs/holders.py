@@ -302,6 +302,16 @@ def variable_two_functions_further_out(x):
     return count, len(rows)
 
 
+def default_of_one_of_two(x):
+    kept, rows = {"k": [x.min()]}, [x.sum()]
+    get = lambda held=[x.max()]: held  # noqa: E731
+    if x.sum() > 0:
+        kept["k"] = rows
+        get = lambda held=rows: held  # noqa: E731
+    kept["k"].append(x.max())
+    return len(get()), len(kept["k"]), len(rows)
+
+
 CASES = [
     (variable_two_functions_further_out, [([1.0, 2.0, 3.0],), ([-1.0, -2.0, 3.5],)], 1),
     (list_in_a_named_tuple, [(P,), (N,)], 1),
@@ -317,6 +327,7 @@ CASES = [
     (object_in_a_closure, [(P,), (N,)], 1),
     (defaults, [(P,), (N,)], 1),
     (default_that_grows_on_one_path, [(P,), (N,)], 1),
+    (default_of_one_of_two, [(P,), (N,)], 1),
     (partial_of_a_list, [(P,), (N,)], 1),
     (keywords_of_a_partial, [(P,), (N,)], 1),
     (bound_methods, [(P,), (N,)], 1),

@@ -202,6 +202,18 @@ def private_attributes(x):
     return x.sum() if cell is None else x.sum() + cell._state
 
 
+def modified_in_place_where_it_is_there(x):
+    total = None
+    if x.sum() > 0:
+        total = x * 2
+    kept = total
+    if total is not None:
+        total.add_(x.max())
+    if x.sum() > 1:
+        total.multiply_(x)
+    return (x.sum(), None) if kept is None else (total.sum(), kept.max())
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 CASES = [
     (a_list, [(P,), (N,)], 1),
@@ -222,4 +234,5 @@ CASES = [
     (named_tuple_with_another_item, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
     (functions_of_dataclasses, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
     (private_attributes, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
+    (modified_in_place_where_it_is_there, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
 ]
