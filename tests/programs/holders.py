@@ -304,7 +304,7 @@ def variable_two_functions_further_out(x):
 
 def default_of_one_of_two(x):
     kept, rows = {"k": [x.min()]}, [x.sum()]
-    get = lambda held=[x.max()]: held  # noqa: E731
+    get = lambda held=[x.max()]: held  # noqa: B008, E731
     if x.sum() > 0:
         kept["k"] = rows
         get = lambda held=rows: held  # noqa: E731
