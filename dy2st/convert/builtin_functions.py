@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import copy
-import dataclasses
 import functools
 import heapq
 import itertools
@@ -412,7 +411,5 @@ FUNCTIONS: dict[Any, Callable] = {
         heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop, heapq.nlargest, heapq.nsmallest)},
     **{f: _converted(f, getattr(bisection, f.__name__)) for f in (
         bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right)},
-    copy.copy: copying.shallow, copy.deepcopy: copying.deep, object.__new__: copying.new,
-    dataclasses.replace: copying.replaced, dataclasses.asdict: copying.as_dict, dataclasses.astuple: copying.as_tuple,
-    dataclasses.fields: copying.fields, dataclasses.is_dataclass: copying.is_dataclass,
+    copy.copy: copying.shallow, copy.deepcopy: copying.deep, object.__new__: copying.new, **copying.OF_DATACLASSES,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -57,31 +58,29 @@ def replaced(x: Any, /, **changes: Any) -> Any:
     return dataclasses.replace(x, **changes)
 
 
-def as_dict(x: Any, **kwargs: Any) -> Any:
-    """`dataclasses.asdict(x)`."""
-    return dataclasses.asdict(_there(x, "asdict() should be called on dataclass instances"), **kwargs)
-
-
-def as_tuple(x: Any, **kwargs: Any) -> Any:
-    """`dataclasses.astuple(x)`."""
-    return dataclasses.astuple(_there(x, "astuple() should be called on dataclass instances"), **kwargs)
-
-
-def fields(x: Any) -> Any:
-    """`dataclasses.fields(x)`."""
-    return dataclasses.fields(_there(x, "must be called with a dataclass type or instance"))
-
-
-def is_dataclass(x: Any) -> Any:
-    """`dataclasses.is_dataclass(x)`."""
-    if isinstance(x, MaybeValue):
-        return if_expr(x._dy_is_none, lambda: False, lambda: dataclasses.is_dataclass(x._dy_value))
-    return dataclasses.is_dataclass(x)
+def is_dataclass(obj: Any) -> Any:
+    """`dataclasses.is_dataclass(obj)`."""
+    if isinstance(obj, MaybeValue):
+        return if_expr(obj._dy_is_none, lambda: False, lambda: dataclasses.is_dataclass(obj._dy_value))
+    return dataclasses.is_dataclass(obj)
 
 
 def _there(x: Any, text: str) -> Any:
     """A value that may be None where it is not; elsewhere the run raises a TypeError that says this."""
     return x._dy_bare(text) if isinstance(x, MaybeValue) else x
+
+
+def _of_what_is_there(f: Callable, text: str, /, *args: Any, **kwargs: Any) -> Any:
+    return f(*(_there(x, text) for x in args), **{name: _there(x, text) for name, x in kwargs.items()})
+
+
+OF_DATACLASSES: dict[Any, Callable] = {
+    dataclasses.replace: replaced, dataclasses.is_dataclass: is_dataclass,
+    dataclasses.asdict: partial(_of_what_is_there, dataclasses.asdict, "asdict() should be called on dataclass instances"),
+    dataclasses.astuple: partial(_of_what_is_there, dataclasses.astuple, "astuple() should be called on dataclass instances"),
+    dataclasses.fields: partial(_of_what_is_there, dataclasses.fields, "must be called with a dataclass type or instance"),
+}  # fmt: skip
+"""What is called in the place of functions of `dataclasses`, of what may be None too."""
 
 
 def new(cls: type, *args: Any, **kwargs: Any) -> Any:

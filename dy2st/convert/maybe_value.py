@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NoReturn
 
 from ..errors import StagedValueError
@@ -50,7 +51,8 @@ class MaybeValue:
         return len(self._dy_bare("object of type 'NoneType' has no len()"))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or (name.startswith("_") and not hasattr(self._dy_value, name)):  # our own look for theirs
+        # code of this package looks for names of its own, which must not become a check that the run does; nor may it run a property
+        if name.startswith("__") or (name.startswith("_") and inspect.getattr_static(self._dy_value, name, self) is self):
             raise AttributeError(name)
         return getattr(self._dy_attribute(name), name)
 

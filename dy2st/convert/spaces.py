@@ -51,7 +51,7 @@ class Spaces:
         """The function is about to run: what is in the modules of all that it can reach, and in the variables that functions have kept."""
         for f in reach.functions.values():
             self.note(f.__globals__)
-            for name, holder in assigned_outside(f, f.__code__):
+            for name, holder in assigned_outside(f, f.__code__) if f.__closure__ else ():
                 if isinstance(holder, types.CellType):
                     self._cells[id(holder)] = holder, contents_of(holder), f"variable {name!r} of the function around {f.__qualname__!r}"
         for x in reach.objects.values():

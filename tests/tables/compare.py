@@ -24,6 +24,11 @@ from .programs import Program
 
 # each branch is taken and not, in calls with three sizes; loops end by `break`, at their end, and at once
 CALLS = (([1.0, 2.0, 3.0], 1), ([1.0, 2.0], 0), ([2.0, 0.5], 2), ([1.0, 1.0, 0.0], 9), ([3.0, 1.0], -1))
+# the attributes of the nets in `world`, and those that programs set
+_STATE = (
+    "a", "a0", "a1", "box", "box0", "box1", "buf", "counted", "d", "f", "G", "h",
+    "items", "kept", "n", "rows0", "rows1", "s", "s0", "s1", "scope", "sub", "subs", "w",
+)  # fmt: skip
 _numbers = itertools.count()
 
 
@@ -39,9 +44,9 @@ class Seen:
 
     shape: Any
     tensors: list[paddle.Tensor]
+    gradient: np.ndarray | None
     values: list[np.ndarray] = field(init=False)
     flags: list[bool] = field(init=False)
-    gradient: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         self.values = [t.numpy().copy() for t in self.tensors]
@@ -77,7 +82,7 @@ def verdict(program: Program) -> Verdict:
         return Verdict("fails eagerly", eager[0].text)
     for a, b in itertools.zip_longest(eager, _observed(program, static=True)):
         if isinstance(b, Failed) and isinstance(a, Failed):
-            return Verdict("same") if a.kind is b.kind or b.ours else Verdict("OTHER ERROR", b.text)
+            return Verdict("same" if a.kind is b.kind else "refused" if b.ours else "OTHER ERROR", b.text)
         if isinstance(b, Failed):
             return Verdict("refused" if b.ours else "ERROR", b.text)
         if isinstance(a, Failed):
@@ -89,12 +94,12 @@ def verdict(program: Program) -> Verdict:
 
 def _observed(program: Program, *, static: bool) -> list[Seen | Failed]:
     """What each call gives, up to one that fails."""
-    name = f"<table {next(_numbers)}>"
-    linecache.cache[name] = (len(program.text), None, program.text.splitlines(True), name)
+    name, text = f"<table {next(_numbers)}>", program.text
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     module = sys.modules["tables_world"] = types.ModuleType("tables_world")
     found: list[Seen | Failed] = []
     try:
-        exec(compile(program.text, name, "exec"), vars(module))
+        exec(compile(text, name, "exec"), vars(module))
         net = module.Net()
         for method in program.static if static else ():
             setattr(module.Net, method, jit.to_static(getattr(module.Net, method)))
@@ -121,10 +126,8 @@ def _called(net: Any, method: Any, numbers: list[float], n: int) -> Seen:
         first.sum().backward()
         gradient = None if x.grad is None else x.grad.numpy()
         net.clear_gradients()
-    shape, tensors = _State().of([result, net])
-    seen = Seen(shape, tensors)
-    seen.gradient = gradient
-    return seen
+    state = _State()
+    return Seen(state.shape([result, net]), state.tensors, gradient)
 
 
 class _State:
@@ -135,10 +138,7 @@ class _State:
         self.tensors: list[paddle.Tensor] = []
         self._alive: list[Any] = []
 
-    def of(self, value: Any) -> tuple[Any, list[paddle.Tensor]]:
-        return self._shape(value), self.tensors
-
-    def _shape(self, value: Any) -> Any:
+    def shape(self, value: Any) -> Any:
         if isinstance(value, paddle.Tensor):
             self.tensors.append(value)
             return "a tensor"
@@ -151,7 +151,7 @@ class _State:
         self._alive.append(value)
         if not isinstance(value, tuple):
             self.seen[id(value)] = len(self.seen)
-        return [type(value).__name__, *map(self._shape, self._parts(value))]
+        return [type(value).__name__, *map(self.shape, self._parts(value))]
 
     @staticmethod
     def _parts(value: Any) -> Iterator[Any]:
@@ -163,32 +163,7 @@ class _State:
         elif isinstance(value, (set, frozenset)):
             yield from sorted(value)
         if isinstance(value, Layer):
-            for name in (
-                "a",
-                "d",
-                "h",
-                "box",
-                "G",
-                "kept",
-                "counted",
-                "n",
-                "f",
-                "s",
-                "scope",
-                "s0",
-                "s1",
-                "items",
-                "rows0",
-                "rows1",
-                "box0",
-                "box1",
-                "buf",
-                "w",
-                "a0",
-                "a1",
-                "sub",
-                "subs",
-            ):
+            for name in _STATE:
                 if hasattr(value, name):
                     yield from (name, list(getattr(value, name)) if name == "subs" else getattr(value, name))
         elif isinstance(value, type):
