@@ -20,13 +20,16 @@ from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion
 from ..tensor import math as tensor_math
 from ..tensor.arguments import Entries, staged
 from ..tensor.dispatch import ops
+from ..tensor.kinds import Kinds
 from ..tensor.promotion import as_tensor
 from .mode import is_training
 
 
 def _elementwise(kind: str) -> Callable[..., Tensor]:
     def function(x: Any, y: Any, axis: int = -1, act: str | None = None, name: str | None = None) -> Tensor:
-        a, b, _ = promotion.operands(x, y)
+        a, b, kinds = promotion.operands(x, y)
+        if isinstance(kinds, Kinds):  # what may be numbers alone: the run raises where they are
+            a, b, _ = promotion.operands(*(promotion.as_plain_tensor(v) if isinstance(v, Tensor) else v for v in (x, y)))
         return activate(ops.op(f"elementwise_{kind}", X=a, Y=b, axis=axis), act)
 
     function.__name__ = function.__qualname__ = f"elementwise_{kind}"
@@ -190,12 +193,16 @@ def assign(input: Any, output: Tensor | None = None) -> Tensor:
 
 def increment(x: Tensor, value: float = 1.0, in_place: bool = True) -> Tensor:
     """x + value; by default x itself becomes it."""
-    return into(x if in_place else None, ops.op("increment", X=x, step=float(value)))
+    return into(x if in_place else None, ops.op("increment", X=as_tensor(x), step=float(value)))
 
 
 def into(target: Tensor | None, value: Tensor) -> Tensor:
     """Writes a value to the tensor that a 1.x function was given for its result."""
-    return value if target is None else dispatch.rebind(target, value)
+    if target is None:
+        return value
+    if isinstance(target, Tensor) and target._kinds is not None:
+        raise target._kinds.fail("a result is written to a tensor")
+    return dispatch.rebind(target, value)
 
 
 def _comparison(kind: str) -> Callable[..., Tensor]:

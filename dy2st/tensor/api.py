@@ -183,7 +183,6 @@ from .math import subtract as subtract
 from .math import tan as tan
 from .math import tanh as tanh
 from .math import trunc as trunc
-from .promotion import as_plain_tensor
 from .random import bernoulli as bernoulli
 from .random import gaussian as gaussian
 from .random import get_rng_state as get_rng_state
@@ -260,21 +259,24 @@ METHODS: dict[str, Any] = {
 def of_numbers(function: Callable[..., Any], module: str) -> Callable[..., Any]:
     """A function of tensors, which makes a tensor also of numbers alone; operators on numbers, which share the code, give numbers.
 
+    One that modifies a tensor gives that, and stays as it is.
+
     Args:
         module: where the result is to be found under the function's name, by `pickle` for one.
     """
 
+    if function.__name__.endswith("_") or function.__name__ == "increment":
+        return function
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         out = function(*args, **kwargs)
-        if not isinstance(out, Tensor) or not out._weak:
-            return out
-        return creation.to_tensor(out) if out._kinds is None else as_plain_tensor(out) if out.ndim else out
+        return creation.tensor_of(out) if isinstance(out, Tensor) and out._weak else out
 
     call.__module__ = module
     return call
 
 
 for _name, _function in list(globals().items()):
-    if isinstance(_function, types.FunctionType) and _function.__module__ in (math.__name__, logic.__name__):
+    if isinstance(_function, types.FunctionType) and _function.__module__ in (math.__name__, logic.__name__, derived.__name__):
         globals()[_name] = of_numbers(_function, __name__)

@@ -12,7 +12,7 @@ from dy2st_runtime.ir import Variable
 from . import dispatch
 from .dispatch import ops
 from .kinds import as_number
-from .promotion import as_plain_tensor, as_tensor, cast
+from .promotion import as_plain_tensor, as_tensor, cast, no_number
 from .tensor import Tensor
 
 
@@ -91,6 +91,8 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
 
 def is_floating_point(x: Tensor) -> bool:
     """Whether the dtype is a floating-point one."""
+    if x._weak:
+        no_number(x, "has no attribute 'dtype'", AttributeError)
     return _dtype.is_float(x.dtype)
 
 
@@ -105,4 +107,6 @@ def is_integer(x: Tensor) -> bool | Tensor:
 
 def is_complex(x: Tensor) -> bool:
     """Whether the dtype is complex: never, as there are no complex dtypes here."""
+    if x._weak:
+        no_number(x, "has no attribute 'dtype'", AttributeError)
     return False

@@ -18,7 +18,7 @@ from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, kinds_of, require_whole
 from .location import user_location
-from .promotion import as_tensor, cast, is_weak, weak_dtype
+from .promotion import as_plain_tensor, as_tensor, cast, weak_dtype
 from .tensor import Parameter, Tensor, to_array
 
 
@@ -46,6 +46,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if isinstance(data, Tensor):
         if hasattr(type(data), "require"):  # it may be None, as only the run knows
             data = data.require("a tensor cannot be made of NoneType None", DTypeError)
+        if data._weak and data.ndim:
+            data = as_plain_tensor(data)  # made of a number it would have no dims
         if dtype is None and data._weak:
             dtype = _of_numbers(data)
         t = (data if dtype is None else cast(data, convert_dtype(dtype))).detach()
@@ -78,11 +80,30 @@ def _of_numbers(x: Tensor) -> str | None:
     Raises:
         DTypeError: it depends on the path.
     """
-    dtypes = {get_default_dtype() if k == Kind("float64", True) else k.dtype for k in kinds_of(x)}
+    dtypes = _dtypes_as_tensors(x)
     if len(dtypes) > 1:
         assert x._kinds is not None
         raise x._kinds.fail(f"a tensor made of it would be {' or '.join(sorted(dtypes))}")
     return None if dtypes == {x.dtype} and x._kinds is None else dtypes.pop()
+
+
+def _dtypes_as_tensors(x: Tensor) -> set[str]:
+    """The dtypes of what is made of a tensor, or of the numbers that it stands for."""
+    return {get_default_dtype() if k == Kind("float64", True) else k.dtype for k in kinds_of(x)}
+
+
+def tensor_of(x: Tensor) -> Tensor:
+    """The result of a function of tensors, which is a tensor also where all that it was computed from are Python numbers.
+
+    Where only the run knows whether it is computed from numbers, the tensor must be the same in both cases: where it would be of another
+    dtype or rank, the run raises a TypeError for numbers.
+    """
+    if not x._weak:
+        return x
+    if x._kinds is None or not x._kinds.mixed:
+        return to_tensor(x)
+    dtypes = _dtypes_as_tensors(x)
+    return as_plain_tensor(x) if x.ndim or len(dtypes) > 1 else cast(x, dtypes.pop())
 
 
 def _any_staged(data: Any) -> bool:
@@ -143,20 +164,17 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
         dtype: default: the default dtype (that of a tensor `fill_value`).
 
     Raises:
+        DTypeError: the dtype depends on whether `fill_value` is a number, which only the run knows.
         IntegerRangeError: the dtype is an integer one that does not hold the number.
 
     >>> full([2], 1.5).numpy()
     array([1.5, 1.5], dtype=float32)
     """
-    if isinstance(fill_value, Tensor) and not is_weak(fill_value):
+    if isinstance(fill_value, Tensor):
         from .manipulation import expand, reshape
 
-        wanted = fill_value.dtype if dtype is None else convert_dtype(dtype)
-        return expand(reshape(cast(fill_value, wanted), []), shape)
-    if isinstance(fill_value, Tensor):
-        from .manipulation import expand
-
-        return expand(as_tensor(fill_value, get_default_dtype() if dtype is None else convert_dtype(dtype)), shape)
+        wanted = _dtype_of_fill(fill_value) if dtype is None else convert_dtype(dtype)
+        return expand(reshape(as_tensor(fill_value, wanted), []), shape)
     if not isinstance(fill_value, (bool, int, float, np.generic)):
         raise DTypeError(f"fill_value must be a number, got {fill_value!r}")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
@@ -164,6 +182,15 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     exact = checked_number(fill_value, wanted)
     text = "" if exact is None else str(exact)
     return ops.op("fill_constant", shape=attr, value=float(fill_value), str_value=text, dtype=wanted, **slots)
+
+
+def _dtype_of_fill(x: Tensor) -> str:
+    """The dtype of what is filled with x, if none is given."""
+    dtypes = {get_default_dtype() if k.weak else k.dtype for k in kinds_of(x)}
+    if len(dtypes) > 1:
+        assert x._kinds is not None
+        raise x._kinds.fail(f"a tensor filled with it would be {' or '.join(sorted(dtypes))}")
+    return dtypes.pop()
 
 
 def checked_number(value: Any, dtype: str) -> int | None:

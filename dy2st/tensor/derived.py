@@ -6,7 +6,8 @@ import math as _math
 from typing import Any
 
 from . import logic, manipulation, math, reduction
-from .promotion import as_tensor, operands
+from .kinds import divided
+from .promotion import as_tensor, mark, operands
 from .tensor import Tensor
 
 
@@ -56,11 +57,11 @@ def fmin(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _without_nan(x: Any, y: Any, choose: Any) -> Tensor:
-    x, y, _ = operands(x, y)
+    x, y, kind = operands(x, y)
     both = choose(x, y)
     if not x.dtype.startswith("float") and not y.dtype.startswith("float"):
-        return both
-    return logic.where(math.isnan(x), y, logic.where(math.isnan(y), x, both))
+        return mark(both, kind)
+    return mark(logic.where(math.isnan(x), y, logic.where(math.isnan(y), x, both)), kind)
 
 
 def logaddexp(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -69,10 +70,10 @@ def logaddexp(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> logaddexp(Tensor([0.0]), Tensor([0.0])).numpy().round(3)
     array([0.693], dtype=float32)
     """
-    x, y, _ = operands(x, y)
+    x, y, kind = operands(x, y)
     top = math.maximum(x, y).detach()
     top = logic.where(math.isfinite(top), top, 0.0)
-    return top + math.log(math.exp(x - top) + math.exp(y - top))
+    return mark(top + math.log(math.exp(x - top) + math.exp(y - top)), divided(kind))
 
 
 def hypot(x: Any, y: Any, name: str | None = None) -> Tensor:

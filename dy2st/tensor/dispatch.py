@@ -449,7 +449,11 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
 
     Raises:
         InplaceError: a leaf that needs a gradient is modified under recording.
+        TypeError: it is a number; where only the run knows, then.
     """
+    given = tensor
+    if not isinstance(tensor, Tensor) or tensor._weak:
+        tensor = _no_number(tensor)
     recorder = current_recorder()
     is_leaf = tensor._is_leaf if recorder is None else recorder.is_leaf(tensor)
     if differentiable and _state.grad and is_leaf and not tensor._stops:
@@ -462,7 +466,7 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
         if computed:
             recorder.require_no_leaf(tensor)
         recorder.rebind(tensor, new if computed else recorder.apart(tensor, new))
-        return tensor
+        return given
     twins.require_alone(tensor)
     tensor._value = _array(new)
     if computed and new._stop:
@@ -475,6 +479,15 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
         assert new._node is not None
         new._node.hand_over(new._index, tensor)
     return tensor
+
+
+def _no_number(x: Any) -> Tensor:
+    from .promotion import no_number
+
+    what = "cannot be modified in place"
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{type(x).__name__!r} object {what}")
+    return no_number(x, what)
 
 
 def read(tensor: Tensor, what: str) -> np.ndarray:

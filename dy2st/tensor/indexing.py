@@ -18,9 +18,9 @@ from ..errors import AttributeValueError, DTypeError, OutOfRangeError
 from . import dispatch
 from .attribute import count, sizes
 from .dispatch import ops
-from .kinds import class_of_numbers, is_number, require_whole
+from .kinds import require_whole
 from .location import user_location
-from .promotion import as_plain_tensor, as_tensor
+from .promotion import as_tensor, no_number
 from .tensor import Tensor
 
 FULL = slice(None)
@@ -35,7 +35,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         DTypeError: an index of another kind.
     """
     if x._weak or x._kinds is not None:
-        x = _no_number(x, "is not subscriptable")
+        x = no_number(x, "is not subscriptable")
     value = x._value
     key = _key(index) if type(value) is ndarray and current_recorder() is None else None
     if key is None:
@@ -50,14 +50,6 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     for op, absent, attrs in plan:
         x = ops.apply(op, (x, *absent), attrs)[0]
     return x
-
-
-def _no_number(x: Tensor, what: str) -> Tensor:
-    """TypeError, in Python's words, if what may be a number of Python is one; where only the run knows, then."""
-    name = class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name
-    if is_number(x) is True:
-        raise TypeError(f"{name!r} object {what}")
-    return x if x._kinds is None else as_plain_tensor(x, TypeError, f"{name!r} object {what}")
 
 
 def _key(index: Any) -> tuple[Any, ...] | None:
@@ -115,7 +107,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
     if x._weak or x._kinds is not None:
-        _no_number(x, "does not support item assignment")
+        no_number(x, "does not support item assignment")
     value = as_tensor(value, x.dtype)
     mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     mask = mask if isinstance(mask, tuple) else _item(mask)

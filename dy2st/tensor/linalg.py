@@ -11,6 +11,7 @@ from dy2st_runtime import dtype as _dtype
 from ..errors import AttributeValueError, ShapeError
 from . import dispatch, math, reduction
 from .attribute import dynamic_size
+from .creation import tensor_of
 from .dispatch import ops, plain
 from .failures import raise_if
 from .manipulation import transpose, unsqueeze
@@ -81,7 +82,7 @@ def inner(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The inner product over the last axes."""
     x, y = as_tensor(x), as_tensor(y)
     if x.ndim == 0 or y.ndim == 0:
-        return math.multiply(x, y)
+        return tensor_of(math.multiply(x, y))
     if y.ndim <= 1:
         return matmul(x, y)
     flat = matmul(x.reshape([-1, x.shape[-1]]), y.reshape([-1, y.shape[-1]]), transpose_y=True)

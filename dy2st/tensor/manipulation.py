@@ -12,6 +12,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..framework.dtype import convert_dtype
 from . import dispatch
 from .arguments import Entries, axes, axis_number, ints, tensors
+from .creation import tensor_of
 from .dispatch import ops
 from .indexing import slice_axes
 from .promotion import as_tensor, converted
@@ -139,7 +140,7 @@ def t(input: Any, name: str | None = None) -> Tensor:
     x = as_tensor(input)
     if x.ndim > 2:
         raise ShapeError(f"t() takes a tensor of at most 2 dims, got {x.ndim}", hint="use transpose(x, perm)")
-    return x if x.ndim < 2 else transpose(x, [1, 0])
+    return tensor_of(x) if x.ndim < 2 else transpose(x, [1, 0])
 
 
 def reverse_axes(x: Tensor) -> Tensor:
@@ -272,7 +273,7 @@ broadcast_to = expand
 
 def expand_as(x: Any, y: Tensor, name: str | None = None) -> Tensor:
     """x broadcast to the shape of y."""
-    return ops.op("expand_as_v2", X=as_tensor(x), Y=y)
+    return ops.op("expand_as_v2", X=as_tensor(x), Y=as_tensor(y))
 
 
 def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ops import registry
+from dy2st_runtime.ops.elementwise import Elementwise
+from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import DTypeError
 from . import dispatch
 from .arguments import Entries, number, tensors
 from .attribute import count
+from .creation import tensor_of
 from .dispatch import ops, plain
 from .failures import message_of, raise_if
-from .kinds import Kinds, divided, resolved, without_bool
-from .promotion import NUMBERS, as_tensor, cast, logical, mark, operands
+from .kinds import Kind, Kinds, divided, resolved, without_bool
+from .promotion import NUMBERS, as_plain_tensor, as_tensor, cast, logical, mark, operands
 from .tensor import Tensor
 
 ndarray = np.ndarray
@@ -56,22 +60,36 @@ def _counted(x: Tensor, y: Tensor, kind: bool | Kinds) -> tuple[Tensor, Tensor, 
 
 # what can take Python's ints out of the range of 64 bits, or make another kind of number of them
 _CHECKED = ("elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_pow", "bitwise_left_shift")
-# the result of a number is a number of the same class
-_KEEP_KIND = ("abs", "scale")
+# operators: the result of a number is a number of the same class
+_OPERATORS = ("abs", "scale", "bitwise_not")
 
 
 def unary(op_type: str, x: Any, **attrs: Any) -> Tensor:
-    """An elementwise op of one operand; the result of a weak operand is weak."""
+    """An elementwise op of one operand; the result of a weak operand is weak, that of a function of what may be a tensor is a tensor."""
     x = as_tensor(x)
     if not x._weak and x._kinds is None:
         if attrs:
             return ops.of(op_type, x, **attrs)
         op, attrs = plain(op_type)
         return ops.apply(op, (x,), attrs)[0]
-    if x._kinds is not None and op_type in _KEEP_KIND:
+    if x._kinds is not None and op_type in _OPERATORS:
         return mark(ops.op(op_type, X=resolved(x), **attrs), without_bool(x._kinds))
-    # of what may be a tensor the result is one: the run raises where it is a number
-    return mark(ops.op(op_type, X=x, **attrs), x._weak and (x._kinds is None or not x._kinds.mixed))
+    if x._kinds is not None and x._kinds.mixed:
+        return _of_numbers_too(registry.get(op_type), x, attrs)
+    return mark(ops.op(op_type, X=x, **attrs), x._weak)
+
+
+def _of_numbers_too(op: type[OpDef], x: Tensor, attrs: dict[str, Any]) -> Tensor:
+    """What a function makes of a tensor that may be a number."""
+    kinds = x._kinds
+    assert kinds is not None
+    assert issubclass(op, Elementwise)
+    attrs = op.complete_attrs(attrs)
+    if any(k.dtype not in op.accepts for k in kinds.all):
+        x = as_plain_tensor(x)
+        return ops.apply(op, (x,), attrs)[0]
+    results = frozenset(Kind(op.result_dtype(op.compute_dtype((k.dtype,), attrs), attrs), k.weak) for k in kinds.all)
+    return tensor_of(mark(ops.apply(op, (resolved(x),), attrs)[0], replace(kinds, all=results, code=None)))
 
 
 def _number_beside(x: Any, y: Any) -> float | None:
@@ -376,7 +394,7 @@ def scale(x: Any, scale: float | Tensor = 1.0, bias: float = 0.0, bias_after_sca
 
 def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     """Adds `value` to x in place; x has one element. Returns x."""
-    return dispatch.rebind(x, ops.op("increment", X=x, step=value), differentiable=True)
+    return dispatch.rebind(x, ops.op("increment", X=as_tensor(x), step=value), differentiable=True)
 
 
 def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:

@@ -335,6 +335,7 @@ def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         new = promotion.cast(function(self, *args, **kwargs), self.dtype)
         return dispatch.rebind(self, new, differentiable=True)
 
+    method.__name__ = method.__qualname__ = f"{function.__name__}_"
     method.__doc__ = f"`{function.__name__}` in place: this tensor gets the result, and is returned."
     return method
 

@@ -27,7 +27,7 @@ from ..errors import DTypeError, of_tracing
 from . import dispatch
 from .dispatch import ops
 from .failures import raise_if
-from .kinds import Kind, Kinds, combine, is_number, meet, require_exact, resolved
+from .kinds import Kind, Kinds, class_of_numbers, combine, is_number, meet, require_exact, resolved
 from .location import user_location
 from .tensor import Tensor, to_array
 
@@ -156,12 +156,29 @@ def logical(which: str, x: Tensor, y: Tensor) -> Tensor:
 
 
 def as_plain_tensor(x: Tensor, exception: type[Exception] = TypeError, message: str = "") -> Tensor:
-    """A value that may be a number, where only a tensor will do: raises in the runs in which it is a number."""
+    """A value that may be a number, where only a tensor will do: raises in the runs in which it is a number.
+
+    What modifies the tensor in place modifies the value too.
+    """
     kinds = x._kinds
     if kinds is None or kinds.number is None:
         return x
     raise_if(kinds.number, exception, message or f"{kinds.why}; here it is a number, and what is done with it needs a tensor")
-    return resolved(x)
+    plain = resolved(x)
+    plain._whole = x
+    return plain
+
+
+def no_number(x: Tensor, what: str, exception: type[Exception] = TypeError) -> Tensor:
+    """An exception, in Python's words, if what may be a number of Python is one; where only the run knows, then.
+
+    Args:
+        what: what is wrong with numbers: "has no attribute 'shape'".
+    """
+    name = class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name
+    if is_number(x) is True:
+        raise exception(f"{name!r} object {what}")
+    return as_plain_tensor(x, exception, f"{name!r} object {what}")
 
 
 def mark(out: Tensor, kind: bool | Kinds) -> Tensor:

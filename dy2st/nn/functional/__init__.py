@@ -5,6 +5,7 @@ import types as _types
 from ...tensor import Tensor as _Tensor
 from ...tensor.api import of_numbers as _of_numbers
 from . import activation as activation
+from . import loss as _loss
 from .activation import celu as celu
 from .activation import elu as elu
 from .activation import elu_ as elu_
@@ -118,5 +119,5 @@ for _function in (sigmoid, softmax):
     setattr(_Tensor, _function.__name__, _function)
 
 for _name, _function in list(globals().items()):
-    if isinstance(_function, _types.FunctionType) and _function.__module__ == activation.__name__:
+    if isinstance(_function, _types.FunctionType) and _function.__module__ in (activation.__name__, _loss.__name__):
         globals()[_name] = _of_numbers(_function, __name__)

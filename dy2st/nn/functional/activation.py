@@ -183,7 +183,7 @@ def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = No
 
 def prelu(x: Any, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """x where x > 0, else weight * x; the weight has one element, or one for each channel."""
-    x = as_tensor(x)
+    x, weight = as_tensor(x), as_tensor(weight)
     if weight.size != 1:
         channel = x.ndim - 1 if data_format.endswith("C") else 1
         weight = manipulation.reshape(weight, [-1] + [1] * (x.ndim - 1 - channel))

@@ -284,7 +284,7 @@ def pixel_shuffle(x: Any, upscale_factor: int, data_format: str = "NCHW", name: 
 
 def square_error_cost(input: Any, label: Any) -> Tensor:
     """(input - label) ** 2, element by element."""
-    return math.square(math.subtract(input, label))
+    return creation.tensor_of(math.square(math.subtract(input, label)))
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
