@@ -22,6 +22,7 @@ import numpy as np
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from ..tensor.promotion import no_number
 from ..transpiler import is_generated
 from .dicts import StagedDict
 from .foreign import HEAP_TYPE, is_foreign_class, is_layer
@@ -343,6 +344,8 @@ def setting(raw: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], N
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
         if name not in OF_TENSORS:
+            if self._weak:
+                no_number(self, f"has no attribute {name!r}", AttributeError)
             _note_change(self, name)
         raw(self, name, value)
 

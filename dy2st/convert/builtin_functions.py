@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError, StagedValueError
 from ..library import bisection, heaps, tensors
 from ..library.queues import Deque
-from ..tensor import Tensor, dispatch, manipulation, operators
+from ..tensor import Tensor, api, dispatch, manipulation, operators
 from ..tensor.arguments import axis_number
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
@@ -29,6 +29,7 @@ from . import copying
 from .behind import beside
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .facts import none_flag
 from .followed import OF_THE_MOMENT
 from .generators import Generator, generator, numbered
 from .identity import id_
@@ -225,6 +226,11 @@ def _classes(x: Tensor) -> set[type]:
     return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
 
 
+def _or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
+    """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
+    return if_expr(none_flag(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
+
+
 def isinstance_(x: Any, kinds: Any) -> Any:
     """A weak scalar counts as the Python number that it stands for.
 
@@ -233,6 +239,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
     """
     if isinstance(x, OneOf):
         return choose(x, lambda one: isinstance_(one, kinds))
+    if isinstance(x, (MaybeNone, MaybeValue)):
+        return _or_none(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, Tensor) and x._weak:
         answers = {issubclass(c, kinds) for c in _classes(x)}
         if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:
@@ -245,16 +253,26 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return answers.pop()
     if isinstance(x, (DynamicList, StagedDict)):
         return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
-    if isinstance(x, MaybeValue):
-        return if_expr(x._dy_is_none, lambda: isinstance(None, kinds), lambda: isinstance_(x._dy_value, kinds))
     if type(x) is Deque:
         return issubclass(deque, kinds)
     note_classes(type(x), kinds)
     return isinstance(x, kinds)
 
 
+def _is_tensor(x: Any) -> Any:
+    return isinstance_(x, Tensor)
+
+
+def callable_(x: Any) -> Any:
+    if isinstance(x, (MaybeNone, MaybeValue)):
+        return _or_none(x, callable_)
+    return choose(x, callable_) if isinstance(x, OneOf) else callable(x)
+
+
 def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     """`type(x)`, with the Python number for a weak scalar, and list for a list of dynamic length."""
+    if isinstance(x, (MaybeNone, MaybeValue)) and not args:
+        return _or_none(x, type_)
     if isinstance(x, Tensor) and x._weak and not args:
         require_one_kind(x, "its type() depends on that")
         return _classes(x).pop()
@@ -272,7 +290,7 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 def class_of(x: Any) -> Any:
     """`x.__class__`, which is `type(x)` for what stands for another value."""
-    return type_(x) if isinstance(x, (Tensor, DynamicList, StagedDict, OneOf)) else x.__class__
+    return type_(x) if isinstance(x, (Tensor, DynamicList, StagedDict, OneOf, MaybeValue)) else x.__class__
 
 
 def divmod_(a: Any, b: Any) -> Any:
@@ -394,7 +412,7 @@ def _converted(f: Callable, own: Callable) -> Callable:
 BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
-    all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
+    all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, callable: callable_, divmod: divmod_, pow: pow_,
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: _converted(deque, Deque),
 }  # fmt: skip
@@ -402,7 +420,7 @@ for _python, _ours in BUILTINS.items():
     if isinstance(_ours, types.FunctionType):  # what Python says of wrong arguments names the function
         _ours.__module__, _ours.__qualname__ = _python.__module__, _python.__qualname__
 FUNCTIONS: dict[Any, Callable] = {
-    **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
+    api.is_tensor: _is_tensor, **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
     functools.reduce: reduce_, operators.item: item, operators.tolist: _tolist, manipulation.stack: _stack, manipulation.concat: _concat,
     manipulation.unbind: _unbind,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),

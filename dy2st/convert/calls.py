@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
-from ..tensor.promotion import as_plain_tensor
+from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import foreign
 from .attributes import looked_up, maybe_there
@@ -215,16 +215,26 @@ def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args
 
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
-    function, owner = f.__func__, f.__self__
+    owner = bare = f.__self__
     if tracer is not None:
         require_followed(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
-        owner = owner.attribute(f.__name__)
-        f = types.MethodType(function, owner)
-    if isinstance(owner, Tensor) and owner._kinds is not None:
-        text = f"{owner._kinds.class_name!r} object has no attribute {f.__name__!r}"
-        owner = as_plain_tensor(owner, AttributeError, text)
-        f = types.MethodType(function, owner)
+        bare = owner.attribute(f.__name__)
+    if isinstance(bare, Tensor) and (bare._kinds is not None or (bare._weak and not hasattr(type_(bare), f.__name__))):
+        bare = no_number(bare, f"has no attribute {f.__name__!r}", AttributeError)
+    if bare is owner:
+        return _bound(f, tracer)
+    return functools.partial(_of_bare, owner, bare, _bound(types.MethodType(f.__func__, bare), tracer))
+
+
+def _of_bare(owner: Any, bare: Any, method: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a method of the tensor that a value is in this run; one that gives its tensor, as those do which modify it, gives the value."""
+    out = method(*args, **kwargs)
+    return owner if out is bare else out
+
+
+def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
+    function, owner = f.__func__, f.__self__
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)
@@ -400,6 +410,8 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
         owner, rest = args[0], args[1:]
         there = owner.bare() if isinstance(owner, MaybeNone) else owner._dy_value
         return if_expr(none_flag(owner), lambda: f(None, *rest), lambda: _by_name(tracer, f, there, *rest))
+    if answers and isinstance(args[0], OneOf):
+        return choose(args[0], lambda one: _by_name(tracer, f, one, *args[1:]))
     if len(args) > 1 and isinstance(args[1], str):
         tracer.asked.append((args[0], args[1]))
     if answers and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:

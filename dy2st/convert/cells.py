@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import StructureError
 from ..tensor import Tensor
+from ..tensor.kinds import resolved
 from ..tensor.location import user_location
 from .attributes import MISSING, require_asked
 from .containers import copied, put
@@ -158,7 +159,8 @@ class TensorCell(Cell):
         self.name = "a tensor modified in place"
 
     def read(self) -> Any:
-        return self.target.alike(self.target._value)
+        value = self.target.alike(self.target._value)
+        return resolved(value) if isinstance(value, Tensor) else value  # also where it is a number: which it is, that it stays
 
     def write(self, value: Any) -> None:
         from .tracer import need_tracer

@@ -404,8 +404,12 @@ class Tracer(Watcher, Flags):
         """A tensor (or staged list) is modified in place: it gets another variable."""
         self.aliases.mutated(tensor, self.block)
         self.carry_on(tensor, v)
-        if isinstance(tensor, Tensor) and tensor._whole is not None:
-            self.carry_on(tensor._whole, v)
+        whole = tensor._whole if isinstance(tensor, Tensor) else None
+        while whole is not None:
+            if whole._kinds is not None and v.dtype != whole.dtype:
+                raise whole._kinds.fail(f"modified in place, the tensor becomes {v.dtype}")
+            self.carry_on(whole, v)
+            whole = whole._whole
 
     def put(self, cell: Cell, value: Any) -> None:
         """Writes a cell, of which its list or dict, or a list in its list, may have become one that only the run knows since then."""

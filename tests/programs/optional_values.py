@@ -202,6 +202,43 @@ def private_attributes(x):
     return x.sum() if cell is None else x.sum() + cell._state
 
 
+def classes(x):
+    k = None
+    if x.sum() > 0:
+        k = x * 2
+    there = isinstance(k, paddle.Tensor), isinstance(k, (int, paddle.Tensor)), paddle.is_tensor(k), type(k) is paddle.Tensor
+    none = isinstance(k, type(None)), type(k) is type(None), k.__class__ is paddle.Tensor
+    if isinstance(k, paddle.Tensor):
+        x = k + 1
+    return there, none, x
+
+
+def classes_of_a_list(x):
+    k = None
+    if x.sum() > 0:
+        k = [x]
+    return isinstance(k, list), isinstance(k, type(None)), type(k) is list, type(k) == type(None), k.__class__ is list  # noqa: E721
+
+
+def callables(x):
+    f, k, either, text = None, None, "a", "a"
+    if x.sum() > 0:
+        f, k, either, text = abs, x * 2, abs, "b"
+    known = callable(f), callable(k), callable(either), callable(text), callable(getattr(k, "sum", None))
+    return known, hasattr(either, "__len__"), hasattr(text, "__enter__"), getattr(either, "__len__", None) is None
+
+
+def given_by_a_method_in_place(x):
+    k = None
+    if x.sum() > 0:
+        k = x * 2
+    if k is None:
+        return x, x
+    z = k.add_(x)
+    k.scale_(2.0)
+    return z, z + k
+
+
 def modified_in_place_where_it_is_there(x):
     total = None
     if x.sum() > 0:
@@ -234,5 +271,9 @@ CASES = [
     (named_tuple_with_another_item, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
     (functions_of_dataclasses, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
     (private_attributes, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
+    (classes, [(P,), (N,)], 1),
+    (classes_of_a_list, [(P,), (N,)], 1),
+    (callables, [(P,), (N,)], 1),
+    (given_by_a_method_in_place, [(P,), (N,)], 1),
     (modified_in_place_where_it_is_there, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
 ]
