@@ -220,7 +220,7 @@ def reduce_(f: Callable, xs: Any, *start: Any) -> Any:
     return functools.reduce(call(f), fresh(xs), *start)
 
 
-def _classes(x: Tensor) -> set[type]:
+def classes(x: Tensor) -> set[type]:
     """The classes that a tensor may be of: a weak scalar is the Python number that it stands for."""
     numbers = {"bool": bool, "int64": int, "float64": float}
     return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
@@ -237,14 +237,16 @@ def isinstance_(x: Any, kinds: Any) -> Any:
     Raises:
         DTypeError: it depends on the path.
     """
+    if isinstance(kinds, OneOf):
+        return choose(kinds, lambda one: isinstance_(x, one))
     if isinstance(x, OneOf):
         return choose(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, (MaybeNone, MaybeValue)):
         return _or_none(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, Tensor) and x._weak:
-        answers = {issubclass(c, kinds) for c in _classes(x)}
+        answers = {issubclass(c, kinds) for c in classes(x)}
         if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:
-            known = {issubclass(c, kinds) for c in _classes(x) - {Tensor}}
+            known = {issubclass(c, kinds) for c in classes(x) - {Tensor}}
             if len(known) == 1:
                 number = python_bool(x._kinds.number)
                 return number if known.pop() else not_(number)
@@ -275,7 +277,7 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         return _or_none(x, type_)
     if isinstance(x, Tensor) and x._weak and not args:
         require_one_kind(x, "its type() depends on that")
-        return _classes(x).pop()
+        return classes(x).pop()
     if isinstance(x, (DynamicList, StagedDict)):
         return list if isinstance(x, DynamicList) else dict
     if isinstance(x, OneOf) and not args:
@@ -412,7 +414,8 @@ def _converted(f: Callable, own: Callable) -> Callable:
 BUILTINS: dict[Any, Callable] = {
     range: range_, len: len_, int: int_, float: float_, bool: bool_, enumerate: enumerate_, zip: zip_,
     reversed: reversed_, map: map_, filter: filter_, max: extreme("max"), min: extreme("min"),
-    all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, callable: callable_, divmod: divmod_, pow: pow_,
+    all: quantifier("all"), any: quantifier("any"), sum: sum_, isinstance: isinstance_, divmod: divmod_, pow: pow_,
+    callable: callable_,
     next: next_, iter: iter_, round: round_, print: print_, list: list_, dict: dict_, tuple: tuple_, sorted: sorted_, type: type_,
     id: id_, Tensor: tensor_, itertools.filterfalse: _filterfalse, deque: _converted(deque, Deque),
 }  # fmt: skip

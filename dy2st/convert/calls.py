@@ -24,7 +24,7 @@ from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import foreign
 from .attributes import looked_up, maybe_there
-from .builtin_functions import BUILTINS, FUNCTIONS, type_
+from .builtin_functions import BUILTINS, FUNCTIONS, classes, type_
 from .caches import cached
 from .cells import OuterVariable
 from .containers import is_container
@@ -220,8 +220,10 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         require_followed(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         bare = owner.attribute(f.__name__)
+    if isinstance(bare, Tensor) and bare._kinds is not None and any(hasattr(c, f.__name__) for c in classes(bare) - {Tensor}):
+        raise bare._kinds.fail(f"what its method {f.__name__!r} does depends on that")
     if isinstance(bare, Tensor) and (bare._kinds is not None or (bare._weak and not hasattr(type_(bare), f.__name__))):
-        bare = no_number(bare, f"has no attribute {f.__name__!r}", AttributeError)
+        bare = no_number(bare, f"{{}} object has no attribute {f.__name__!r}", AttributeError)
     if bare is owner:
         return _bound(f, tracer)
     return functools.partial(_of_bare, owner, bare, _bound(types.MethodType(f.__func__, bare), tracer))

@@ -62,6 +62,9 @@ class StagedDict:
 
     def _known(self, key: Any) -> Any:
         """Whether it has a key, on the path that is traced."""
+        from .items import require_key
+
+        require_key(key)
         if key not in self.values_of:  # also where a handler has but the flag of it, from several runs
             return False
         known = self.has[key]

@@ -214,6 +214,8 @@ class DynamicList(Entries):
             hint="print its entries one by one in a loop, or return it and print it outside",
         )  # fmt: skip
 
+    __repr__ = __str__
+
 
 def adds_in_place(frame: FrameType) -> bool:
     """Whether the instruction that a frame executes is a `+=`, for which a list of Python asks as for a `+`."""

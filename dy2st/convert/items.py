@@ -17,7 +17,7 @@ from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor, dispatch, indexing
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
-from ..tensor.kinds import as_number
+from ..tensor.kinds import as_number, is_number, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
 from .chosen import note_item
@@ -54,6 +54,8 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     if found is None:
         own = getattr(type(a), "__getitem__", None)
         value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
+    elif isinstance(found, dict) and isinstance(key, MaybeNone) and None in found:
+        return if_expr(key.is_none, lambda: getitem(found[None], *more) if more else found[None], lambda: getitem(a, key.bare(), *more))
     elif isinstance(found, dict):
         return select(tracer, *_of_dict(found, key), more)
     elif isinstance(key, slice):
@@ -79,10 +81,12 @@ def get(a: dict, key: Any, default: Any = None) -> Any:
     """`a.get(key, default)` of a dict, where only the run knows the key."""
     if isinstance(key, OneOf):
         return choose(key, lambda one: a.get(one, default))
+    if isinstance(key, MaybeNone):
+        return if_expr(key.is_none, lambda: a.get(None, default), lambda: get(a, key.bare(), default))
     values = list(a.values())
     if not values:
         return default
-    place, found = _place(list(a), key)
+    place, found = place_of(list(a), key)
     return if_expr(found, lambda: select(need_tracer("a dict"), values, place), lambda: default)
 
 
@@ -185,11 +189,18 @@ def _of_dict(a: dict, key: Tensor) -> tuple[Sequence[Any], Tensor]:
         return [a[key]], integer(0)  # a tensor is a key as the object that it is
     if not a:
         raise KeyError(key)
-    at, found = _place(list(a), key)
+    at, found = place_of(list(a), key)
     raise_where(not_(found), KeyError(key))
     tracer = need_tracer("a dict")
     tracer.read_keys[id(a), id(key._value)] = (a, key._value, tuple(a), tracer.block)
     return list(a.values()), at
+
+
+def require_key(key: Any) -> None:
+    """StagedValueError if a key of a dict is None in some runs."""
+    if isinstance(key, MaybeNone):
+        raise StagedValueError("a key of a dict is None in some runs", location=user_location(),
+                               hint="decide with `if key is None`, and use it where it is not")  # fmt: skip
 
 
 def _known_place(tracer: Tracer, a: dict, key: Tensor) -> Tensor:
@@ -198,25 +209,32 @@ def _known_place(tracer: Tracer, a: dict, key: Tensor) -> Tensor:
     Raises:
         StagedValueError: it may be a new key.
     """
+    require_key(key)
     read = tracer.read_keys.get((id(a), id(key._value)))
     if read is None or read[2] != tuple(a) or not tracer.is_around(read[3]):
         raise StagedValueError(
             "a dict may get a key here that only the run knows", location=user_location(2),
             hint="read the item first (d[k] += v does), use a list, or choose among the keys with if",
         )  # fmt: skip
-    return _place([k for k in a if isinstance(k, NUMBERS)], key)[0]
+    return place_of([k for k in a if isinstance(k, NUMBERS)], key)[0]
 
 
-def _place(keys: Sequence[Any], key: Any) -> tuple[Tensor, Tensor]:
+def place_of(keys: Sequence[Any], key: Any) -> tuple[Tensor, Tensor]:
     """Which of these keys a number is equal to, and whether it is any; where it is none, the place is some other."""
+    number = is_number(key)
+    if number is None or (key._kinds is not None and key.ndim):
+        require_one_kind(key, "only a number is found by its value")
     if not key._weak:
         hash(key)  # which says what cannot be
-    matches = [(i, k) for i, k in enumerate(keys) if isinstance(k, NUMBERS)]
+    matches = [(i, k) for i, k in enumerate(keys) if isinstance(k, NUMBERS) and number is not False]
     place, found = as_number(integer(0)), as_number(dispatch.constant(np.zeros((), np.bool_)))
+    value = key if number is True else resolved(key)
     for i, k in matches:
-        equal = key == k
+        equal = value == k
         found = ops.op("logical_or", X=found, Y=equal)
         place = place + i * equal
+    if isinstance(number, Tensor):
+        found = ops.op("logical_and", X=found, Y=number)
     return place, as_number(found)
 
 

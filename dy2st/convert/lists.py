@@ -297,9 +297,6 @@ class StagedList(DynamicList):
         self.of_numbers()
         return ops.op("tensor_array_to_tensor", X=self.array(), axis=axis, use_stack=False)
 
-    def __repr__(self) -> str:
-        return f"StagedList({self._value.name}: {self._value.type})"
-
 
 def unlike(kinds: frozenset[Kind]) -> Kinds:
     """What an entry of a list is whose entries are of several kinds."""

@@ -16,7 +16,7 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import as_number, is_number, require_one_kind
 from ..tensor.location import user_location
 from ..tensor.logic import equal
-from ..tensor.promotion import NUMBERS
+from ..tensor.promotion import no_number
 from .activations import NoResult
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -210,7 +210,7 @@ def compare(op: str, a: Any, b: Any) -> Any:
     if b is None and op in ("is", "is not"):
         return is_none(a) if op == "is" else not_(is_none(a))
     if op in ("is", "is not") and current_tracer() is not None:
-        same = _identical(a, b)
+        same = _one_object(a, b)
         return same if op == "is" else not_(same)
     if type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
         if op in _ORDERS:
@@ -234,8 +234,22 @@ def compare(op: str, a: Any, b: Any) -> Any:
     return _COMPARE[op](a, b)
 
 
+def _one_object(a: Any, b: Any) -> Any:
+    """`a is b` while tracing, of values that may be None too.
+
+    Raises:
+        StructureError: only the run knows.
+    """
+    if a is b or not any(isinstance(x, (MaybeNone, MaybeValue)) for x in (a, b)):
+        return _identical(a, b)
+    none_a, none_b = is_none(a), is_none(b)
+    # of numbers Python has one object, or another one, by their values
+    there = [x.bare() if isinstance(x, MaybeNone) and x._weak else x for x in (a, b)]
+    return if_expr(none_a, lambda: none_b, lambda: if_expr(none_b, lambda: False, lambda: _identical(*there)))
+
+
 def _identical(a: Any, b: Any) -> Any:
-    """`a is b` while tracing.
+    """`a is b` while tracing, of what is not None.
 
     Raises:
         StructureError: only the run knows.
@@ -257,6 +271,8 @@ def _identical(a: Any, b: Any) -> Any:
         if a.dtype != "bool":
             return False
         return python_bool(a) if b else not_(a)
+    if is_staged(b) and b._weak and b._kinds is None and "bool" in (a.dtype, b.dtype):  # of which Python has two
+        return python_bool(a == b) if a.dtype == b.dtype else False
     if isinstance(b, (int, float)) or is_staged(b):
         raise StructureError(
             "whether two numbers are one object only Python knows, of a number that depends on tensors",
@@ -394,10 +410,12 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(a, OneOf):
         return choose(a, lambda one: in_(one, b))
     if isinstance(b, OneOf):
-        return choose(b, lambda one: in_(a, one))
+        return choose(b, lambda one: in_(a, one), plain=True)
     if isinstance(b, MaybeValue):
         b = b._dy_bare("argument of type 'NoneType' is not iterable")
     if is_staged(b):
+        if b._weak:
+            b = no_number(b, "argument of type {} is not iterable")
         return python_bool(ops.op("reduce_any", X=equal(b, a), reduce_all=True))
     if isinstance(b, (Lazy, Staged)):
         from .builtin_functions import BUILTINS
@@ -413,8 +431,12 @@ def in_(a: Any, b: Any) -> Any:
         if isinstance(b, range):
             b = list(b)
         return python_bool(or_(*[lambda e=e: True if _one(e, a) else compare("==", a, e) for e in b])) if b else False
+    if isinstance(b, dict) and isinstance(a, MaybeNone):
+        return if_expr(a.is_none, lambda: None in b, lambda: in_(a.bare(), b))
     if isinstance(b, dict) and is_staged(a):
-        return in_(a, [k for k in b if isinstance(k, NUMBERS)]) if a._weak else any(_one(a, key) for key in b)
+        from .items import place_of
+
+        return place_of(list(b), a)[1] if a._weak else any(_one(a, key) for key in b)
     if isinstance(b, StagedDict):
         return b.contains(a)
     own = bound(b, "__contains__")

@@ -65,9 +65,9 @@ class MaybeValue:
 
     def __eq__(self, other: object) -> Any:
         from .if_stmt import if_expr
-        from .logical import compare
+        from .logical import compare, is_none
 
-        return if_expr(self._dy_is_none, lambda: other is None, lambda: compare("==", self._dy_value, other))
+        return if_expr(self._dy_is_none, lambda: is_none(other), lambda: compare("==", self._dy_value, other))
 
     def _dy_shown(self, *_: Any) -> NoReturn:
         raise StagedValueError(

@@ -14,7 +14,7 @@ from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
-from .items import fits_array, get, is_unknown, store
+from .items import fits_array, get, is_unknown, require_key, store
 from .iterables import Lazy, Staged
 from .iterators import advanced, fresh
 from .options import OneOf, choose
@@ -163,6 +163,8 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return get(a, *args)
     if type(a) is dict and name == "update":
         args = tuple(map(advanced, args))
+    if isinstance(a, (dict, StagedDict)) and args:
+        require_key(args[0])
     if name in ("pop", "setdefault") and args and isinstance(args[0], OneOf) and isinstance(a, (dict, StagedDict)):
         return _at_one(a, args[0], lambda of, key: getattr(of, name)(key, *args[1:]))
     return getattr(a, name)(*args, **kwargs)

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import StagedValueError
 from ..tensor import Tensor
+from ..tensor.location import user_location
 from ..transpiler import is_generated
 
 
@@ -61,7 +63,14 @@ class MaybeNone(Tensor):
     def __ne__(self, other: Any) -> Any:
         return _if(self.is_none, lambda: other != None, lambda: self.bare() != other)  # noqa: E711
 
-    __hash__ = Tensor.__hash__
+    def __pos__(self) -> Any:
+        return +self.require("bad operand type for unary +: 'NoneType'")
+
+    def __hash__(self) -> int:
+        if is_generated(sys._getframe(1).f_code.co_filename):  # None is a key by its value, a tensor as the object that it is
+            raise StagedValueError("what is None in some runs is looked up in a dict or set", location=user_location(),
+                                   hint="decide with `if key is None`, and use it where it is not")  # fmt: skip
+        return Tensor.__hash__(self)
 
 
 def _if(*args: Any) -> Any:

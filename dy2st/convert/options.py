@@ -6,6 +6,7 @@ What is done with it is done in a branch for each of them: `mode == "a"`, `layer
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -17,6 +18,7 @@ from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS
+from ..transpiler import is_generated
 from .running import is_statement
 from .undefined import Undefined
 
@@ -50,7 +52,7 @@ class OneOf:
 
     def __getattr__(self, name: str) -> Any:
         # what this package looks for in values of its own is not asked of the objects
-        if name in ("_value", "_who", "_kinds") or (name.startswith("__") and name.endswith("__")):
+        if name in ("_value", "_who", "_kinds") or (name.startswith("__") and not is_generated(sys._getframe(1).f_code.co_filename)):
             raise AttributeError(name)
         return choose(self, lambda one: getattr(one, name))
 

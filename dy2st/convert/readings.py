@@ -37,6 +37,7 @@ from ..framework import io as framework_io
 from ..framework.dtype import get_default_dtype
 from ..framework.place import get_device
 from .followed import done_once, require_fresh_file
+from .options import OneOf, choose
 from .reach import Reach
 from .tracer import Tracer, current_tracer
 
@@ -166,7 +167,11 @@ def _signature_of(f: Any, *args: Any, **kwargs: Any) -> inspect.Signature:
     return found
 
 
-def _issubclass(cls: Any, kinds: Any) -> bool:
+def _issubclass(cls: Any, kinds: Any) -> Any:
+    if isinstance(cls, OneOf):
+        return choose(cls, lambda one: _issubclass(one, kinds))
+    if isinstance(kinds, OneOf):
+        return choose(kinds, lambda one: _issubclass(cls, one))
     if isinstance(cls, type):
         note_classes(cls, kinds)
     return issubclass(cls, kinds)

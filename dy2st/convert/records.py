@@ -189,9 +189,6 @@ class RecordList(DynamicList):
 
     concat = stack
 
-    def __repr__(self) -> str:
-        return f"RecordList({', '.join(map(repr, self.columns))})"
-
 
 def _compared(layout: Layout, columns: Iterator[StagedList]) -> tuple[list[StagedList], bool]:
     """The columns of what Python compares in such entries, one after the other, up to what has no order; and whether that is all.

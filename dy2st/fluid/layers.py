@@ -1,8 +1,5 @@
 """`fluid.layers`."""
 
-import types as _types
-
-from .. import legacy as _legacy
 from ..legacy.arguments import argmax as argmax
 from ..legacy.arguments import argmin as argmin
 from ..legacy.arguments import argsort as argsort
@@ -145,7 +142,6 @@ from ..tensor.api import logical_and as logical_and
 from ..tensor.api import logical_not as logical_not
 from ..tensor.api import logical_or as logical_or
 from ..tensor.api import logical_xor as logical_xor
-from ..tensor.api import of_numbers as _of_numbers
 from ..tensor.api import ones_like as ones_like
 from ..tensor.api import rank as rank
 from ..tensor.api import round as round
@@ -161,7 +157,3 @@ from ..tensor.api import stack as stack
 from ..tensor.api import unbind as unbind
 from ..tensor.api import unstack as unstack
 from ..tensor.api import zeros_like as zeros_like
-
-for _name, _function in list(globals().items()):
-    if isinstance(_function, _types.FunctionType) and _function.__module__.startswith(f"{_legacy.__name__}."):
-        globals()[_name] = _of_numbers(_function, __name__)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..nn import functional as F
 from ..tensor import Tensor, creation, manipulation, math, reduction, search
+from ..tensor.api import all_of_numbers
 from ..tensor.promotion import as_tensor
 from .tensor_functions import sums
 
@@ -169,3 +170,6 @@ def hard_shrink(x: Any, threshold: float | None = None) -> Tensor:
 def thresholded_relu(x: Any, threshold: float | None = None) -> Tensor:
     """x where it is above the threshold (1), else 0."""
     return F.thresholded_relu(as_tensor(x), 1.0 if threshold is None else threshold)
+
+
+all_of_numbers(globals(), __name__)

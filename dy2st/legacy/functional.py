@@ -18,6 +18,7 @@ from ..static import nn as static_nn
 from ..static.nn import activate
 from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion
 from ..tensor import math as tensor_math
+from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries, staged
 from ..tensor.dispatch import ops
 from ..tensor.kinds import Kinds
@@ -251,3 +252,6 @@ def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False
     t.name = name or unique_name.generate("create_tensor")
     t.persistable = persistable
     return t
+
+
+all_of_numbers(globals(), __name__)

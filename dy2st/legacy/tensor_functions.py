@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import AttributeValueError
 from ..nn import functional as F
 from ..tensor import Tensor, creation, logic, manipulation, math, random, reduction
+from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries
 from ..tensor.promotion import as_tensor
 
@@ -161,3 +162,6 @@ def shuffle_channel(x: Any, group: int, name: str | None = None) -> Tensor:
     if group < 1:
         raise AttributeValueError(f"shuffle_channel: group must be positive, got {group}")
     return F.channel_shuffle(x, group)
+
+
+all_of_numbers(globals(), __name__)

@@ -277,6 +277,11 @@ def of_numbers(function: Callable[..., Any], module: str) -> Callable[..., Any]:
     return call
 
 
-for _name, _function in list(globals().items()):
-    if isinstance(_function, types.FunctionType) and _function.__module__ in (math.__name__, logic.__name__, derived.__name__):
-        globals()[_name] = of_numbers(_function, __name__)
+def all_of_numbers(namespace: dict[str, Any], *modules: str) -> None:
+    """Gives a module that shows the functions of these modules what `of_numbers` makes of them."""
+    for name, function in list(namespace.items()):
+        if isinstance(function, types.FunctionType) and function.__module__ in modules:
+            namespace[name] = of_numbers(function, namespace["__name__"])
+
+
+all_of_numbers(globals(), math.__name__, logic.__name__, derived.__name__)

@@ -11,6 +11,7 @@ from typing import Any
 from .. import unique_name
 from ..errors import GradientError, InplaceError, StagedValueError
 from . import dispatch
+from .kinds import resolved
 from .location import user_location
 from .tensor import Parameter, Tensor
 
@@ -72,7 +73,7 @@ def _of_its_own(self: Tensor) -> Tensor:
         )  # fmt: skip
     before = dispatch.set_grad(False)
     try:
-        new = dispatch.ops.op("assign", X=self)
+        new = dispatch.ops.op("assign", X=resolved(self))
         new = dispatch.ops.op("assign", X=new)  # the first one hands no gradient on
     finally:
         dispatch.set_grad(before)

@@ -484,10 +484,10 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
 def _no_number(x: Any) -> Tensor:
     from .promotion import no_number
 
-    what = "cannot be modified in place"
+    text = "{} object cannot be modified in place"
     if not isinstance(x, Tensor):
-        raise TypeError(f"{type(x).__name__!r} object {what}")
-    return no_number(x, what)
+        raise TypeError(text.format(repr(type(x).__name__)))
+    return no_number(x, text)
 
 
 def read(tensor: Tensor, what: str) -> np.ndarray:

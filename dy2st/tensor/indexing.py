@@ -35,7 +35,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         DTypeError: an index of another kind.
     """
     if x._weak or x._kinds is not None:
-        x = no_number(x, "is not subscriptable")
+        x = no_number(x, "{} object is not subscriptable")
     value = x._value
     key = _key(index) if type(value) is ndarray and current_recorder() is None else None
     if key is None:
@@ -107,7 +107,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
     if x._weak or x._kinds is not None:
-        no_number(x, "does not support item assignment")
+        no_number(x, "{} object does not support item assignment")
     value = as_tensor(value, x.dtype)
     mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     mask = mask if isinstance(mask, tuple) else _item(mask)
@@ -200,6 +200,8 @@ def _item(i: Any) -> Any:
         i = as_tensor(np.asarray(i, np.int64) if isinstance(i, (list, tuple)) and not len(i) else i)
     if isinstance(i, Tensor):
         require_whole(i)
+        if i._kinds is not None and len({k.dtype == "bool" for k in i._kinds.all}) > 1:
+            raise i._kinds.fail("a bool is a mask, which adds an axis")
     if not isinstance(i, Tensor) or i.dtype.startswith("float"):
         kind = f"a {i.dtype} tensor" if isinstance(i, Tensor) else type(i).__name__
         raise DTypeError(

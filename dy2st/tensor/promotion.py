@@ -169,16 +169,16 @@ def as_plain_tensor(x: Tensor, exception: type[Exception] = TypeError, message: 
     return plain
 
 
-def no_number(x: Tensor, what: str, exception: type[Exception] = TypeError) -> Tensor:
+def no_number(x: Tensor, text: str, exception: type[Exception] = TypeError) -> Tensor:
     """An exception, in Python's words, if what may be a number of Python is one; where only the run knows, then.
 
     Args:
-        what: what is wrong with numbers: "has no attribute 'shape'".
+        text: what Python says, with the class of the number as `{}`: "{} object is not iterable".
     """
-    name = class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name
+    text = text.format(repr(class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name))
     if is_number(x) is True:
-        raise exception(f"{name!r} object {what}")
-    return as_plain_tensor(x, exception, f"{name!r} object {what}")
+        raise exception(text)
+    return as_plain_tensor(x, exception, text)
 
 
 def mark(out: Tensor, kind: bool | Kinds) -> Tensor:

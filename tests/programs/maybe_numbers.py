@@ -1,5 +1,7 @@
 """Values that are a Python number on one path and a tensor on the other: what functions make of them, and what changes them in place."""
 
+import copy
+
 import dy2st
 import dy2st.nn.functional as F
 
@@ -118,6 +120,27 @@ def method_of_a_number(x):
         return n + 1
 
 
+def found_by_value(x, n):
+    k = int(n)
+    if x.sum() > 0:
+        k = dy2st.cast(x.max(), "int64")
+    return {3: 4, 5: 6}.get(k, 7), k in {3: 4, 5: 6}
+
+
+def copied(x, n):
+    k = int(n)
+    if x.sum() > 0:
+        k = x.detach() * 2
+    return copy.deepcopy(k), copy.copy(k)
+
+
+def in_a_number(x, n):
+    try:
+        return n in int(x.sum())
+    except TypeError:
+        return x + 1
+
+
 def filled(x):
     k = 2.0
     if x.sum() > 0:
@@ -140,5 +163,8 @@ CASES = [
     (in_place_in_a_loop, [(P, -1.0), (N, -1.0)], 1),
     (attribute_of_a_number, [(P,), (N,)], 1),
     (method_of_a_number, [(P,)], 1),
+    (found_by_value, [([3.0, 1.0], 3), (N, 3), (N, 4)], 1),
+    (copied, [(P, 3), (N, 3)], 1),
+    (in_a_number, [(P, 3)], 1),
     (filled, [(P,), (N,)], 1),
 ]

@@ -1,5 +1,6 @@
 """Lists, dicts and dataclasses that are None on some path."""
 
+import copy
 import dataclasses
 from collections import namedtuple
 
@@ -220,6 +221,49 @@ def classes_of_a_list(x):
     return isinstance(k, list), isinstance(k, type(None)), type(k) is list, type(k) == type(None), k.__class__ is list  # noqa: E721
 
 
+def of_classes(x):
+    k = None
+    if x.sum() > 0:
+        k = x * 2
+    return issubclass(type(k), paddle.Tensor), isinstance(x, type(k)), type(k).__name__ == "NoneType", type(k) in (list, type(None))
+
+
+def flags(x):
+    done, other = None, None
+    if x.sum() > 0:
+        done = True
+    if x.max() > 2:
+        other = False
+    known = done is True, done is False, done is None, other is False, other is not True, done == other
+    return known, 1 if done is True else 2, done is other
+
+
+def equal_to_itself(x):
+    k, m = None, None
+    if x.sum() > 0:
+        k = [x]
+    if x.max() > 2:
+        m = Cell(x)
+    return m == m, m == k, k is m, copy.copy(m) is None, m in (None, 3)
+
+
+def keys(x):
+    k, m = None, None
+    if x.sum() > 0:
+        k = 3
+    if x.max() > 2:
+        m = x.max()
+    table = {3: 4, None: 7}
+    return table.get(k), table[k], k in table, k in {3: 1}, table.get(m, 5), m in table, {3: 1}.get(m, 2)
+
+
+def plus(x):
+    k = None
+    if x.sum() > 0:
+        k = x * 2
+    return +k
+
+
 def callables(x):
     f, k, either, text = None, None, "a", "a"
     if x.sum() > 0:
@@ -274,6 +318,11 @@ CASES = [
     (classes, [(P,), (N,)], 1),
     (classes_of_a_list, [(P,), (N,)], 1),
     (callables, [(P,), (N,)], 1),
+    (of_classes, [(P,), (N,)], 1),
+    (flags, [(P,), (N,), ([1.0, 0.5, 0.5],), ([-9.0, 3.0, 1.0],)], 1),
+    (equal_to_itself, [(P,), (N,), ([1.0, 0.5, 0.5],), ([-9.0, 3.0, 1.0],)], 1),
+    (keys, [(P,), (N,), ([1.0, 0.5, 0.5],), ([-9.0, 3.0, 1.0],)], 1),
+    (plus, [(P,), (N,)], 1),
     (given_by_a_method_in_place, [(P,), (N,)], 1),
     (modified_in_place_where_it_is_there, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
 ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .kinds import KINDS, QUESTIONS
 from .places import AFTER, CONTROL, PLACES, READ, VARIABLES
 from .surroundings import SHARED, SURROUNDINGS
 from .things import KEPT, THINGS
@@ -108,4 +109,16 @@ def of_methods() -> Iterator[Program]:
             yield Program((thing, " and ".join(static), one, two, c1, c2), bodies[0], other=bodies[1], static=static)
 
 
-TABLES: dict[str, Callable[[], Iterator[Program]]] = {"things": of_things, "places": of_places, "methods": of_methods}
+def of_kinds() -> Iterator[Program]:
+    """A value of each two kinds, as the call decides, and each question of it."""
+    for one, two in itertools.permutations(KINDS, 2):
+        for question in QUESTIONS:
+            yield Program((one, two, question), f"k = {KINDS[one]}\nif n > 0:\n    k = {KINDS[two]}\nreturn {question}")
+
+
+TABLES: dict[str, Callable[[], Iterator[Program]]] = {
+    "things": of_things,
+    "places": of_places,
+    "methods": of_methods,
+    "kinds": of_kinds,
+}

@@ -1,9 +1,7 @@
 """The functions of neural networks: `import dy2st.nn.functional as F`."""
 
-import types as _types
-
 from ...tensor import Tensor as _Tensor
-from ...tensor.api import of_numbers as _of_numbers
+from ...tensor.api import all_of_numbers as _all_of_numbers
 from . import activation as activation
 from . import loss as _loss
 from .activation import celu as celu
@@ -118,6 +116,4 @@ from .volumes import max_pool3d as max_pool3d
 for _function in (sigmoid, softmax):
     setattr(_Tensor, _function.__name__, _function)
 
-for _name, _function in list(globals().items()):
-    if isinstance(_function, _types.FunctionType) and _function.__module__ in (activation.__name__, _loss.__name__):
-        globals()[_name] = _of_numbers(_function, __name__)
+_all_of_numbers(globals(), activation.__name__, _loss.__name__)

@@ -2,7 +2,19 @@
 
 import inspect
 
-from . import entries, gradients, iterators, libraries, modified, one_of_several, outside, paths, python, recursion
+from . import (
+    entries,
+    gradients,
+    iterators,
+    kinds,
+    libraries,
+    modified,
+    one_of_several,
+    outside,
+    paths,
+    python,
+    recursion,
+)
 
-MODULES = (entries, gradients, iterators, libraries, modified, one_of_several, outside, paths, python, recursion)
+MODULES = (entries, gradients, iterators, kinds, libraries, modified, one_of_several, outside, paths, python, recursion)
 FUNCTIONS = [f for m in MODULES for _, f in inspect.getmembers(m, inspect.isfunction) if f.__module__ == m.__name__]
