@@ -345,7 +345,7 @@ def setting(raw: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], N
     def __setattr__(self: Any, name: str, value: Any) -> None:
         if name not in OF_TENSORS:
             if self._weak and type(self) is Tensor:
-                no_number(self, f"{{}} object has no attribute {name!r}", AttributeError)
+                no_number(self, f"'{{}}' object has no attribute {name!r}", AttributeError)
             _note_change(self, name)
         raw(self, name, value)
 

@@ -24,7 +24,7 @@ from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
-from ..tensor.promotion import NUMBERS, as_tensor, weak_dtype
+from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
 from . import copying
 from .behind import beside
 from .dicts import StagedDict
@@ -97,6 +97,8 @@ def len_(*args: Any) -> Any:
     if isinstance(x, Staged):
         return x.length
     if is_staged(x):
+        if x._weak:
+            x = no_number(x, "object of type '{}' has no len()")
         if x.ndim == 0:
             raise DTypeError("len() of a 0-d tensor", location=user_location(2))
         return x.shape[0]
@@ -226,7 +228,7 @@ def classes(x: Tensor) -> set[type]:
     return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
 
 
-def _or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
+def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
     """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
     return if_expr(none_flag(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
 
@@ -242,7 +244,7 @@ def isinstance_(x: Any, kinds: Any) -> Any:
     if isinstance(x, OneOf):
         return choose(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, (MaybeNone, MaybeValue)):
-        return _or_none(x, lambda one: isinstance_(one, kinds))
+        return or_none(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, Tensor) and x._weak:
         answers = {issubclass(c, kinds) for c in classes(x)}
         if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:
@@ -267,14 +269,14 @@ def _is_tensor(x: Any) -> Any:
 
 def callable_(x: Any) -> Any:
     if isinstance(x, (MaybeNone, MaybeValue)):
-        return _or_none(x, callable_)
+        return or_none(x, callable_)
     return choose(x, callable_) if isinstance(x, OneOf) else callable(x)
 
 
 def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     """`type(x)`, with the Python number for a weak scalar, and list for a list of dynamic length."""
     if isinstance(x, (MaybeNone, MaybeValue)) and not args:
-        return _or_none(x, type_)
+        return or_none(x, type_)
     if isinstance(x, Tensor) and x._weak and not args:
         require_one_kind(x, "its type() depends on that")
         return classes(x).pop()

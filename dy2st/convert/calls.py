@@ -223,7 +223,7 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if isinstance(bare, Tensor) and bare._kinds is not None and any(hasattr(c, f.__name__) for c in classes(bare) - {Tensor}):
         raise bare._kinds.fail(f"what its method {f.__name__!r} does depends on that")
     if isinstance(bare, Tensor) and (bare._kinds is not None or (bare._weak and not hasattr(type_(bare), f.__name__))):
-        bare = no_number(bare, f"{{}} object has no attribute {f.__name__!r}", AttributeError)
+        bare = no_number(bare, f"'{{}}' object has no attribute {f.__name__!r}", AttributeError)
     if bare is owner:
         return _bound(f, tracer)
     return functools.partial(_of_bare, owner, bare, _bound(types.MethodType(f.__func__, bare), tracer))

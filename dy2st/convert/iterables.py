@@ -14,9 +14,9 @@ from ..tensor.attribute import count
 from ..tensor.dispatch import ops
 from ..tensor.failures import raise_if
 from ..tensor.indexing import getitem
-from ..tensor.kinds import as_number, require_whole
+from ..tensor.kinds import as_number, require_whole, resolved
 from ..tensor.location import user_location
-from ..tensor.promotion import as_tensor, weak_dtype
+from ..tensor.promotion import as_tensor, no_number, weak_dtype
 from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
@@ -168,10 +168,12 @@ def staged(x: Any) -> Staged | None:
         return Staged(x.length(), x.visited, "a list of dynamic length", live=x.length)
     if is_staged(x):
         x = x.require("'NoneType' object is not iterable") if isinstance(x, MaybeNone) else x
+        if x._weak:
+            no_number(x, "'{}' object is not iterable")
         if x.ndim == 0:
             raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
         # x itself, not its value now: rows that the loop modifies in place are read as they are then
-        return Staged(x.shape[0], lambda i: getitem(x, i), "a tensor")
+        return Staged(resolved(x).shape[0], lambda i: getitem(resolved(x), i), "a tensor")
     return None
 
 

@@ -415,7 +415,7 @@ def in_(a: Any, b: Any) -> Any:
         b = b._dy_bare("argument of type 'NoneType' is not iterable")
     if is_staged(b):
         if b._weak:
-            b = no_number(b, "argument of type {} is not iterable")
+            b = no_number(b, "argument of type '{}' is not iterable")
         return python_bool(ops.op("reduce_any", X=equal(b, a), reduce_all=True))
     if isinstance(b, (Lazy, Staged)):
         from .builtin_functions import BUILTINS

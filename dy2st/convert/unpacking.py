@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor.failures import raise_if
+from ..tensor.promotion import no_number
 from ..tensor.tensor import Tensor
 from .comprehensions import list_
 from .dynamic import DynamicList
 from .iterators import fresh
 from .maybe_value import MaybeValue
+from .optional import MaybeNone
 from .tracer import is_staged
 
 
@@ -51,6 +53,10 @@ def _measured(value: Any) -> tuple[Any, Tensor | None]:
     """The value, and of how many parts it is, if only the run knows."""
     if isinstance(value, MaybeValue):
         value = value._dy_bare("cannot unpack non-iterable NoneType object")
+    if isinstance(value, MaybeNone):
+        value = value.require("cannot unpack non-iterable NoneType object")
+    if isinstance(value, Tensor) and value._weak:
+        value = no_number(value, "cannot unpack non-iterable {} object")
     value = fresh(value)
     size = None
     if isinstance(value, DynamicList):

@@ -92,7 +92,7 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
 def is_floating_point(x: Tensor) -> bool:
     """Whether the dtype is a floating-point one."""
     if x._weak:
-        no_number(x, "{} object has no attribute 'dtype'", AttributeError)
+        no_number(x, "'{}' object has no attribute 'dtype'", AttributeError)
     return _dtype.is_float(x.dtype)
 
 
@@ -108,5 +108,5 @@ def is_integer(x: Tensor) -> bool | Tensor:
 def is_complex(x: Tensor) -> bool:
     """Whether the dtype is complex: never, as there are no complex dtypes here."""
     if x._weak:
-        no_number(x, "{} object has no attribute 'dtype'", AttributeError)
+        no_number(x, "'{}' object has no attribute 'dtype'", AttributeError)
     return False

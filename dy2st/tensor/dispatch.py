@@ -484,9 +484,9 @@ def rebind(tensor: Tensor, new: Tensor, *, differentiable: bool = False) -> Tens
 def _no_number(x: Any) -> Tensor:
     from .promotion import no_number
 
-    text = "{} object cannot be modified in place"
+    text = "'{}' object cannot be modified in place"
     if not isinstance(x, Tensor):
-        raise TypeError(text.format(repr(type(x).__name__)))
+        raise TypeError(text.format(type(x).__name__))
     return no_number(x, text)
 
 

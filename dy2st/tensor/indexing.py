@@ -35,7 +35,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         DTypeError: an index of another kind.
     """
     if x._weak or x._kinds is not None:
-        x = no_number(x, "{} object is not subscriptable")
+        x = no_number(x, "'{}' object is not subscriptable")
     value = x._value
     key = _key(index) if type(value) is ndarray and current_recorder() is None else None
     if key is None:
@@ -107,7 +107,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         ShapeError: the value does not broadcast to the shape of `x[index]`.
     """
     if x._weak or x._kinds is not None:
-        no_number(x, "{} object does not support item assignment")
+        no_number(x, "'{}' object does not support item assignment")
     value = as_tensor(value, x.dtype)
     mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     mask = mask if isinstance(mask, tuple) else _item(mask)

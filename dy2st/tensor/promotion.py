@@ -173,9 +173,9 @@ def no_number(x: Tensor, text: str, exception: type[Exception] = TypeError) -> T
     """An exception, in Python's words, if what may be a number of Python is one; where only the run knows, then.
 
     Args:
-        text: what Python says, with the class of the number as `{}`: "{} object is not iterable".
+        text: what Python says, with the class of the number as `{}`: "'{}' object is not iterable".
     """
-    text = text.format(repr(class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name))
+    text = text.format(class_of_numbers(x.dtype) if x._kinds is None else x._kinds.class_name)
     if is_number(x) is True:
         raise exception(text)
     return as_plain_tensor(x, exception, text)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import dy2st
+
 
 @dataclass
 class Point:
@@ -99,6 +101,55 @@ def name_of_a_guard_that_failed(x, n):
     return x + k
 
 
+def of_a_list_or_none(x):
+    k = None
+    if x.sum() > 0:
+        k = [x, x * 2, x * 3]
+    match k:
+        case [a, *rest]:
+            return a + rest[0]
+        case _:
+            return x
+
+
+def of_a_dict_or_none(x):
+    k = None
+    if x.sum() > 0:
+        k = {"a": x * 2, "b": x}
+    match k:
+        case {"a": v, **rest}:
+            return v * 3 + rest["b"]
+        case _:
+            return x * 100
+
+
+def of_a_tensor_none_or_number(x):
+    k, m = None, 3
+    if x.sum() > 0:
+        k, m = x * 2, x * 2
+    match k:
+        case None:
+            y = x
+        case dy2st.Tensor():
+            y = k * 3
+    match m:
+        case int():
+            return y + m
+        case dy2st.Tensor():
+            return y * m
+
+
+def of_an_object_or_none(x):
+    k = None
+    if x.sum() > 0:
+        k = Point(x, 2)
+    match k:
+        case Point(v, y=2):
+            return v * 5
+        case Point() | None:
+            return x
+
+
 P, N, Q = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [0.5, 0.5]
 
 CASES = [
@@ -109,6 +160,10 @@ CASES = [
     (of_the_ends, [(P, 2), (N, 2)], 1),
     (of_a_dict, [(P, 0), (P, 2)], 1),
     (of_an_object, [(P, 0), (P, 2)], 1),
+    (of_a_list_or_none, [(P,), (N,)], 1),
+    (of_a_dict_or_none, [(P,), (N,)], 1),
+    (of_a_tensor_none_or_number, [(P,), (N,)], 1),
+    (of_an_object_or_none, [(P,), (N,)], 1),
     (in_a_loop, [(P, 0), (P, 1), (P, 2), (P, 5)], 1),
     (name_of_a_guard_that_failed, [(P, 1), (P, 3)], 1),
 ]

@@ -141,6 +141,27 @@ def in_a_number(x, n):
         return x + 1
 
 
+def asked_for_parts(x, n):
+    k = 3.0
+    if x.sum() > 0:
+        k = x * 2
+    found = []
+    try:
+        found.append(len(k))
+    except TypeError:
+        found.append(-1)
+    try:
+        for v in k:
+            n = n + v
+    except TypeError:
+        n = n - 1
+    try:
+        a, b, c = k
+        return found, n, a + b - c
+    except TypeError:
+        return found, n, x.max()
+
+
 def filled(x):
     k = 2.0
     if x.sum() > 0:
@@ -166,5 +187,6 @@ CASES = [
     (found_by_value, [([3.0, 1.0], 3), (N, 3), (N, 4)], 1),
     (copied, [(P, 3), (N, 3)], 1),
     (in_a_number, [(P, 3)], 1),
+    (asked_for_parts, [(P, 3.0), (N, 3.0)], 1),
     (filled, [(P,), (N,)], 1),
 ]

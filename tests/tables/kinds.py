@@ -83,3 +83,83 @@ functools.partial(lambda v: v is None, k)()
 dict(a=k)['a'] is None
 max([1 if k is None else 2])
 """.strip().split("\n")
+
+# each leaves its answer in r
+STATEMENTS = {
+    "match sequence": """
+match k:
+    case []: r = 1
+    case [_]: r = 2
+    case [_, *rest]: r = len(rest) + 2
+    case _: r = 0
+""",
+    "match mapping": """
+match k:
+    case {'a': v, **rest}: r = len(rest) + 1
+    case _: r = 0
+""",
+    "match class": """
+match k:
+    case Rec(n=v): r = v
+    case Box(): r = 2
+    case paddle.Tensor(): r = 3
+    case str() | tuple(): r = 4
+    case _: r = 0
+""",
+    "match value": """
+match k:
+    case None: r = 1
+    case True: r = 2
+    case 3 | 'a': r = 3
+    case _: r = 0
+""",
+    "length": """
+try:
+    r = len(k)
+except TypeError:
+    r = -1
+""",
+    "items": """
+r = 0
+try:
+    for v in k:
+        r = r + 1
+except TypeError:
+    r = -1
+""",
+    "attribute": """
+try:
+    r = k.value * 1
+except AttributeError:
+    r = x
+""",
+    "chain": """
+if isinstance(k, paddle.Tensor):
+    r = k + x
+elif isinstance(k, (list, tuple)):
+    r = x + len(k)
+elif k is None or isinstance(k, str):
+    r = x * 2
+else:
+    r = x * 1
+""",
+    "assertion": """
+try:
+    assert isinstance(k, (paddle.Tensor, list)), 'no'
+    r = 1
+except AssertionError:
+    r = 2
+""",
+    "default": """
+def h(v=None):
+    if v is None:
+        v = x
+    return v
+r = h(k) is None, h() is x
+""",
+    "set later": """
+if x.max() > 1 and k is None:
+    k = x
+r = k is None
+""",
+}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .kinds import KINDS, QUESTIONS
+from .kinds import KINDS, QUESTIONS, STATEMENTS
 from .places import AFTER, CONTROL, PLACES, READ, VARIABLES
 from .surroundings import SHARED, SURROUNDINGS
 from .things import KEPT, THINGS
@@ -112,8 +112,11 @@ def of_methods() -> Iterator[Program]:
 def of_kinds() -> Iterator[Program]:
     """A value of each two kinds, as the call decides, and each question of it."""
     for one, two in itertools.permutations(KINDS, 2):
+        made = f"k = {KINDS[one]}\nif n > 0:\n    k = {KINDS[two]}"
         for question in QUESTIONS:
-            yield Program((one, two, question), f"k = {KINDS[one]}\nif n > 0:\n    k = {KINDS[two]}\nreturn {question}")
+            yield Program((one, two, question), f"{made}\nreturn {question}")
+        for name, statement in STATEMENTS.items():
+            yield Program((one, two, name), f"{made}{statement}return r")
 
 
 TABLES: dict[str, Callable[[], Iterator[Program]]] = {
