@@ -24,13 +24,12 @@ from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import foreign
 from .attributes import looked_up, maybe_there
-from .builtin_functions import BUILTINS, FUNCTIONS, classes, type_
+from .builtin_functions import BUILTINS, FUNCTIONS, classes, or_none, type_
 from .caches import cached
 from .cells import OuterVariable
 from .containers import is_container
 from .conversions import conversion_of
 from .dynamic import DynamicList
-from .facts import none_flag
 from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
 from .iterators import advanced, next_, with_fresh
@@ -407,11 +406,7 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
         return getattr(args[0].attribute(args[1]), args[1])
     answers = len(args) > 2 or (len(args) == 2 and f is hasattr)  # also where there is no such attribute
     if answers and isinstance(args[0], (MaybeNone, MaybeValue)):
-        from .if_stmt import if_expr
-
-        owner, rest = args[0], args[1:]
-        there = owner.bare() if isinstance(owner, MaybeNone) else owner._dy_value
-        return if_expr(none_flag(owner), lambda: f(None, *rest), lambda: _by_name(tracer, f, there, *rest))
+        return or_none(args[0], lambda one: f(one, *args[1:]) if one is None else _by_name(tracer, f, one, *args[1:]))
     if answers and isinstance(args[0], OneOf):
         return choose(args[0], lambda one: _by_name(tracer, f, one, *args[1:]))
     if len(args) > 1 and isinstance(args[1], str):

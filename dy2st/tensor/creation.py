@@ -80,11 +80,16 @@ def _of_numbers(x: Tensor) -> str | None:
     Raises:
         DTypeError: it depends on the path.
     """
-    dtypes = _dtypes_as_tensors(x)
+    dtype = _only(_dtypes_as_tensors(x), x, "made of")
+    return None if dtype == x.dtype and x._kinds is None else dtype
+
+
+def _only(dtypes: set[str], x: Tensor, how: str) -> str:
+    """The one of these dtypes, which a tensor of x has; DTypeError if there are several."""
     if len(dtypes) > 1:
         assert x._kinds is not None
-        raise x._kinds.fail(f"a tensor made of it would be {' or '.join(sorted(dtypes))}")
-    return None if dtypes == {x.dtype} and x._kinds is None else dtypes.pop()
+        raise x._kinds.fail(f"a tensor {how} it would be {' or '.join(sorted(dtypes))}")
+    return dtypes.pop()
 
 
 def _dtypes_as_tensors(x: Tensor) -> set[str]:
@@ -173,7 +178,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     if isinstance(fill_value, Tensor):
         from .manipulation import expand, reshape
 
-        wanted = _dtype_of_fill(fill_value) if dtype is None else convert_dtype(dtype)
+        dtypes = {get_default_dtype() if k.weak else k.dtype for k in kinds_of(fill_value)}
+        wanted = _only(dtypes, fill_value, "filled with") if dtype is None else convert_dtype(dtype)
         return expand(reshape(as_tensor(fill_value, wanted), []), shape)
     if not isinstance(fill_value, (bool, int, float, np.generic)):
         raise DTypeError(f"fill_value must be a number, got {fill_value!r}")
@@ -182,15 +188,6 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     exact = checked_number(fill_value, wanted)
     text = "" if exact is None else str(exact)
     return ops.op("fill_constant", shape=attr, value=float(fill_value), str_value=text, dtype=wanted, **slots)
-
-
-def _dtype_of_fill(x: Tensor) -> str:
-    """The dtype of what is filled with x, if none is given."""
-    dtypes = {get_default_dtype() if k.weak else k.dtype for k in kinds_of(x)}
-    if len(dtypes) > 1:
-        assert x._kinds is not None
-        raise x._kinds.fail(f"a tensor filled with it would be {' or '.join(sorted(dtypes))}")
-    return dtypes.pop()
 
 
 def checked_number(value: Any, dtype: str) -> int | None:

@@ -60,7 +60,7 @@ class Tensor(TensorMethods):
     _kinds: Kinds | None = None
     # while tracing: the object for which this one stands too, as several variables and tensors of a trace can be one tensor
     _who: Any = None
-    # the same, that may be None, of which this is the tensor alone
+    # the same, that may be None or a number, of which this is the tensor alone
     _whole: Tensor | None = None
     # groups of tensors (`twins`) of which this may be another one
     _ties: tuple[Any, ...] = ()
