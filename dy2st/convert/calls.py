@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import functools
 import inspect
 import math
@@ -44,6 +45,7 @@ from .structure import flatten
 from .texts import StagedText, text
 from .tracer import Tracer, current_tracer, is_staged
 from .undefined import Undefined
+from .unseen import require_plain, require_plain_generators, runs_as_it_is
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
@@ -202,15 +204,43 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
         tracer.enter(f, new)
     if tracer is None:
         return new
+    if found is None and runs_as_it_is(f):
+        return functools.partial(_as_it_is, f)
     if found is None:  # one inside a converted function is converted as well
         return functools.partial(enter, tracer, f, f) if is_generated(f.__code__.co_filename) else f
     return functools.partial(_watched, tracer, f, new)
+
+
+def _as_it_is(f: types.FunctionType, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function of the user's that is not converted."""
+    require_plain(f, _reasons.get(f.__code__, "the user has told so (`not_to_static`, `ignore_module`)"), args, kwargs)
+    return f(*args, **kwargs)
 
 
 def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls a converted function; what it gets is known to the journal, as it may change it."""
     tracer.watch(*(a for a in (*args, *kwargs.values()) if is_container(a)))
     return enter(tracer, original, f, *args, **kwargs)
+
+
+def _calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls what itself calls the functions that it is given, so that these are the converted ones."""
+
+    def of(x: Any) -> Any:
+        return call(x) if isinstance(x, (types.FunctionType, types.MethodType)) else x
+
+    return f(*map(of, args), **{name: of(x) for name, x in kwargs.items()})
+
+
+def _managed(f: types.FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The manager that `contextlib.contextmanager` makes of a generator function, which is called there."""
+    return contextlib._GeneratorContextManager(_called(f, current_tracer()), args, kwargs)
+
+
+def _resumed(method: types.BuiltinMethodType, /, *args: Any) -> Any:
+    """Calls a method of a generator, `send` say."""
+    require_plain_generators([method.__self__], *args)
+    return method(*args)
 
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
@@ -236,6 +266,8 @@ def _of_bare(owner: Any, bare: Any, method: Callable, /, *args: Any, **kwargs: A
 
 def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
     function, owner = f.__func__, f.__self__
+    if tracer is not None and isinstance(owner, contextlib.ExitStack) and f.__name__ in ("callback", "push"):
+        return functools.partial(_calling, f)
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)
@@ -252,6 +284,8 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
     if found is None:
         if tracer is not None and not is_ignored(function):
             tracer.enter(function, function)
+        if tracer is not None and runs_as_it_is(function):
+            return functools.partial(_as_it_is, function, owner)
         if tracer is not None and is_generated(function.__code__.co_filename):  # of a class inside a converted function
             return functools.partial(enter, tracer, function, function, owner)
         return types.MethodType(function, owner) if inner is not None else f
@@ -266,6 +300,8 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
 def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if f in BUILTINS:
         return BUILTINS[f]
+    if tracer is not None and f is contextlib._GeneratorContextManager:
+        return _managed
     if tracer is not None and (f is eval or f is exec):
         return functools.partial(run_code, f)
     if tracer is not None and (f is getattr or f is hasattr):
@@ -283,6 +319,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict, tuple):
         return _container_method(owner, f.__name__)
+    if tracer is not None and isinstance(owner, types.GeneratorType):
+        return functools.partial(_resumed, f)
     if tracer is not None and any(f is g for g in _MAKING_TEXTS):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None and isinstance(owner, str):
@@ -372,7 +410,7 @@ def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         StagedValueError: only the run knows them.
     """
     try:
-        return f(*args, **kwargs)
+        return _calling(f, *args, **kwargs) if _home(f) == "itertools" else f(*args, **kwargs)
     except (TypeError, ValueError, struct.error) as error:
         if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise

@@ -23,7 +23,7 @@ from ..tensor import Parameter, Tensor
 from .conversions import conversion_of, has_attributes
 from .dicts import StagedDict
 from .dynamic import DynamicList
-from .foreign import is_layer
+from .foreign import BUILTINS_OF_NAMESPACES, is_layer
 from .holders import is_of_a_call, parts_of
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
@@ -168,7 +168,7 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
             continue
         if kind in _BARE:  # nearly all are of these, and this is asked at each branch
             known = met if kind is tuple else seen
-            if id(x) not in known:
+            if id(x) not in known and x is not BUILTINS_OF_NAMESPACES:
                 known[id(x)] = x
                 stack += [v for v in (x.values() if kind is dict else x) if type(v) not in LEAVES]
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
 # whose objects are state, as those of a user's class are
 _STATEFUL = {*(f"dy2st.optimizer.{name}" for name in ("lr", "scheduler", "plateau", "optimizer", "optimizers")), "dy2st.metric"}
+
+BUILTINS_OF_NAMESPACES = vars(builtins)
+"""What `exec` puts as `__builtins__` into a dict that it is given."""
 
 HEAP_TYPE = 1 << 9
 """The flag of classes that are made while a process runs."""
@@ -23,8 +27,9 @@ def is_layer(x: Any) -> bool:
 
 
 @functools.lru_cache(4096)
-def _is_library(module: str) -> bool:
-    top = module.partition(".")[0]
+def is_library(module: str | None) -> bool:
+    """Whether a module is of Python, this package or a library that it knows, whatever the user has told."""
+    top = (module or "").partition(".")[0]
     return (top in _IGNORED and module not in _STATEFUL) or (top in sys.stdlib_module_names and top not in ("__main__", "this"))
 
 
@@ -32,7 +37,7 @@ def is_foreign(module: str | None) -> bool:
     """Whether a module is of Python, this package or a library that it knows: its functions run as they are."""
     if not isinstance(module, str) or not module or module.startswith("dy2st.library."):  # which stands for what a user might write
         return False
-    return _is_library(module) or any(module == m or module.startswith(m + ".") for m in ignored_modules)
+    return is_library(module) or any(module == m or module.startswith(m + ".") for m in ignored_modules)
 
 
 def is_foreign_class(cls: type) -> bool:

@@ -27,6 +27,7 @@ from .running import named_variables, variable_values
 from .sources import Sources
 from .special import bound
 from .tracer import current_tracer, need_tracer
+from .unseen import require_plain_generators
 from .walks import Walk
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def advanced(iterator: Any) -> Any:
         _require_fresh(tracer, one)
         if isinstance(one, types.GeneratorType):
             tracer.suspended.add(one)
+            require_plain_generators([one])
     if not isinstance(iterator, Staged):
         return iterator
     tracer.left[id(iterator)] = iterator

@@ -19,6 +19,7 @@ from .foreign import is_foreign
 from .options import OneOf
 from .raised import Onlooker
 from .tracer import Tracer, current_tracer
+from .unseen import require_plain_generators
 
 Takes = Callable[[type[BaseException]], bool]
 
@@ -39,14 +40,32 @@ def manager(x: Any) -> Any:
         return x
     if isinstance(x, contextlib._GeneratorContextManager):
         tracer.suspended.add(x.gen)
+        require_plain_generators([x.gen])
     takes = _takes(x)
-    return x if takes is None else _Watched(tracer, x, takes)
+    if takes is not None:
+        return _Watched(tracer, x, takes)
+    return _Resumed(x) if isinstance(x, contextlib._GeneratorContextManager) else x
 
 
 def except_star() -> Any:
     """The context manager of the body of a `try` with `except*`."""
     tracer = current_tracer()
     return contextlib.nullcontext() if tracer is None else _InGroups(tracer)
+
+
+class _Resumed:
+    """A manager made of a generator function."""
+
+    def __init__(self, original: contextlib._GeneratorContextManager):
+        self.original = original
+
+    def __enter__(self) -> Any:
+        return self.original.__enter__()
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+        if error is None:
+            require_plain_generators([self.original.gen])
+        return self.original.__exit__(kind, error, traceback)
 
 
 class _Watched:
@@ -71,6 +90,8 @@ class _Watched:
         if error is not None and is_of_tracing(error):
             return False
         self.tracer.note_missing(error)
+        if isinstance(self.original, contextlib._GeneratorContextManager):
+            require_plain_generators([self.original.gen])
         return type(self.original).__exit__(self.original, kind, error, traceback)
 
 

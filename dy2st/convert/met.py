@@ -15,7 +15,7 @@ from ..tensor import Tensor
 from .attributes import dict_of
 from .containers import OF_THE_LIBRARY
 from .dynamic import DynamicList
-from .foreign import is_foreign, is_foreign_class, is_stateful
+from .foreign import BUILTINS_OF_NAMESPACES, is_foreign, is_foreign_class, is_stateful
 from .tensor_attributes import OF_TENSORS
 
 # the end of every way
@@ -88,7 +88,9 @@ def is_own(cls: Any) -> bool:
 
 
 def is_left_alone(x: Any) -> bool:
-    """Whether a function, class or module is one of those whose code runs as it is, and is taken not to change."""
+    """Whether a function, class or module, or the dict of the built-in ones, is one whose code runs as it is and is taken not to change."""
+    if x is BUILTINS_OF_NAMESPACES:
+        return True
     if isinstance(x, types.ModuleType):
         return is_foreign(x.__name__)
     if isinstance(x, types.FunctionType):

@@ -10,6 +10,7 @@ from ..errors import StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
 from ..transpiler import is_generated
+from .foreign import is_foreign
 
 
 class MaybeNone(Tensor):
@@ -67,7 +68,7 @@ class MaybeNone(Tensor):
         return +self.require("bad operand type for unary +: 'NoneType'")
 
     def __hash__(self) -> int:
-        if is_generated(sys._getframe(1).f_code.co_filename):  # None is a key by its value, a tensor as the object that it is
+        if not is_foreign(sys._getframe(1).f_globals.get("__name__")):  # None is a key by its value, a tensor as the object that it is
             raise StagedValueError("what is None in some runs is looked up in a dict or set", location=user_location(),
                                    hint="decide with `if key is None`, and use it where it is not")  # fmt: skip
         return Tensor.__hash__(self)
