@@ -29,11 +29,10 @@ from . import copying
 from .behind import beside
 from .dicts import StagedDict
 from .dynamic import DynamicList
-from .facts import none_flag
 from .followed import OF_THE_MOMENT
 from .generators import Generator, generator, numbered
 from .identity import id_
-from .if_stmt import if_expr, truth
+from .if_stmt import or_none, truth
 from .iterables import (
     Lazy,
     Staged,
@@ -226,11 +225,6 @@ def classes(x: Tensor) -> set[type]:
     """The classes that a tensor may be of: a weak scalar is the Python number that it stands for."""
     numbers = {"bool": bool, "int64": int, "float64": float}
     return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
-
-
-def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
-    """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
-    return if_expr(none_flag(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
 
 
 def isinstance_(x: Any, kinds: Any) -> Any:

@@ -20,7 +20,7 @@ from .containers import containers_of, is_plain_object
 from .dicts import StagedDict
 from .dynamic import list_tracer
 from .foreign import is_layer
-from .if_stmt import if_expr
+from .if_stmt import or_none
 from .lists import StagedList
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -61,7 +61,7 @@ def replaced(x: Any, /, **changes: Any) -> Any:
 def is_dataclass(obj: Any) -> Any:
     """`dataclasses.is_dataclass(obj)`."""
     if isinstance(obj, MaybeValue):
-        return if_expr(obj._dy_is_none, lambda: False, lambda: dataclasses.is_dataclass(obj._dy_value))
+        return or_none(obj, dataclasses.is_dataclass)
     return dataclasses.is_dataclass(obj)
 
 
@@ -151,15 +151,15 @@ def _deep_chosen(self: OneOf, memo: dict[int, Any]) -> Any:
 
 
 def _copy_optional(self: MaybeValue) -> Any:
-    return if_expr(self._dy_is_none, lambda: None, lambda: shallow(self._dy_value))
+    return or_none(self, shallow)
 
 
 def _deep_optional(self: MaybeValue, memo: dict[int, Any]) -> Any:
-    return if_expr(self._dy_is_none, lambda: None, lambda: deep(self._dy_value, dict(memo)))
+    return or_none(self, lambda one: deep(one, dict(memo)))
 
 
 def _deep_tensor(self: MaybeNone, memo: dict[int, Any]) -> Any:
-    return if_expr(self.is_none, lambda: None, lambda: deep(self.bare(), dict(memo)))
+    return or_none(self, lambda one: deep(one, dict(memo)))
 
 
 def _listed(self: Any) -> Any:

@@ -24,6 +24,7 @@ from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable
 from .chosen import note
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .facts import none_flag
 from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
@@ -141,6 +142,11 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name:
     (value,) = stage_cond(tracer, decided, lambda: (body(),), lambda: (orelse(),), (name,))
     tracer.alternatives.settle()
     return value
+
+
+def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
+    """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
+    return if_expr(none_flag(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
 
 
 def _identity(x: Any, out: Variable) -> Any:

@@ -24,7 +24,7 @@ from .chosen import note_item
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .growing import current
-from .if_stmt import if_expr
+from .if_stmt import if_expr, or_none
 from .list_indices import integer
 from .lists import element_type
 from .logical import not_
@@ -55,7 +55,7 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
         own = getattr(type(a), "__getitem__", None)
         value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
     elif isinstance(found, dict) and isinstance(key, MaybeNone) and None in found:
-        return if_expr(key.is_none, lambda: getitem(found[None], *more) if more else found[None], lambda: getitem(a, key.bare(), *more))
+        return or_none(key, lambda one: getitem(a, one, *more))
     elif isinstance(found, dict):
         return select(tracer, *_of_dict(found, key), more)
     elif isinstance(key, slice):
@@ -82,7 +82,7 @@ def get(a: dict, key: Any, default: Any = None) -> Any:
     if isinstance(key, OneOf):
         return choose(key, lambda one: a.get(one, default))
     if isinstance(key, MaybeNone):
-        return if_expr(key.is_none, lambda: a.get(None, default), lambda: get(a, key.bare(), default))
+        return or_none(key, lambda one: a.get(None, default) if one is None else get(a, one, default))
     values = list(a.values())
     if not values:
         return default

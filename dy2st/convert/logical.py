@@ -22,7 +22,7 @@ from .dicts import StagedDict
 from .dynamic import DynamicList
 from .facts import none_flag
 from .generators import generator
-from .if_stmt import if_expr, stage_cond, truth
+from .if_stmt import if_expr, or_none, stage_cond, truth
 from .iterables import Lazy, Staged, StagedRange
 from .iterators import advanced
 from .maybe_value import MaybeValue
@@ -432,7 +432,7 @@ def in_(a: Any, b: Any) -> Any:
             b = list(b)
         return python_bool(or_(*[lambda e=e: True if _one(e, a) else compare("==", a, e) for e in b])) if b else False
     if isinstance(b, dict) and isinstance(a, MaybeNone):
-        return if_expr(a.is_none, lambda: None in b, lambda: in_(a.bare(), b))
+        return or_none(a, lambda one: in_(one, b))
     if isinstance(b, dict) and is_staged(a):
         from .items import place_of
 

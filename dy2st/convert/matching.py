@@ -8,6 +8,7 @@ from typing import Any
 
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .if_stmt import or_none
 from .logical import and_
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -53,8 +54,6 @@ def match_others(x: Mapping, keys: tuple) -> dict:
 
 def _in_the_run(x: Any, match: Callable[[Any], Any]) -> Any:
     """Whether what may be None, or is one of several objects, matches; None for other values."""
-    from .builtin_functions import or_none
-
     if isinstance(x, (MaybeNone, MaybeValue)):
         return or_none(x, match)
     return choose(x, match) if isinstance(x, OneOf) else None

@@ -44,6 +44,18 @@ def by_a_generator_function(x):
     return x
 
 
+def numbered(x):
+    for i in range(2):
+        print("number", i, x.sum(), [x])
+        yield i
+
+
+def by_a_generator_function_of_the_module(x):
+    for i in numbered(x):
+        x = x * 2 + i
+    return x
+
+
 @jit.not_to_static
 def as_it_is(x):
     print("as it is", x.sum())
@@ -99,7 +111,10 @@ def under_other_names(x):
 
 @pytest.mark.parametrize(
     "function",
-    [by_managers, by_a_generator_function, by_what_is_not_converted, by_a_body_of_a_class, by_special_methods, in_lines, under_other_names],
+    [
+        by_managers, by_a_generator_function, by_a_generator_function_of_the_module, by_what_is_not_converted, by_a_body_of_a_class,
+        by_special_methods, in_lines, under_other_names,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_each_call_prints_it(function, capsys):
