@@ -50,6 +50,12 @@ class MaybeValue:
     def __len__(self) -> int:
         return len(self._dy_bare("object of type 'NoneType' has no len()"))
 
+    def __bool__(self) -> NoReturn:  # which code asks that is not converted
+        raise StagedValueError(
+            "the truth of a value that is None in some runs is only known when the program runs", location=user_location(2),
+            hint="ask for it in converted code",
+        )  # fmt: skip
+
     def __getattr__(self, name: str) -> Any:
         # code of this package looks for names of its own, which must not become a check that the run does; nor may it run a property
         if name.startswith("__") or (name.startswith("_") and inspect.getattr_static(self._dy_value, name, self) is self):

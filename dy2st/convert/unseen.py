@@ -11,6 +11,7 @@ import dataclasses
 import dis
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -32,8 +33,8 @@ from .options import OneOf
 from .running import held_by_generator
 from .tracer import is_staged
 
-_NONE, _IDENTITY, _CLASS = "is None", "is", "isinstance, type or match"
-_OF_CLASSES = {"isinstance", "issubclass", "type", "callable", "hasattr", "getattr", "__class__", "singledispatch"}
+_NONE, _IDENTITY, _CLASS, _RAISED = "is None", "is", "isinstance, type or match", "try"
+_OF_CLASSES = {"isinstance", "issubclass", "type", "callable", "hasattr", "getattr", "__class__", "singledispatch", "is_tensor"}
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SIZES = {"shape", "size"}
 _STORES = ("_parameters", "_buffers", "_sub_layers")
@@ -105,7 +106,7 @@ def _told_apart(x: Any, asked: frozenset[str]) -> str | None:
         return "one of several objects"
     if _CLASS in asked and isinstance(x, (DynamicList, StagedDict)):
         return f"a {'list' if isinstance(x, DynamicList) else 'dict'} of dynamic length"
-    if isinstance(x, Tensor) and x._kinds is not None and asked != {_NONE}:
+    if isinstance(x, Tensor) and x._kinds is not None and asked - {_NONE, _RAISED}:
         return "a number in some runs, and a tensor in others"
     if isinstance(x, Tensor) and x._weak and is_staged(x) and (_CLASS in asked or (_IDENTITY in asked and x.dtype == "bool")):
         return "a number"
@@ -118,6 +119,7 @@ def _questions(code: types.CodeType) -> frozenset[str]:
     found = set()
     for part in codes_in(code):
         last: dis.Instruction | None = None
+        handlers = 0
         for i in dis.get_instructions(part):
             if i.opname == "IS_OP":
                 of_none = last is not None and last.opname.startswith("LOAD_") and last.argval is None
@@ -126,7 +128,13 @@ def _questions(code: types.CodeType) -> frozenset[str]:
                 found.add(_NONE)
             elif i.opname.startswith("MATCH_"):
                 found.add(_CLASS)
+            elif i.opname in ("PUSH_EXC_INFO", "SETUP_FINALLY"):
+                handlers += 1
+            elif i.opname == "WITH_EXCEPT_START" and sys.version_info >= (3, 11):  # that of a `with`
+                handlers -= 1
             last = i
+        if handlers:  # what raises in some runs only is raised by these, behind it
+            found.add(_RAISED)
         if not _OF_CLASSES.isdisjoint(part.co_names):
             found.add(_CLASS)
     return frozenset(found)

@@ -25,7 +25,15 @@ def matched(v):
 def first_is_none(values): return 1 if values[0] is None else 4
 def attribute_is_none(box): return 1 if box.h is None else 4
 def size_is_number(x): return 1 if isinstance(x.shape[0], int) else 4
+def is_tensor(v): return 1 if paddle.is_tensor(v) else 4
+def tried(v):
+    try: return v.no_such_attribute
+    except AttributeError: return 4
+def tried_at_all(v):
+    try: return len(v)
+    except: return 4
 def twice(v): return v * 2
+def truth(v): return 1 if v else 4
 def looked_up(v): return {None: 1}.get(v, 4)
 class Box:
     def __init__(self, h): self.h = h
@@ -40,7 +48,7 @@ class Pair:
     h: object
     more: list = dataclasses.field(default_factory=list)
 """
-hidden: dict = {"__name__": "hidden"}
+hidden: dict = {"__name__": "hidden", "paddle": paddle}
 exec(HIDDEN, hidden)
 Box, Pair = hidden["Box"], hidden["Pair"]
 
@@ -248,6 +256,9 @@ REFUSED = {
     "one of several": (lambda x: hidden["is_none"](one_of(x)), "one of several objects"),
     "a number": (lambda x: hidden["is_number"](number(x)), NUMBER),
     "a number that is matched": (lambda x: hidden["matched"](number(x)), NUMBER),
+    "a tensor": (lambda x: hidden["is_tensor"](optional(x)), NONE),
+    "tried": (lambda x: hidden["tried"](optional(x)), NONE),
+    "tried at all": (lambda x: hidden["tried_at_all"](one_of(x)), "one of several objects"),
     "a flag": (lambda x: hidden["is_true"](flag(x)), NUMBER),
     "a list": (lambda x: hidden["is_list"](growing(x)), LIST),
     "not to static": (lambda x: left_alone(optional(x)), NONE),
@@ -296,6 +307,18 @@ def test_the_size_of_a_tensor_of_any_size() -> None:
 def test_a_key_that_may_be_none() -> None:
     with pytest.raises(StagedValueError, match="looked up in a dict"):
         jit.to_static(lambda x: hidden["looked_up"](optional(x)))(paddle.ones([3]))
+
+
+def pair_or_none(x):
+    k = None
+    if x.sum() > 0:
+        k = (x, x)
+    return k
+
+
+def test_the_truth_of_what_may_be_none() -> None:
+    with pytest.raises(StagedValueError, match="the truth of a value that is None in some runs"):
+        jit.to_static(lambda x: hidden["truth"](pair_or_none(x)))(paddle.ones([3]))
 
 
 def in_a_dataclass(x):
