@@ -106,7 +106,7 @@ def _told_apart(x: Any, asked: frozenset[str]) -> str | None:
         return "one of several objects"
     if _CLASS in asked and isinstance(x, (DynamicList, StagedDict)):
         return f"a {'list' if isinstance(x, DynamicList) else 'dict'} of dynamic length"
-    if isinstance(x, Tensor) and x._kinds is not None and asked - {_NONE, _RAISED}:
+    if isinstance(x, Tensor) and x._kinds is not None and asked != {_NONE}:
         return "a number in some runs, and a tensor in others"
     if isinstance(x, Tensor) and x._weak and is_staged(x) and (_CLASS in asked or (_IDENTITY in asked and x.dtype == "bool")):
         return "a number"

@@ -119,9 +119,19 @@ def of_kinds() -> Iterator[Program]:
             yield Program((one, two, name), f"{made}{statement}return r")
 
 
+def of_unseen() -> Iterator[Program]:
+    """The same, asked by a generator, which runs as it is."""
+    for one, two in itertools.permutations(KINDS, 2):
+        made = f"k = {KINDS[one]}\nif n > 0:\n    k = {KINDS[two]}"
+        for name, lines in [*((question, f"r = {question}") for question in QUESTIONS), *STATEMENTS.items()]:
+            asked = _indented(f"{lines.strip()}\nyield r", 4)
+            yield Program((one, two, name), f"{made}\ndef ask():\n{asked}\nreturn next(ask())")
+
+
 TABLES: dict[str, Callable[[], Iterator[Program]]] = {
     "things": of_things,
     "places": of_places,
     "methods": of_methods,
     "kinds": of_kinds,
+    "unseen": of_unseen,
 }
