@@ -21,6 +21,7 @@ from .if_stmt import if_stmt as if_stmt
 from .items import getitem as getitem
 from .items import getslice as getslice
 from .iterators import advanced as advanced
+from .iterators import iterated as iterated
 from .logical import and_ as and_
 from .logical import and_test as and_test
 from .logical import compare as compare
@@ -32,8 +33,10 @@ from .logical import not_in as not_in
 from .logical import or_ as or_
 from .logical import or_test as or_test
 from .loops import while_stmt as while_stmt
+from .managers import Through as Through
 from .managers import except_star as except_star
 from .managers import manager as manager
+from .managers import tried as tried
 from .matching import match_class as match_class
 from .matching import match_mapping as match_mapping
 from .matching import match_others as match_others

@@ -20,10 +20,11 @@ import numpy as np
 
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
-from ..tensor.location import user_location
+from ..tensor.location import is_own, user_location
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import foreign
+from .as_it_is import call_as_it_is
 from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, classes, type_
 from .caches import cached
@@ -35,6 +36,7 @@ from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
 from .if_stmt import or_none
 from .iterators import advanced, next_, with_fresh
+from .managers import follow
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -46,7 +48,7 @@ from .structure import flatten
 from .texts import StagedText, text
 from .tracer import Tracer, current_tracer, is_staged
 from .undefined import Undefined
-from .unseen import require_plain, require_plain_generators, runs_as_it_is
+from .unseen import runs_as_it_is
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
 _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
@@ -145,9 +147,10 @@ def converted(f: types.FunctionType) -> Converted | None:
 def _convert(f: types.FunctionType) -> Converted | None:
     if is_ignored(f) or is_generated(f.__code__.co_filename):
         return None
-    if f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        kind = "a generator function" if f.__code__.co_flags & inspect.CO_GENERATOR else "an async function"
-        _reasons[f.__code__] = f"it is {kind}: make it a plain one that returns a list"
+    if f.__code__.co_flags & inspect.CO_GENERATOR and is_own(f.__code__.co_filename):
+        return None  # of a layer of ours: what it asks of the user's values is about their places
+    if f.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        _reasons[f.__code__] = "it is an async function: make it a plain one"
         return None
     try:
         return convert_function(f)
@@ -160,9 +163,15 @@ def _convert(f: types.FunctionType) -> Converted | None:
 
 
 def why_unconverted(code: types.CodeType | None) -> str | None:
-    """What to say of a function that runs as it is where its control flow depends on a tensor; None if nothing kept it."""
+    """What to say of a function whose branches and loops are Python's where they depend on a tensor; None if nothing kept it."""
     reason = None if code is None else _reasons.get(code)
+    if code is not None and code.co_flags & inspect.CO_GENERATOR and is_generated(code.co_filename):
+        reason = "it is a generator function: make it a plain one that returns a list"
     return None if reason is None else f"the branches and loops of {code.co_name!r} are not converted, as {reason}"  # type: ignore[union-attr]
+
+
+def _reason(f: types.FunctionType) -> str:
+    return _reasons.get(f.__code__, "the user has told so (`not_to_static`, `ignore_module`)")
 
 
 def is_called_unconverted() -> bool:
@@ -208,16 +217,10 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
     if tracer is None:
         return new
     if found is None and runs_as_it_is(f):
-        return functools.partial(_as_it_is, f)
+        return functools.partial(call_as_it_is, f, _reason(f))
     if found is None:  # one inside a converted function is converted as well
         return functools.partial(enter, tracer, f, f) if is_generated(f.__code__.co_filename) else f
     return functools.partial(_watched, tracer, f, new)
-
-
-def _as_it_is(f: types.FunctionType, /, *args: Any, **kwargs: Any) -> Any:
-    """Calls a function of the user's that is not converted."""
-    require_plain(f, _reasons.get(f.__code__, "the user has told so (`not_to_static`, `ignore_module`)"), args, kwargs)
-    return f(*args, **kwargs)
 
 
 def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -227,9 +230,11 @@ def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args
 
 
 def _calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
-    """Calls what itself calls the functions that it is given, so that these are the converted ones."""
+    """Calls what itself calls the functions that it is given, and enters the managers, so that these are the converted ones."""
 
     def of(x: Any) -> Any:
+        if isinstance(x, contextlib._GeneratorContextManager):
+            follow(x)
         return call(x) if isinstance(x, (types.FunctionType, types.MethodType)) else x
 
     return f(*map(of, args), **{name: of(x) for name, x in kwargs.items()})
@@ -238,12 +243,6 @@ def _calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
 def _managed(f: types.FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The manager that `contextlib.contextmanager` makes of a generator function, which is called there."""
     return contextlib._GeneratorContextManager(_called(f, current_tracer()), args, kwargs)
-
-
-def _resumed(method: types.BuiltinMethodType, /, *args: Any) -> Any:
-    """Calls a method of a generator, `send` say."""
-    require_plain_generators([method.__self__], *args)
-    return method(*args)
 
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
@@ -269,7 +268,7 @@ def _of_bare(owner: Any, bare: Any, method: Callable, /, *args: Any, **kwargs: A
 
 def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
     function, owner = f.__func__, f.__self__
-    if tracer is not None and isinstance(owner, contextlib.ExitStack) and f.__name__ in ("callback", "push"):
+    if tracer is not None and isinstance(owner, contextlib.ExitStack) and f.__name__ in ("callback", "push", "enter_context"):
         return functools.partial(_calling, f)
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
@@ -288,7 +287,7 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
         if tracer is not None and not is_ignored(function):
             tracer.enter(function, function)
         if tracer is not None and runs_as_it_is(function):
-            return functools.partial(_as_it_is, function, owner)
+            return functools.partial(call_as_it_is, function, _reason(function), owner)
         if tracer is not None and is_generated(function.__code__.co_filename):  # of a class inside a converted function
             return functools.partial(enter, tracer, function, function, owner)
         return types.MethodType(function, owner) if inner is not None else f
@@ -322,8 +321,6 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict, tuple):
         return _container_method(owner, f.__name__)
-    if tracer is not None and isinstance(owner, types.GeneratorType):
-        return functools.partial(_resumed, f)
     if tracer is not None and any(f is g for g in _MAKING_TEXTS):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None and isinstance(owner, str):

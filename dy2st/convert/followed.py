@@ -31,8 +31,8 @@ from ..errors import StagedValueError
 from ..tensor.location import user_location
 from .tracer import current_tracer
 
-_RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
-_FILES = (io.StringIO, io.BytesIO)  # whose contents are followed
+RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
+FILES = (io.StringIO, io.BytesIO)  # whose contents are followed
 _OF_POSITION = {"read", "read1", "readall", "readinto", "readline", "readlines", "peek", "seek", "tell", "__next__"}
 # what of them is not followed: all methods, or these
 _KINDS: list[tuple[Any, set[str] | None]] = [
@@ -98,7 +98,7 @@ OF_THE_MOMENT: dict[Any, Callable] = {f: functools.partial(_of_the_moment, f) fo
 
 def require_followed(owner: Any, name: str) -> None:
     """StagedValueError if a method of an object would do something once, while tracing, that each call should do."""
-    if isinstance(owner, _RANDOM):
+    if isinstance(owner, RANDOM):
         what = f"{'random' if isinstance(owner, random.Random) else 'np.random'}.{name}()"
         raise StagedValueError(
             f"{what} would be drawn once, while tracing, and be the same number at each call",
@@ -106,11 +106,12 @@ def require_followed(owner: Any, name: str) -> None:
         )  # fmt: skip
     if name in _OF_POSITION:
         require_fresh_file(owner, name)
-    if not isinstance(owner, _FILES) and _is_done_once(owner, name):
+    if not isinstance(owner, FILES) and is_done_once(owner, name):
         raise _once(owner, f"{name}() of")
 
 
-def _is_done_once(owner: Any, name: str) -> bool:
+def is_done_once(owner: Any, name: str) -> bool:
+    """Whether what a method of an object does would be done once, while tracing."""
     if any(isinstance(owner, kind) and (names is None or name in names) for kind, names in _KINDS):
         return True
     cls = type(owner)
@@ -128,7 +129,7 @@ _not_followed: weakref.WeakKeyDictionary[type, set[str] | None] = weakref.WeakKe
 def require_fresh_file(file: Any, name: str) -> None:
     """StagedValueError if a file is read that was open before: where it is then is where the next call goes on."""
     tracer = current_tracer()
-    if tracer is None or not isinstance(file, io.IOBase) or isinstance(file, _FILES) or file in tracer.opened:
+    if tracer is None or not isinstance(file, io.IOBase) or isinstance(file, FILES) or file in tracer.opened:
         return
     hint = "open it in the function, which then sees what becomes of it; or read it outside, and pass what it says"
     raise done_once(f"{name}() of a file that is open already", hint)
@@ -136,7 +137,7 @@ def require_fresh_file(file: Any, name: str) -> None:
 
 def require_items_followed(a: Any) -> None:
     """StagedValueError if entries of such an object are assigned or deleted."""
-    kept = isinstance(a, (memoryview, type(os.environ))) or a is sys.modules or _is_done_once(a, "__setitem__")
+    kept = isinstance(a, (memoryview, type(os.environ))) or a is sys.modules or is_done_once(a, "__setitem__")
     if kept and current_tracer() is not None:
         raise _once(a, "a change of the entries of")
 

@@ -27,7 +27,6 @@ from .loops import Loop, probe
 from .sources import variables_of
 from .tracer import Tracer, current_tracer, need_tracer
 from .undefined import nothing
-from .unseen import require_plain_generators
 from .walks import Walk
 
 _UNROLL_LIMIT = 100_000
@@ -91,7 +90,8 @@ def _run(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extr
         lists = [] if tracer is None else containers_behind(iterable)
         for item in iterable:
             body(item)
-            _look_between(tracer, lists)
+            for items in lists:
+                _require_same(tracer, items)
         return
     _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
 
@@ -199,7 +199,8 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
             return
         if not isinstance(go, Tensor):
             body(item)
-            _look_between(tracer, lists)
+            for found in lists:
+                _require_same(tracer, found)
             continue
         assert tracer is not None
         limit = _UNROLL_LIMIT if hasattr(type(iterable), "__len__") else _UNROLL_LIMIT_WITHOUT_END
@@ -210,15 +211,8 @@ def _with_exit(tracer: Tracer | None, iterable: Iterable[Any], body: Callable[[A
                 location=user_location(), hint="loop over a tensor, or range(tensor), or use while",
             )  # fmt: skip
         if_stmt(extra_test(), partial(body, item), nothing, get_state, set_state, names)
-        _look_between(tracer, lists)
-
-
-def _look_between(tracer: Tracer | None, lists: Iterable[Any]) -> None:
-    """Looks, before a loop asks for its next item, at what its body may have changed: what it runs over, what generators can reach."""
-    for found in lists:
-        _require_same(tracer, found)
-    if tracer is not None:
-        require_plain_generators(tracer.suspended)
+        for found in lists:
+            _require_same(tracer, found)
 
 
 def _counted(start: int, step: int) -> Staged:

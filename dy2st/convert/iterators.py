@@ -27,7 +27,6 @@ from .running import named_variables, variable_values
 from .sources import Sources
 from .special import bound
 from .tracer import current_tracer, need_tracer
-from .unseen import require_plain_generators
 from .walks import Walk
 
 if TYPE_CHECKING:
@@ -90,7 +89,6 @@ def advanced(iterator: Any) -> Any:
         _require_fresh(tracer, one)
         if isinstance(one, types.GeneratorType):
             tracer.suspended.add(one)
-            require_plain_generators([one])
     if not isinstance(iterator, Staged):
         return iterator
     tracer.left[id(iterator)] = iterator
@@ -235,6 +233,11 @@ def iter_(x: Any, *sentinel: Any) -> Any:
     if isinstance(x, Opened):
         return x.iterator
     return iter(x, *sentinel) if sentinel or staged(x) is None else generator(x, lambda item: item)
+
+
+def iterated(xs: Any) -> Any:
+    """What a loop of a generator function, which Python runs, takes its items from."""
+    return xs if current_tracer() is None else iter_(xs)
 
 
 def next_(iterator: Any, *default: Any) -> Any:

@@ -15,17 +15,18 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .as_it_is import code_of, driven
 from .foreign import is_foreign
 from .options import OneOf
 from .raised import Onlooker
 from .tracer import Tracer, current_tracer
-from .unseen import require_plain_generators
+from .unseen import runs_as_it_is
 
 Takes = Callable[[type[BaseException]], bool]
 
 
 class Through(BaseException):
-    """An error of tracing on its way through `except*`, for which no handler of the user's is meant."""
+    """An error of tracing on its way through handlers that Python has, of `except*` and of generators: none of these is meant."""
 
     def __init__(self, error: Exception):
         self.error = error
@@ -39,33 +40,38 @@ def manager(x: Any) -> Any:
     if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
         return x
     if isinstance(x, contextlib._GeneratorContextManager):
+        follow(x)
         tracer.suspended.add(x.gen)
-        require_plain_generators([x.gen])
     takes = _takes(x)
-    if takes is not None:
-        return _Watched(tracer, x, takes)
-    return _Resumed(x) if isinstance(x, contextlib._GeneratorContextManager) else x
+    return x if takes is None else _Watched(tracer, x, takes)
+
+
+def follow(x: contextlib._GeneratorContextManager) -> None:
+    """Lets a manager that code has made which runs as it is be looked at each time that it is resumed."""
+    code, function = x.gen.gi_code, x.func  # type: ignore[attr-defined]
+    if isinstance(function, types.FunctionType) and function.__code__ is code and runs_as_it_is(function):
+        x.gen = driven(function, "the function that has made it is not", x.gen)  # type: ignore[attr-defined]
 
 
 def except_star() -> Any:
     """The context manager of the body of a `try` with `except*`."""
     tracer = current_tracer()
-    return contextlib.nullcontext() if tracer is None else _InGroups(tracer)
+    if tracer is None:
+        return contextlib.nullcontext()
+    return _Handled(tracer, Onlooker(_all, "except*", "use except, or test for it with if", len(tracer.tries.active)))
 
 
-class _Resumed:
-    """A manager made of a generator function."""
+def tried(alone: bool) -> Any:
+    """The context manager of the body of a `try` in a generator function.
 
-    def __init__(self, original: contextlib._GeneratorContextManager):
-        self.original = original
-
-    def __enter__(self) -> Any:
-        return self.original.__enter__()
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
-        if error is None:
-            require_plain_generators([self.original.gen])
-        return self.original.__exit__(kind, error, traceback)
+    Args:
+        alone: it suspends nothing, so that what is raised while it is traced is raised in it.
+    """
+    tracer = current_tracer()
+    if tracer is None:
+        return contextlib.nullcontext()
+    what, hint = "a handler in a generator function", "write the try in a function that the generator calls"
+    return _Handled(tracer, Onlooker(_all, what, hint, len(tracer.tries.active)) if alone else None)
 
 
 class _Watched:
@@ -90,23 +96,24 @@ class _Watched:
         if error is not None and is_of_tracing(error):
             return False
         self.tracer.note_missing(error)
-        if isinstance(self.original, contextlib._GeneratorContextManager):
-            require_plain_generators([self.original.gen])
         return type(self.original).__exit__(self.original, kind, error, traceback)
 
 
-class _InGroups:
-    def __init__(self, tracer: Tracer):
-        self.tries = tracer.tries
-        self.onlooker = Onlooker(_all, "except*", "use except, or test for it with if", len(tracer.tries.active))
+class _Handled:
+    """The body of what has handlers that are Python's; nothing that the run raises may matter to these."""
+
+    def __init__(self, tracer: Tracer, onlooker: Onlooker | None):
+        self.tries, self.onlooker = tracer.tries, onlooker
 
     def __enter__(self) -> None:
-        self.tries.onlookers.append(self.onlooker)
+        if self.onlooker is not None:
+            self.tries.onlookers.append(self.onlooker)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         from .tries import is_of_tracing
 
-        self.tries.onlookers.remove(self.onlooker)
+        if self.onlooker is not None:
+            self.tries.onlookers.remove(self.onlooker)
         if isinstance(error, Exception) and is_of_tracing(error):
             raise Through(error)
 
@@ -116,7 +123,7 @@ def _name(x: Any) -> str:
 
 
 def _generator(x: Any) -> types.CodeType:
-    return x.gen.gi_code  # type: ignore[no-any-return]
+    return code_of(x.gen)
 
 
 # ---- which managers ----

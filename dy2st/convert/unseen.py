@@ -1,8 +1,8 @@
 """Code of the user's that runs as it is: what it asks of values that only the run knows nobody sees.
 
-Converted code asks the runtime whether `v is None`, or what `isinstance(n, int)` is. A generator function, one without source, or one that
-is marked `not_to_static` asks Python, for which what stands for such a value is an object like any other. So what the code can reach, from
-its arguments, its variables and the attributes that it names, is looked at before it is called.
+Converted code asks the runtime whether `v is None`, or what `isinstance(n, int)` is. A function without source, or one that is marked
+`not_to_static`, asks Python, for which what stands for such a value is an object like any other. So what the code can reach, from its
+arguments, its variables and the attributes that it names, is looked at before it is called.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from .cells import contents_of, defaults_of
 from .containers import LEAVES, held_by, is_container
 from .dicts import StagedDict
 from .dynamic import DynamicList
+from .followed import RANDOM
 from .foreign import is_foreign, is_foreign_class, is_layer, is_library
 from .maybe_value import MaybeValue
 from .names import codes_in, names_of
 from .optional import MaybeNone
 from .options import OneOf
 from .running import held_by_generator
-from .tracer import is_staged
+from .tracer import is_staged, need_tracer
 
 _NONE, _IDENTITY, _CLASS, _RAISED = "is None", "is", "isinstance, type or match", "try"
 _OF_CLASSES = {"isinstance", "issubclass", "type", "callable", "hasattr", "getattr", "__class__", "singledispatch", "is_tensor"}
-_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SIZES = {"shape", "size"}
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 _OF_DATACLASSES = {"__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__setattr__", "__delattr__"}
@@ -44,33 +45,34 @@ _STAND_FOR_OTHERS = (MaybeNone, MaybeValue, OneOf, DynamicList, StagedDict)
 
 def runs_as_it_is(f: types.FunctionType) -> bool:
     """Whether a function that has no conversion is code of the user's, with none that is called in its place."""
-    if is_library(f.__globals__.get("__name__")) or hasattr(f, "_dy2st_function"):
+    of_library = is_library(f.__globals__.get("__name__")) and not hasattr(f, "__wrapped__")  # around one of the user's
+    if of_library or hasattr(f, "_dy2st_function"):
         return False
-    return not is_generated(f.__code__.co_filename) or bool(f.__code__.co_flags & _SUSPENDED)
+    return not is_generated(f.__code__.co_filename) or bool(f.__code__.co_flags & _ASYNC)
 
 
 def _is_of_dataclass(f: types.FunctionType, cls: type) -> bool:
     """Whether `dataclass` has made a method, which has no source either: what it asks is about itself."""
-    return f.__name__ in _OF_DATACLASSES and f.__code__.co_filename == "<string>" and dataclasses.is_dataclass(cls)
+    inner = getattr(f, "__wrapped__", f)
+    return f.__name__ in _OF_DATACLASSES and inner.__code__.co_filename == "<string>" and dataclasses.is_dataclass(cls)
 
 
-def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[str, Any]) -> None:
+def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
     """Looks at what a function that runs as it is can reach.
 
     Args:
         reason: why it is not converted.
         args, kwargs: what it is called with.
 
+    Returns:
+        the random generators that it can reach.
+
     Raises:
-        StagedValueError: it asks something that only the run can answer.
+        StagedValueError: it asks something that only the run can answer, or can reach an iterator that is there before the call.
     """
-    if not args or not _is_of_dataclass(f, type(args[0])):
-        _require_plain(f.__name__, reason, f, args, kwargs)
-
-
-def _require_plain(name: str, reason: str, *roots: Any) -> None:
     reached = _Reached()
-    reached.add(*roots)
+    if not args or not _is_of_dataclass(f, type(args[0])):
+        reached.add(f, args, kwargs)
     asked = frozenset[str]().union(*map(_questions, reached.codes.values()))
     sizes = _CLASS in asked and sorted(_SIZES & reached.names)
     for x in reached.values.values() if asked else ():
@@ -79,23 +81,17 @@ def _require_plain(name: str, reason: str, *roots: Any) -> None:
             what = f"the {sizes[0]} of a tensor of any size"
         if what is not None:
             raise StagedValueError(
-                f"{name!r} runs as it is, and may ask what only the run knows ({', '.join(sorted(asked))}): it can reach {what}",
-                location=user_location(3), hint=f"ask before the call, and give it the answer; it is not converted, as {reason}",
+                f"{f.__name__!r} runs as it is, and may ask what only the run knows ({', '.join(sorted(asked))}): it can reach {what}",
+                location=user_location(2), hint=f"ask before the call, and give it the answer; it is not converted, as {reason}",
             )  # fmt: skip
-
-
-def require_plain_generators(generators: Iterable[Any], *given: Any) -> None:
-    """Looks at what suspended generators can reach, before they are resumed.
-
-    Args:
-        given: what is sent to them.
-
-    Raises:
-        StagedValueError: one asks something that only the run can answer.
-    """
-    for g in generators:
-        if g.gi_frame is not None and not is_library(g.gi_frame.f_globals.get("__name__")):
-            _require_plain(g.__name__, "it is a generator function: make it a plain one that returns a list", g, *given)
+    before = need_tracer("a call").before
+    for x in reached.others:
+        if hasattr(type(x), "__next__") and id(x) in before:
+            raise StagedValueError(
+                f"{f.__name__!r} runs as it is, and can reach a {type(x).__name__} that is there before the call, which it may advance",
+                location=user_location(2), hint=f"take its items before the call, and pass them; it is not converted, as {reason}",
+            )  # fmt: skip
+    return [x for x in reached.others if isinstance(x, RANDOM)]
 
 
 def _told_apart(x: Any, asked: frozenset[str]) -> str | None:
@@ -104,11 +100,11 @@ def _told_apart(x: Any, asked: frozenset[str]) -> str | None:
         return "a value that is None in some runs"
     if isinstance(x, OneOf):
         return "one of several objects"
-    if _CLASS in asked and isinstance(x, (DynamicList, StagedDict)):
+    if (_CLASS in asked or _RAISED in asked) and isinstance(x, (DynamicList, StagedDict)):
         return f"a {'list' if isinstance(x, DynamicList) else 'dict'} of dynamic length"
     if isinstance(x, Tensor) and x._kinds is not None and asked != {_NONE}:
         return "a number in some runs, and a tensor in others"
-    if isinstance(x, Tensor) and x._weak and is_staged(x) and (_CLASS in asked or (_IDENTITY in asked and x.dtype == "bool")):
+    if isinstance(x, Tensor) and x._weak and is_staged(x) and (asked & {_CLASS, _RAISED} or (_IDENTITY in asked and x.dtype == "bool")):
         return "a number"
     return None
 
@@ -147,12 +143,14 @@ class _Reached:
         codes: by id.
         values: those that stand for others, and tensors; by id.
         names: of the attributes that it reads.
+        others: iterators, and random generators.
     """
 
     def __init__(self) -> None:
         self.codes: dict[int, types.CodeType] = {}
         self.values: dict[int, Any] = {}
         self.names: set[str] = set()
+        self.others: list[Any] = []
         self._looked: set[str] = set()
         self._met: dict[int, Any] = {}
         self._pending: list[Any] = []
@@ -187,10 +185,13 @@ class _Reached:
         elif isinstance(x, property):
             self._pending += (x.fget, x.fset)
         elif isinstance(x, types.GeneratorType):
-            if x.gi_frame is not None:
+            self.others.append(x)
+            if x.gi_frame is not None and not is_generated(x.gi_code.co_filename):
                 self._code(x.gi_code, x.gi_frame.f_globals)
                 self._pending += held_by_generator(x)
         else:
+            if isinstance(x, RANDOM) or hasattr(type(x), "__next__"):
+                self.others.append(x)
             self._pending += x if isinstance(x, tuple) else held_by(x)
             if not is_container(x) or dict_of(x):
                 self._bearer(x)

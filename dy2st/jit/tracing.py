@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,7 @@ from ..convert.undefined import Undefined
 from ..errors import Dy2stError, Location, StagedValueError, StructureError
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import entry, place_of_result
+from ..transpiler import ConversionError, first_yield
 from .captures import Captured
 from .concrete import ConcreteProgram, Effects, Number
 from .effects import Changes, replaced
@@ -143,7 +145,9 @@ class Trace:
         """Runs the function; what its result is made of, and what it has changed."""
         tracer = self.tracer
         raw = getattr(self.function, "__func__", self.function)
-        if raw.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        if raw.__code__.co_flags & inspect.CO_GENERATOR:
+            raise _suspended(raw)
+        if raw.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             convert_function(raw)  # raises: it has the line
         owner = getattr(self.function, "__self__", None)
         tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
@@ -406,3 +410,10 @@ def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
     for name, value in arguments.items():
         walk(value, (name,))
     return found
+
+
+def _suspended(f: types.FunctionType) -> ConversionError:
+    return ConversionError(
+        f"generator function {f.__name__!r} cannot be converted to a static function, of which each call gives a result",
+        location=first_yield(f), hint="collect the values in a list and return it; a static function may call generator functions",
+    )  # fmt: skip

@@ -5,6 +5,7 @@ The transpiler knows nothing of tensors. `docs/design.md` has the form of the ge
 
 from dy2st.transpiler.conversion import Converted as Converted
 from dy2st.transpiler.conversion import convert as convert
+from dy2st.transpiler.conversion import first_yield as first_yield
 from dy2st.transpiler.conversion import locate as locate
 from dy2st.transpiler.conversion import place_of as place_of
 from dy2st.transpiler.errors import ConversionError as ConversionError

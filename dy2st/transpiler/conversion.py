@@ -7,11 +7,12 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import gast
 from dy2st_runtime import config
 from dy2st_runtime.errors import Location
 from dy2st_runtime.garbage import no_search_for_garbage
 
-from dy2st.transpiler import cache, loader, nodes, positions
+from dy2st.transpiler import cache, loader, nodes, origin, positions
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.pipeline import PIPELINE
@@ -108,6 +109,16 @@ def _transform(fn: types.FunctionType, keep_stages: bool) -> tuple[loader.Loaded
     manager.dump("code", loaded.text)
     _cache[key] = loaded, manager.stages
     return _cache[key]
+
+
+def first_yield(fn: types.FunctionType) -> Location | None:
+    """Where a generator function suspends itself first, as its source has it.
+
+    Raises:
+        ConversionError: the source cannot be had.
+    """
+    body = get_source(fn).tree.body
+    return origin.of(next(n for n in nodes.walk_scope(body) if isinstance(n, (gast.Yield, gast.YieldFrom))))
 
 
 def locate(where: types.FrameType | types.TracebackType | str, lineno: int | None = None) -> Location | None:

@@ -47,10 +47,11 @@ class Pass(gast.NodeTransformer):
 
     The base class walks the statements and expressions that belong to functions. It leaves alone what
     runs elsewhere or at another time: decorators, annotations, and the statements of class bodies, whose
-    names no nested function could see. Functions inside a class are visited. Functions marked `plain`
-    (generators) stay as they are.
+    names no nested function could see. Functions inside a class are visited. Functions marked `plain` stay as they are;
+    so do the statements of those that are `suspended` too (generators), whose expressions the passes `in_generators` see.
 
     Attributes:
+        suspended: whether what is visited belongs to a generator function.
         requires: the analyses that the pass asks for.
         looks_for: classes of nodes without which there is nothing to do in a statement, or in a whole tree; by default those that
             the pass has visitors for.
@@ -59,10 +60,11 @@ class Pass(gast.NodeTransformer):
 
     requires: ClassVar[tuple[type[Analysis], ...]] = ()
     looks_for: ClassVar[tuple[type, ...] | None] = None
+    in_generators: ClassVar[bool] = False
 
     def __init__(self, context: Context, manager: PassManager):
         self.context, self.manager = context, manager
-        self.changed = False
+        self.changed = self.suspended = False
         self._visitors: dict[type, Callable[[Any], Any]] = {}
         self.wanted = _wanted(type(self))  # type: ignore[arg-type]
         # half of all nodes are names and constants, which most passes have nothing to do with
@@ -143,9 +145,12 @@ class Pass(gast.NodeTransformer):
         return statements if result is None else result
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        if not getattr(node, "plain", False):
+        suspended = getattr(node, "suspended", False)
+        if not getattr(node, "plain", False) or (suspended and self.in_generators):
             self.visit_defaults(node)
+            outer, self.suspended = self.suspended, suspended
             self.visit_body(node)
+            self.suspended = outer
         return node
 
     def visit_defaults(self, node: gast.FunctionDef) -> None:

@@ -89,6 +89,11 @@ def thunk(body: gast.AST) -> gast.Lambda:
     return gast.Lambda(arguments([]), body)
 
 
+def stays_in_place(operands: Iterable[gast.AST]) -> bool:
+    """Whether operands cannot become functions: they suspend the function around, or bind its variables."""
+    return any(isinstance(n, (gast.Yield, gast.YieldFrom, gast.Await, gast.NamedExpr)) for n in walk_scope(operands))
+
+
 def both(*tests: gast.AST) -> gast.BoolOp:
     """`a and b` of which only the truth counts (see `passes.tests`)."""
     made = gast.BoolOp(gast.And(), list(tests))

@@ -17,6 +17,7 @@ from dy2st.transpiler.passes.continue_stmt import ContinueStmt
 from dy2st.transpiler.passes.declarations import Declarations
 from dy2st.transpiler.passes.early_return import EarlyReturn
 from dy2st.transpiler.passes.for_stmt import ForStmt
+from dy2st.transpiler.passes.generator_stmts import GeneratorStmts
 from dy2st.transpiler.passes.handler_names import HandlerNames
 from dy2st.transpiler.passes.if_expr import IfExpr
 from dy2st.transpiler.passes.if_stmt import IfStmt
@@ -74,6 +75,8 @@ PIPELINE: tuple[type[Pass], ...] = (
     ForStmt,
     TryStmt,
     WithStmt,
+    # All other statements of that kind have become calls.
+    GeneratorStmts,
     # Expressions. They make functions of operands, which the analyses would take for the user's; so last.
     RaiseStmt,
     Namespaces,

@@ -74,7 +74,8 @@ def _count(text: str) -> int:
 STAGES = (
     "ast", "check_unsupported", "super_call", "declarations", "annotations", "match_stmt", "tests", "comprehension_walrus",
     "walrus", "handler_names", "undefined_reads", "early_return", "break_stmt", "continue_stmt", "list_mutation",
-    "subscript_assign", "unpacking", "block_state", "if_stmt", "while_stmt", "for_stmt", "try_stmt", "with_stmt", "raise_stmt",
+    "subscript_assign", "unpacking", "block_state", "if_stmt", "while_stmt", "for_stmt", "try_stmt", "with_stmt",
+    "generator_stmts", "raise_stmt",
     "namespaces", "class_read", "subscript_read", "comprehensions", "assert_stmt", "if_expr", "logical", "compare", "texts", "calls",
     "code",
     "program", "ssa", "dce", "fold", "simplify", "layout", "retarget", "hoist", "cse", "one_shape", "fission", "split_norm",

@@ -8,8 +8,10 @@ working after a model is decorated.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -45,6 +47,25 @@ def here(depth: int = 1) -> Location | None:
     return None
 
 
+class _Made(threading.local):
+    errors: list[Dy2stError] | None = None
+
+
+_made = _Made()
+
+
+@contextlib.contextmanager
+def errors_made() -> Iterator[list[Dy2stError]]:
+    """Within this `with`, the list gets all errors of dy2st that this thread makes, also those that somebody catches."""
+    before, _made.errors = _made.errors, []
+    try:
+        yield _made.errors
+    finally:
+        if before is not None:
+            before += _made.errors
+        _made.errors = before
+
+
 class Dy2stError(Exception):
     """Base of all errors of dy2st.
 
@@ -67,6 +88,8 @@ class Dy2stError(Exception):
         self.location = here(2) if location is None else location
         self.hint = hint
         self.operands: str | None = None
+        if _made.errors is not None:
+            _made.errors.append(self)
 
     def __str__(self) -> str:
         parts = [f"[{self.code}] {self.message}"]

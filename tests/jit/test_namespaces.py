@@ -165,15 +165,36 @@ def _kept():
 PUT, COUNT = _kept()
 
 
-def test_a_variable_of_a_function_that_code_sets_which_runs_as_it_is_is_refused():
+def test_a_variable_of_a_function_that_a_generator_sets():
+    put, count = _kept()
+
     @jit.to_static
     def f(x):
         def items():
             yield 1
-            PUT()
+            put()
             yield 2
 
         for i in items():
+            x = x + i
+        return x
+
+    for calls in (1, 2, 3):
+        assert f(paddle.to_tensor([1.0])).tolist() == [4.0]
+        assert count() == calls
+
+
+@jit.not_to_static
+def _putting():
+    yield 1
+    PUT()
+    yield 2
+
+
+def test_a_variable_of_a_function_that_code_sets_which_runs_as_it_is_is_refused():
+    @jit.to_static
+    def f(x):
+        for i in _putting():
             x = x + i
         return x
 

@@ -1,6 +1,6 @@
 """What cannot be converted is an error at the user's line: `# error: text` marks the line and begins the message."""
 
-# ruff: noqa: B012, RUF018, UP028
+# ruff: noqa: B012, RUF018
 
 import functools
 import inspect
@@ -13,16 +13,6 @@ import pytest
 from pyruntime import PyRuntime
 
 from dy2st.transpiler import ConversionError, convert
-
-
-def generator(x):
-    for i in x:
-        yield i  # error: generator function 'generator' cannot be converted
-
-
-def delegating(x):
-    y = yield from x  # error: generator function 'delegating' cannot be converted
-    return y
 
 
 async def asynchronous(x):  # error: async function 'asynchronous' cannot be converted
@@ -94,8 +84,6 @@ def walrus_in_item(d, x):
 
 
 CASES = [
-    generator,
-    delegating,
     asynchronous,
     reserved,
     local_names,

@@ -21,7 +21,11 @@ class AssertStmt(Pass):
         _dy.assert_stmt(x, None)
     """
 
+    in_generators = True
+
     def visit_Assert(self, node: gast.Assert) -> Any:
         self.generic_visit(node)
+        if self.suspended and node.msg is not None and nodes.stays_in_place([node.msg]):
+            return node
         message = nodes.constant(None) if node.msg is None else nodes.thunk(node.msg)
         return statements("_dy.assert_stmt(test, message)", at=node, test=node.test, message=message)

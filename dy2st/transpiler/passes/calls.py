@@ -22,6 +22,8 @@ class Calls(Pass):
     So it does where Python calls it: a decorator, and what the body of a class calls.
     """
 
+    in_generators = True
+
     def visit_defaults(self, node: gast.FunctionDef) -> None:
         super().visit_defaults(node)
         if not (getattr(node, "entry", False) or getattr(node, "in_class", False)):

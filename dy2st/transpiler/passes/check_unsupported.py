@@ -21,16 +21,15 @@ def frame_reader(node: gast.AST) -> str | None:
 
 
 class CheckUnsupported(Pass):
-    """Raises a `ConversionError` for syntax that no later pass handles; marks inner generators as `plain`.
+    """Raises a `ConversionError` for syntax that no later pass handles; marks generator functions as `plain` and `suspended`.
 
-    >>> manager = PassManager(gast.parse("def f(x):\\n    yield x"))
-    >>> manager.tree.body[0].entry = True
+    >>> manager = PassManager(gast.parse("def f():\\n    return locals()"))
     >>> manager.apply(CheckUnsupported)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    dy2st.transpiler.errors.ConversionError: [D2S020] generator function 'f' cannot be converted
+    dy2st.transpiler.errors.ConversionError: [D2S020] 'locals' reads the variables of the running function, which a converted ...
     ...
-      hint: collect the values in a list and return it
+      hint: name the variables
     """
 
     def run(self, tree: gast.AST) -> gast.AST:
@@ -41,16 +40,9 @@ class CheckUnsupported(Pass):
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         below = nodes.walk_scope(node.body) if self.suspends else ()
-        suspended = next((n for n in below if isinstance(n, (gast.Yield, gast.YieldFrom))), None)
-        if suspended is not None:
-            if getattr(node, "entry", False):
-                raise self.context.error(
-                    suspended,
-                    f"generator function '{node.name}' cannot be converted",
-                    "collect the values in a list and return it",
-                )
-            # A generator inside is suspended and resumed by Python, so it stays Python as a whole.
-            node.plain = True
+        if any(isinstance(n, (gast.Yield, gast.YieldFrom)) for n in below):
+            # Python suspends and resumes it, so its statements stay Python's.
+            node.plain = node.suspended = True
         return super().visit_FunctionDef(node)
 
     def visit_Name(self, node: gast.Name) -> gast.Name:

@@ -19,6 +19,8 @@ class ClassRead(Pass):
         return _dy.class_of(n).__name__
     """
 
+    in_generators = True
+
     def run(self, tree: gast.AST) -> gast.AST:
         return self.visit(tree) if self.context.namer.is_used("__class__") else tree
 

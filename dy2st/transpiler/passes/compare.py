@@ -34,8 +34,12 @@ class Compare(Pass):
         return (_dy.in_(a, b), _dy.compare_chain(0, (('<=', lambda: a), ('<', lambda: g(b)))), a < b, _dy.is_none(a))
     """
 
+    in_generators = True
+
     def visit_Compare(self, node: gast.Compare) -> Any:
         self.generic_visit(node)
+        if len(node.ops) > 1 and self.suspended and nodes.stays_in_place(node.comparators):
+            return node
         if len(node.ops) > 1:
             pairs = [
                 nodes.tuple_of([nodes.constant(_SYMBOLS[type(op)]), nodes.thunk(operand)])

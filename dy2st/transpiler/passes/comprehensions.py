@@ -34,6 +34,7 @@ class Comprehensions(Pass):
     are asked by `_dy.comprehension_test`, which refuses what only the run knows.
     """
 
+    in_generators = True
     looks_for = (gast.ListComp, gast.GeneratorExp, gast.DictComp, gast.SetComp, gast.Starred)
 
     def visit_ListComp(self, node: gast.ListComp) -> Any:

@@ -20,7 +20,11 @@ class IfExpr(Pass):
         return _dy.if_expr(c > 0, lambda: g(c), lambda: -c)
     """
 
+    in_generators = True
+
     def visit_IfExp(self, node: gast.IfExp) -> Any:
         self.generic_visit(node)
+        if self.suspended and nodes.stays_in_place([node.body, node.orelse]):
+            return node
         body, orelse = nodes.thunk(node.body), nodes.thunk(node.orelse)
         return expression("_dy.if_expr(test, body, orelse)", at=node, test=node.test, body=body, orelse=orelse)

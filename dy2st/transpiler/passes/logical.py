@@ -20,10 +20,13 @@ class Logical(Pass):
         return _dy.and_(lambda: a > 0, lambda: _dy.not_(b[a]))
     """
 
+    in_generators = True
     looks_for = (gast.BoolOp, gast.Not)
 
     def visit_BoolOp(self, node: gast.BoolOp) -> Any:
         self.generic_visit(node)
+        if self.suspended and nodes.stays_in_place(node.values):
+            return node
         name = "and" if isinstance(node.op, gast.And) else "or"
         call = expression(f"_dy.{name}_{'test' if getattr(node, 'truth', False) else ''}()", at=node)
         for operand in node.values:

@@ -43,6 +43,8 @@ class MatchStmt(Pass):
             return 2
     """
 
+    in_generators = True
+
     def visit_Match(self, node: gast.Match) -> Any:
         self.generic_visit(node)
         subject = self.context.namer.fresh("subject_")

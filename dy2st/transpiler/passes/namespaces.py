@@ -23,6 +23,8 @@ class Namespaces(Pass):
         return (_dy.space_item(globals(), 'x'), _dy.space_get(vars(m), k), _dy.space(m.__dict__).items())
     """
 
+    in_generators = True
+
     def run(self, tree: gast.AST) -> gast.AST:
         return self.visit(tree) if any(map(self.context.namer.is_used, (*_FUNCTIONS, *NAMESPACES))) else tree
 

@@ -20,6 +20,8 @@ class RaiseStmt(Pass):
         raise ValueError(e)
     """
 
+    in_generators = True
+
     def visit_Raise(self, node: gast.Raise) -> Any:
         if isinstance(node.exc, (gast.Name, gast.Attribute, gast.Subscript)):
             node.exc = expression("_dy.exception(x)", at=node, x=node.exc)

@@ -23,6 +23,8 @@ class SubscriptRead(Pass):
         return (_dy.getitem(a, i), a[-1], _dy.getslice(a, i, None, None), a[:, i])
     """
 
+    in_generators = True
+
     def visit_Subscript(self, node: gast.Subscript) -> Any:
         self.generic_visit(node)
         if not isinstance(node.ctx, gast.Load):

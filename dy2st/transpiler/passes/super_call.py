@@ -23,6 +23,8 @@ class SuperCall(Pass):
     A variable of the user's that is called so is left alone.
     """
 
+    in_generators = True
+
     def run(self, tree: gast.AST) -> gast.AST:
         self.first: gast.Name | None = None
         self.is_own = "super" in self.context.free

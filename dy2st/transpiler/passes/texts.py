@@ -19,6 +19,7 @@ class Texts(Pass):
         return (_dy.text(f'{x:.{2}f}!'), _dy.percent('%d of %d', (x, 3)), x % 2)
     """
 
+    in_generators = True
     looks_for = (gast.JoinedStr, gast.Mod)
 
     def visit_JoinedStr(self, node: gast.JoinedStr) -> Any:

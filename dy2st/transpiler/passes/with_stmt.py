@@ -24,6 +24,8 @@ class WithStmt(Pass):
             g(c)
     """
 
+    in_generators = True
+
     def visit_withitem(self, node: gast.withitem) -> Any:
         self.generic_visit(node)
         node.context_expr = expression("_dy.manager(x)", at=node.context_expr, x=node.context_expr)
