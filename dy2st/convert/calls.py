@@ -6,9 +6,7 @@ import array
 import contextlib
 import functools
 import inspect
-import math
 import operator
-import struct
 import sys
 import threading
 import types
@@ -18,9 +16,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
-from ..tensor.location import is_own, user_location
+from ..tensor.location import is_own
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import foreign
@@ -36,7 +33,7 @@ from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
 from .if_stmt import or_none
 from .iterators import advanced, next_, with_fresh
-from .managers import follow
+from .libraries import OF_BYTES, OF_TEXTS, calling, home_of, of_library, of_numpy, of_texts
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -44,9 +41,8 @@ from .printing import print_
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
-from .structure import flatten
-from .texts import StagedText, text
-from .tracer import Tracer, current_tracer, is_staged
+from .texts import text
+from .tracer import Tracer, current_tracer
 from .undefined import Undefined
 from .unseen import runs_as_it_is
 
@@ -87,11 +83,11 @@ def call(f: Any) -> Any:
     found = _called(f, tracer)
     if tracer is None or (found is not f and isinstance(f, types.FunctionType)):
         return found
-    home = _home(f)
-    if home in _OF_TEXTS:
-        return functools.partial(_of_texts, f, found)
-    if found is f and home in _OF_BYTES:
-        return functools.partial(_of_library, f)
+    home = home_of(f)
+    if home in OF_TEXTS:
+        return functools.partial(of_texts, f, found)
+    if found is f and home in OF_BYTES:
+        return functools.partial(of_library, f)
     return found
 
 
@@ -106,9 +102,9 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
     if replacement is not None:
         return replacement
     if tracer is not None and (isinstance(f, np.ufunc) or getattr(f, "__module__", None) == "numpy"):
-        return functools.partial(_of_numpy, f)
+        return functools.partial(of_numpy, f)
     if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
-        return functools.partial(_of_library, f)
+        return functools.partial(of_library, f)
     if isinstance(f, (operator.attrgetter, operator.methodcaller)) and tracer is not None:
         return functools.partial(_named, tracer, f)
     if isinstance(f, types.FunctionType):
@@ -229,17 +225,6 @@ def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args
     return enter(tracer, original, f, *args, **kwargs)
 
 
-def _calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
-    """Calls what itself calls the functions that it is given, and enters the managers, so that these are the converted ones."""
-
-    def of(x: Any) -> Any:
-        if isinstance(x, contextlib._GeneratorContextManager):
-            follow(x)
-        return call(x) if isinstance(x, (types.FunctionType, types.MethodType)) else x
-
-    return f(*map(of, args), **{name: of(x) for name, x in kwargs.items()})
-
-
 def _managed(f: types.FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The manager that `contextlib.contextmanager` makes of a generator function, which is called there."""
     return contextlib._GeneratorContextManager(_called(f, current_tracer()), args, kwargs)
@@ -269,7 +254,7 @@ def _of_bare(owner: Any, bare: Any, method: Callable, /, *args: Any, **kwargs: A
 def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
     function, owner = f.__func__, f.__self__
     if tracer is not None and isinstance(owner, contextlib.ExitStack) and f.__name__ in ("callback", "push", "enter_context"):
-        return functools.partial(_calling, f)
+        return functools.partial(calling, f)
     replacement = FUNCTIONS.get(function)
     if replacement is not None:
         return functools.partial(replacement, owner)
@@ -334,7 +319,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     fills = isinstance(owner, _FILLED) and f.__name__ not in _OF_ONE_ITEM
     takes_all = fills or any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
-    found = functools.partial(_of_library, f) if wants_numbers else f
+    found = functools.partial(of_library, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
 
 
@@ -346,87 +331,6 @@ _TAKING_ALL = (set, frozenset, bytes, bytearray)
 _FILLED = (set, frozenset, bytearray, array.array, deque)
 _OF_ONE_ITEM = {"add", "append", "appendleft", "count", "discard", "index", "insert", "remove"}
 _OF_WHO_CALLS = (globals, locals, vars, dir, eval, exec, breakpoint, sys._getframe, hash, callable)
-
-
-# what the functions of NumPy are called here, where that is another name
-_NAMES = {"absolute": "abs", "fabs": "abs", "concatenate": "concat", "power": "pow", "array": "to_tensor", "asarray": "to_tensor"}
-
-
-def _of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A function of NumPy, which wants values.
-
-    Raises:
-        StagedValueError: only the run knows them; the hint names the function for tensors.
-    """
-    try:
-        return f(*args, **kwargs)
-    except StagedValueError as error:
-        name = f.__name__
-        own = getattr(sys.modules["dy2st"], _NAMES.get(name, name), None)
-        use = f"use paddle.{_NAMES.get(name, name)}" if callable(own) else "use the functions of paddle for tensors"
-        number = f", or math.{name} for a number" if hasattr(math, name) else ""
-        raise StagedValueError(
-            error.message.replace("numpy.asarray()", f"np.{name}()"),
-            location=error.location, hint=use + number,
-        ) from None  # fmt: skip
-    except (TypeError, ValueError) as error:
-        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
-            raise
-        raise _needs_numbers(f) from None
-
-
-# modules of Python that look at the characters of texts, or make texts of values, in code that runs as it is
-_OF_TEXTS = {"re", "string", "fnmatch", "glob", "pathlib", "posixpath", "ntpath", "pprint", "reprlib", "shlex", "difflib", "unicodedata"}
-
-
-# and those that write numbers in another form; the others may ask who calls them
-_OF_BYTES = {"json", "_struct", "base64", "binascii", "marshal", "_csv"}
-
-
-def _home(f: Any) -> str | None:
-    """The module of a function, or of the class that a method is of."""
-    found = getattr(f, "__module__", None)
-    return found if found is not None or not isinstance(f, types.BuiltinMethodType) else type(f.__self__).__module__
-
-
-def _of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A function of such a module; `found` is called in its place.
-
-    Raises:
-        StagedValueError: it is given a number, a tensor, or a text with one in it, that only the run knows.
-    """
-    if any(isinstance(x, StagedText) or is_staged(x) for x in flatten((args, kwargs))[0]):
-        raise StagedValueError(
-            f"{_home(f)}.{getattr(f, '__name__', f)}() looks at a number, a tensor or a text that is only known when the program runs",
-            location=user_location(2), hint="compare the number itself, choose with if and elif, or do it outside with what is returned",
-        )  # fmt: skip
-    return found(*args, **kwargs)
-
-
-def _of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A function of a library of Python's that looks at numbers itself.
-
-    Raises:
-        StagedValueError: only the run knows them.
-    """
-    try:
-        return _calling(f, *args, **kwargs) if _home(f) == "itertools" else f(*args, **kwargs)
-    except (TypeError, ValueError, struct.error) as error:
-        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
-            raise
-        raise _needs_numbers(f) from None
-
-
-def _any_staged(*arguments: Any) -> bool:
-    return any(is_staged(x) for x in flatten(arguments)[0])
-
-
-def _needs_numbers(f: Any) -> StagedValueError:
-    name = f"{(_home(f) or '').removeprefix('_')}.{f.__name__}"
-    return StagedValueError(
-        f"{name}() needs numbers of Python, and is given what is only known when the program runs",
-        location=user_location(3), hint="write it as a loop, or use the functions of paddle for tensors (zeros, mean, std, ...)",
-    )  # fmt: skip
 
 
 def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:

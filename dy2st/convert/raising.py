@@ -220,8 +220,8 @@ _CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
 _ACTING = {
     f"dy2st.convert.{name}"
     for name in (
-        "attributes", "builtin_functions", "calls", "iterators", "logical", "math_functions", "printing", "readings", "reductions",
-        "spaces", "special", "texts",
+        "as_it_is", "attributes", "builtin_functions", "calls", "iterators", "libraries", "logical", "math_functions", "printing",
+        "readings", "reductions", "spaces", "special", "texts",
     )
 }  # fmt: skip
 

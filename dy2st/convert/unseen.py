@@ -45,7 +45,8 @@ _STAND_FOR_OTHERS = (MaybeNone, MaybeValue, OneOf, DynamicList, StagedDict)
 
 def runs_as_it_is(f: types.FunctionType) -> bool:
     """Whether a function that has no conversion is code of the user's, with none that is called in its place."""
-    of_library = is_library(f.__globals__.get("__name__")) and not hasattr(f, "__wrapped__")  # around one of the user's
+    inner = inspect.unwrap(f)  # a function of a library may stand around one of the user's
+    of_library = not isinstance(inner, types.FunctionType) or is_library(inner.__globals__.get("__name__"))
     if of_library or hasattr(f, "_dy2st_function"):
         return False
     return not is_generated(f.__code__.co_filename) or bool(f.__code__.co_flags & _ASYNC)

@@ -111,7 +111,8 @@ def writes():
 
 REFUSED = [
     logs, logs_to_root, warns, draws, draws_by_another_name, draws_of_a_generator, draws_of_numpy, draws_of_an_object,
-    draws_in_an_expression, asks_the_time, asks_for_a_name, asks_the_environment, reads_a_file, sets_an_event, takes_an_item, counts, writes,
+    draws_in_an_expression, asks_the_time, asks_for_a_name, asks_the_environment, reads_a_file, sets_an_event, takes_an_item, counts,
+    writes,
 ]  # fmt: skip
 REASONS = "would be done once|would be the same at each call|is there before the call"
 

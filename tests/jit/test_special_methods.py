@@ -25,19 +25,20 @@ class Switch:
         return 3 if self.value.sum() > 0 else 2
 
 
+# as code of a library, into which no trace looks
+WAITING: dict = {"__name__": "numpy", "inside": threading.Event(), "done": threading.Event()}
+exec("def wait():\n    inside.set()\n    assert done.wait(30)\n", WAITING)
+
+
 class Traced(Switch):
     """Waits inside a trace."""
 
-    inside, done = threading.Event(), threading.Event()
+    inside, done = WAITING["inside"], WAITING["done"]
+    wait = staticmethod(WAITING["wait"])
 
     def __len__(self):
         self.wait()
         return super().__len__()
-
-    @jit.not_to_static
-    def wait(self):
-        self.inside.set()
-        assert self.done.wait(30)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,110 @@
+"""Functions of NumPy and of modules of Python that look at values themselves, or call what they are given."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import struct
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import Dy2stError, StagedValueError
+from ..tensor.location import user_location
+from .managers import follow
+from .structure import flatten
+from .texts import StagedText
+from .tracer import is_staged
+
+# what the functions of NumPy are called here, where that is another name
+_NAMES = {"absolute": "abs", "fabs": "abs", "concatenate": "concat", "power": "pow", "array": "to_tensor", "asarray": "to_tensor"}
+
+
+def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of NumPy, which wants values.
+
+    Raises:
+        StagedValueError: only the run knows them; the hint names the function for tensors.
+    """
+    try:
+        return f(*args, **kwargs)
+    except StagedValueError as error:
+        name = f.__name__
+        own = getattr(sys.modules["dy2st"], _NAMES.get(name, name), None)
+        use = f"use paddle.{_NAMES.get(name, name)}" if callable(own) else "use the functions of paddle for tensors"
+        number = f", or math.{name} for a number" if hasattr(math, name) else ""
+        raise StagedValueError(
+            error.message.replace("numpy.asarray()", f"np.{name}()"),
+            location=error.location, hint=use + number,
+        ) from None  # fmt: skip
+    except (TypeError, ValueError) as error:
+        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
+            raise
+        raise _needs_numbers(f) from None
+
+
+# modules of Python that look at the characters of texts, or make texts of values, in code that runs as it is
+OF_TEXTS = {"re", "string", "fnmatch", "glob", "pathlib", "posixpath", "ntpath", "pprint", "reprlib", "shlex", "difflib", "unicodedata"}
+
+
+# and those that write numbers in another form; the others may ask who calls them
+OF_BYTES = {"json", "_struct", "base64", "binascii", "marshal", "_csv"}
+
+
+def home_of(f: Any) -> str | None:
+    """The module of a function, or of the class that a method is of."""
+    found = getattr(f, "__module__", None)
+    return found if found is not None or not isinstance(f, types.BuiltinMethodType) else type(f.__self__).__module__
+
+
+def of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of such a module; `found` is called in its place.
+
+    Raises:
+        StagedValueError: it is given a number, a tensor, or a text with one in it, that only the run knows.
+    """
+    if any(isinstance(x, StagedText) or is_staged(x) for x in flatten((args, kwargs))[0]):
+        raise StagedValueError(
+            f"{home_of(f)}.{getattr(f, '__name__', f)}() looks at a number, a tensor or a text that is only known when the program runs",
+            location=user_location(2), hint="compare the number itself, choose with if and elif, or do it outside with what is returned",
+        )  # fmt: skip
+    return found(*args, **kwargs)
+
+
+def of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of a library of Python's that looks at numbers itself.
+
+    Raises:
+        StagedValueError: only the run knows them.
+    """
+    try:
+        return calling(f, *args, **kwargs) if home_of(f) == "itertools" else f(*args, **kwargs)
+    except (TypeError, ValueError, struct.error) as error:
+        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
+            raise
+        raise _needs_numbers(f) from None
+
+
+def _any_staged(*arguments: Any) -> bool:
+    return any(is_staged(x) for x in flatten(arguments)[0])
+
+
+def _needs_numbers(f: Any) -> StagedValueError:
+    name = f"{(home_of(f) or '').removeprefix('_')}.{f.__name__}"
+    return StagedValueError(
+        f"{name}() needs numbers of Python, and is given what is only known when the program runs",
+        location=user_location(3), hint="write it as a loop, or use the functions of paddle for tensors (zeros, mean, std, ...)",
+    )  # fmt: skip
+
+
+def calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls what itself calls the functions that it is given, and enters the managers, so that these are the converted ones."""
+    from .calls import call
+
+    def of(x: Any) -> Any:
+        if isinstance(x, contextlib._GeneratorContextManager):
+            follow(x)
+        return call(x) if isinstance(x, (types.FunctionType, types.MethodType)) else x
+
+    return f(*map(of, args), **{name: of(x) for name, x in kwargs.items()})
