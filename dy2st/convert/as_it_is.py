@@ -81,7 +81,7 @@ def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any]) -> I
     from .tries import is_of_tracing
 
     known = [*_GENERATORS, *generators]
-    drawn, before = [*map(pickle.dumps, known)], sys.getprofile()
+    drawn, before = [*map(_state, known)], sys.getprofile()
     if before is None:  # whoever looks at times does not look for what is found here
         sys.setprofile(_look)
     try:
@@ -93,11 +93,20 @@ def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any]) -> I
     for error in made:  # a handler of the user's is meant for none of these
         if is_of_tracing(error) and error.__traceback__ is not None and not is_own(error.__traceback__.tb_frame.f_code.co_filename):
             raise error
-    if drawn != [*map(pickle.dumps, known)]:
+    if drawn != [*map(_state, known)]:
         raise StagedValueError(
             f"{f.__name__!r} runs as it is, and draws random numbers, which would be the same at each call", location=user_location(3),
             hint=f"use dy2st.rand, randint, uniform or normal, or draw before the call; it is not converted, as {reason}",
         )  # fmt: skip
+
+
+def _state(generator: Any) -> Any:
+    """How far a random generator is; None for one of the system, which is nowhere."""
+    if isinstance(generator, random.SystemRandom):
+        return None
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    return pickle.dumps(generator.get_state() if isinstance(generator, np.random.RandomState) else generator.bit_generator.state)
 
 
 def _look(frame: types.FrameType, event: str, called: Any) -> None:
@@ -109,12 +118,12 @@ def _look(frame: types.FrameType, event: str, called: Any) -> None:
     owner: Any = None
     if event == "c_call":
         caller: types.FrameType | None = frame
-        owner = called.__self__
+        owner = getattr(called, "__self__", None)
     elif event == "call":
         caller, called = frame.f_back, _CODES.get(frame.f_code)
     if event not in ("c_call", "call") or caller is None or is_library(caller.f_globals.get("__name__")):
         return
-    name = called.__name__ if called is not None else frame.f_code.co_name
+    name = frame.f_code.co_name if called is None else getattr(called, "__name__", "")
     if event == "call" and is_library(frame.f_globals.get("__name__")) and frame.f_code.co_argcount:
         owner = frame.f_locals.get(frame.f_code.co_varnames[0])
     if called is not None and called in _ONCE:

@@ -289,3 +289,13 @@ def test_a_generator_that_runs_as_it_is_is_one_of_python():
         return x * sum(found)
 
     assert jit.to_static(f)(paddle.ones([1])).item() == 16.0
+
+
+def test_generators_of_the_system_are_nowhere():
+    system = random.SystemRandom()
+
+    @jit.not_to_static
+    def as_it_is():
+        return 2.0 if system is None else 3.0
+
+    assert jit.to_static(lambda x: x * as_it_is())(paddle.ones([1])).item() == 3.0

@@ -119,8 +119,8 @@ def of_kinds() -> Iterator[Program]:
             yield Program((one, two, name), f"{made}{statement}return r")
 
 
-def of_unseen() -> Iterator[Program]:
-    """The same, asked by a generator, which runs as it is."""
+def of_generators() -> Iterator[Program]:
+    """The same, asked in a generator function."""
     for one, two in itertools.permutations(KINDS, 2):
         made = f"k = {KINDS[one]}\nif n > 0:\n    k = {KINDS[two]}"
         for name, lines in [*((question, f"r = {question}") for question in QUESTIONS), *STATEMENTS.items()]:
@@ -133,5 +133,5 @@ TABLES: dict[str, Callable[[], Iterator[Program]]] = {
     "places": of_places,
     "methods": of_methods,
     "kinds": of_kinds,
-    "unseen": of_unseen,
+    "generators": of_generators,
 }
