@@ -339,13 +339,17 @@ def deleting(raw: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
     return __delattr__
 
 
+# what Python says, since 3.13, where an attribute is set that a value without others does not have
+_AND_NO_DICT = " and no __dict__ for setting new attributes" if sys.version_info >= (3, 13) else ""
+
+
 def setting(raw: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], None]:
     """`__setattr__` of tensors while code is traced that may give them attributes."""
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
         if name not in OF_TENSORS:
             if self._weak and type(self) is Tensor:
-                no_number(self, f"'{{}}' object has no attribute {name!r}", AttributeError)
+                no_number(self, f"'{{}}' object has no attribute {name!r}{_AND_NO_DICT}", AttributeError)
             _note_change(self, name)
         raw(self, name, value)
 
