@@ -151,7 +151,7 @@ def _convert(f: types.FunctionType) -> Converted | None:
     try:
         return convert_function(f)
     except ConversionError as error:
-        if "source" in error.message or "lambda" in error.message:
+        if "source" in error.message or "lambda" in error.message or f.__code__.co_flags & inspect.CO_GENERATOR:
             # it runs unconverted: where its control flow depends on a tensor, that is an error
             _reasons[f.__code__] = f"{error.message}: {error.hint}"
             return None

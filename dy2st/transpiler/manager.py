@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import gast
@@ -151,6 +151,16 @@ class Pass(gast.NodeTransformer):
             outer, self.suspended = self.suspended, suspended
             self.visit_body(node)
             self.suspended = outer
+        elif suspended:
+            for inner in definitions_in(node.body):
+                visited = self.visit(inner)
+                assert visited is inner, "a pass over a definition in a generator function must keep its node"
+        return node
+
+    def visit_Lambda(self, node: gast.Lambda) -> Any:
+        outer, self.suspended = self.suspended, self.suspended or getattr(node, "suspended", False)
+        self.generic_visit(node)
+        self.suspended = outer
         return node
 
     def visit_defaults(self, node: gast.FunctionDef) -> None:
@@ -178,6 +188,16 @@ class Pass(gast.NodeTransformer):
             visited = self.visit(function)
             assert visited is function, "a pass over a method must keep the method's node"
         return node
+
+
+def definitions_in(body: list) -> Iterator[gast.AST]:
+    """The functions and classes defined directly in a function, also under its statements."""
+    for statement in body:
+        if isinstance(statement, (gast.FunctionDef, gast.ClassDef)):
+            yield statement
+        elif not isinstance(statement, gast.AsyncFunctionDef):
+            parts = (gast.stmt, gast.ExceptHandler, gast.match_case)
+            yield from definitions_in([c for c in nodes.children(statement) if isinstance(c, parts)])
 
 
 def class_functions(body: list) -> list:

@@ -267,6 +267,65 @@ def thrown(x):
     return first + second, log
 
 
+def with_functions_inside(x, n):
+    scale = 2.0
+
+    def pick(v, more=1.0):
+        if v.sum() > 0:
+            return v * scale
+        for i in range(n):
+            if v.sum() < -4:
+                return v - i
+            v = v - more
+        return v
+
+    class Picking:
+        def method(self, v):
+            while v.sum() < 20:
+                v = v + 5
+            return v
+
+    yield pick(x)
+    scale = 3.0
+    yield pick(x, 2.0)
+    with paddle.no_grad():
+
+        def counted(v):
+            nonlocal scale
+            if v.sum() > 0:
+                scale = scale + 1
+            return v * scale
+
+        yield counted(x)
+    yield Picking().method(x) * scale
+    fs = []
+    for i in range(3):
+
+        def shifted(v, i=i):
+            return v + i if v.sum() > 0 else v - i
+
+        fs.append(shifted)
+    yield from (f(x) for f in fs)
+
+
+def of_functions_inside(x):
+    return list(with_functions_inside(x, 3))
+
+
+def lambda_that_yields(x):
+    items = lambda: (yield 5.0) or (yield 6.0)  # noqa: E731
+    return x * sum(items())
+
+
+def looking_at_its_variables(x, n):
+    yield sorted(locals())
+    yield x * n
+
+
+def with_its_variables(x):
+    return list(looking_at_its_variables(x, 2))
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, 1.0]
 CASES = [
     (of_none, [(P,), (N,)], 1),
@@ -287,4 +346,7 @@ CASES = [
     (of_methods, [(P,), (N,)], 1),
     (recursive, [(P,), (N,)], 1),
     (thrown, [(P,), (N,)], 1),
+    (of_functions_inside, [(P,), (N,)], 1),
+    (lambda_that_yields, [(P,), (N,)], 1),
+    (with_its_variables, [(P,), (N,)], 1),
 ]

@@ -32,6 +32,8 @@ class CheckUnsupported(Pass):
       hint: name the variables
     """
 
+    in_generators = True
+
     def run(self, tree: gast.AST) -> gast.AST:
         if not self.context.namer.is_used(nodes.RUNTIME):
             self.wanted &= ~kinds.bit(gast.Name)
@@ -39,11 +41,17 @@ class CheckUnsupported(Pass):
         return self.visit(tree)
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        below = nodes.walk_scope(node.body) if self.suspends else ()
+        below = list(nodes.walk_scope(node.body)) if self.suspends else ()
         if any(isinstance(n, (gast.Yield, gast.YieldFrom)) for n in below):
             # Python suspends and resumes it, so its statements stay Python's.
-            node.plain = node.suspended = True
+            node.plain = True
+            # what looks at its variables keeps them as they are, and so stays Python's as a whole
+            node.suspended = getattr(node, "entry", False) or not any(map(frame_reader, below))
         return super().visit_FunctionDef(node)
+
+    def visit_Lambda(self, node: gast.Lambda) -> Any:
+        node.suspended = self.suspends and any(isinstance(n, (gast.Yield, gast.YieldFrom)) for n in nodes.walk_scope([node.body]))
+        return super().visit_Lambda(node)
 
     def visit_Name(self, node: gast.Name) -> gast.Name:
         if node.id == nodes.RUNTIME:
