@@ -6,13 +6,13 @@ ever, and a handler of its own could catch an error of tracing: so it is watched
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import inspect
 import pickle
 import random
 import sys
 import types
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,7 @@ def call_as_it_is(f: types.FunctionType, reason: str, /, *args: Any, **kwargs: A
         StagedValueError: it asks, reads or does something that only the run can.
     """
     generators = require_plain(f, reason, args, kwargs)
-    with _watched(f, reason, generators):
-        result = f(*args, **kwargs)
+    result = _watched(f, reason, generators, functools.partial(f, *args, **kwargs))
     return driven(f, reason, result) if isinstance(result, types.GeneratorType) and result.gi_code is f.__code__ else result
 
 
@@ -55,8 +54,7 @@ def driven(f: types.FunctionType, reason: str, items: Generator[Any, Any, Any]) 
     while True:
         generators = require_plain(f, reason, (items, given), {})
         try:
-            with _watched(f, reason, generators):
-                item = resume(given)
+            item = _watched(f, reason, generators, functools.partial(resume, given))
         except StopIteration as end:
             return end.value
         try:
@@ -76,20 +74,24 @@ def code_of(items: Any) -> types.CodeType:
     return items.gi_code  # type: ignore[no-any-return]
 
 
-@contextlib.contextmanager
-def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any]) -> Iterator[None]:
+def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any], run: Callable[[], Any]) -> Any:
+    """Runs code of a function that is not converted."""
     from .tries import is_of_tracing
 
     known = [*_GENERATORS, *generators]
     drawn, before = [*map(_state, known)], sys.getprofile()
-    if before is None:  # whoever looks at times does not look for what is found here
-        sys.setprofile(_look)
-    try:
-        with errors_made() as made:
-            yield
-    finally:
-        if before is None:
-            sys.setprofile(None)
+    result: Any = None
+    failed: Exception | None = None
+    with errors_made() as made:
+        if before is None:  # whoever looks at times does not look for what is found here
+            sys.setprofile(_look)
+        try:
+            result = run()
+        except Exception as raised:
+            failed = raised
+        finally:
+            if before is None:
+                sys.setprofile(None)
     for error in made:  # a handler of the user's is meant for none of these
         if is_of_tracing(error) and error.__traceback__ is not None and not is_own(error.__traceback__.tb_frame.f_code.co_filename):
             raise error
@@ -98,6 +100,12 @@ def _watched(f: types.FunctionType, reason: str, generators: Iterable[Any]) -> I
             f"{f.__name__!r} runs as it is, and draws random numbers, which would be the same at each call", location=user_location(3),
             hint=f"use dy2st.rand, randint, uniform or normal, or draw before the call; it is not converted, as {reason}",
         )  # fmt: skip
+    if failed is None:
+        return result
+    try:
+        raise failed
+    finally:
+        del failed  # which this frame would hold, and is held by
 
 
 def _state(generator: Any) -> Any:

@@ -211,6 +211,38 @@ def yields_what_it_catches(x):
         yield 0.0
 
 
+@jit.not_to_static
+def raises_for_what_it_catches(x):
+    try:
+        return float(x.sum())
+    except TypeError:
+        raise KeyError from None
+
+
+def catches_what_that_raises(x):
+    try:
+        return raises_for_what_it_catches(x)
+    except KeyError:
+        return 0.0
+
+
+@jit.not_to_static
+def ends_with_what_it_catches(x):
+    yield 1.0
+    try:
+        return float(x.sum())
+    except TypeError:
+        return 0.0
+
+
+def ends(x):
+    yield (yield from ends_with_what_it_catches(x))
+
+
+def catches_at_the_end(x):
+    return sum(ends(x))
+
+
 def a_generator_catches(x):
     try:
         n = float(x.numpy().sum())
@@ -238,7 +270,10 @@ def a_generator_catches_what_the_run_raises(x):
 
 @pytest.mark.parametrize(
     "function",
-    [catches, decides, yields_what_it_catches, a_generator_catches, a_generator_catches_all, a_generator_catches_what_the_run_raises],
+    [
+        catches, decides, yields_what_it_catches, catches_what_that_raises, catches_at_the_end, a_generator_catches,
+        a_generator_catches_all, a_generator_catches_what_the_run_raises,
+    ],
     ids=lambda f: getattr(f, "__name__", ""),
 )
 def test_no_handler_catches_an_error_of_tracing(function):
