@@ -26,7 +26,7 @@ from ..errors import StructureError
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import number_or
-from ..tensor.location import path_of, user_location
+from ..tensor.location import is_own, path_of, user_location
 from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of
 from .frames import Frame, Side, value_before
@@ -188,6 +188,8 @@ class Attempts:
 
     def require_unseen(self, location: Location | None, *kinds: type[Exception]) -> None:
         """StructureError if an onlooker would see one of these exceptions before a `try` catches it."""
+        if location is not None and is_own(location.file):  # in a layer of ours, say
+            location = user_location(2)
         for onlooker in reversed(self.onlookers):
             for kind in kinds:
                 if onlooker.takes(kind) and not any(a.takes(kind) for a in self.active[onlooker.depth :]):

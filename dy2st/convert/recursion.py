@@ -91,7 +91,7 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
     code, arguments = original.__code__, (args, kwargs)
     tracer.give_classes((*args, *kwargs.values()))
     for staged in reversed(tracer.staged):
-        if staged.code is code and admits(staged.values, arguments, staged.general):
+        if staged.code is code and staged.records is dispatch.is_grad_enabled() and admits(staged.values, arguments, staged.general):
             return staged.call(arguments)
     new = Activation.of(code, arguments, len(tracer.frames))
     if new.kind in tracer.recursive or new.kind.general in tracer.recursive:
@@ -135,6 +135,7 @@ class StagedFunction:
 
     Attributes:
         general: whether numbers of Python may vary between the calls.
+        records: whether it is called where gradients are recorded: what it computes needs none elsewhere.
         function: what `call` ops name.
         signature: what is known of it.
         outer: what it changes outside of it.
@@ -171,7 +172,7 @@ class StagedFunction:
     inside: int = 0
 
     def __post_init__(self) -> None:
-        self.code = self.original.__code__
+        self.code, self.records = self.original.__code__, dispatch.is_grad_enabled()
         self.name = re.sub(r"\W+", "_", self.original.__name__).strip("_") or "function"
         self.function: Function = self.tracer.program.add_function(self.name)
         self.location = user_location()

@@ -334,6 +334,37 @@ def lists_that_double(x, n):
     return doubled([x, x * 2], n)
 
 
+def without_gradients_inside(x, n):
+    """Each call but the first is made where no gradients are recorded, and computes in some runs only."""
+    total, count = x, 0
+
+    def visit(k):
+        nonlocal total, count
+        for _ in range(count):
+            total = total + x
+        count = count + 1
+        with dy2st.no_grad():
+            if k > 1:
+                visit(k - 2)
+
+    visit(n)
+    return total
+
+
+def without_gradients_and_back(x, n):
+    def visit(k, v):
+        if k < 1:
+            return v
+        with dy2st.no_grad():
+            w = visit(k - 1, v)
+            if w.sum() > 4:
+                w = w + x
+            with dy2st.enable_grad():
+                return visit(k - 2, w * x)
+
+    return visit(n, x)
+
+
 CASES = [
     (lists_that_double, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (doubles, [([1.0, 2.0],), ([20.0],), ([0.5, 0.0],)], 1),
@@ -363,6 +394,8 @@ CASES = [
     (dataclass_argument, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (dict_argument, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (sublayers, [(LEFT, RIGHT, ROWS), (LEAF, LEAF, ROWS)], 1),
+    (without_gradients_inside, [([1.0, 2.0], 3), ([1.0, 2.0], 1), ([1.0, 2.0], 5)], 1),
+    (without_gradients_and_back, [([1.0, 2.0], 3), ([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, -2.0], 2)], 1),
     (raises_inside, [([1.0, 2.0], 2), ([1.0, 2.0], 4)], 1),
     (index_inside, [([-1.0, 0.0, 3.0], 0), ([-1.0, 0.0, -3.0], 0)], 1),
 ]

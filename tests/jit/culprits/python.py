@@ -49,6 +49,15 @@ def index_in_a_manager(x, n):
     return x
 
 
+EXPERTS = paddle.nn.LayerList()
+
+
+def index_of_a_layer_in_a_manager(x, n):
+    with Swallows():
+        x = EXPERTS[n](x)  # error: that IndexError is raised here, which only the run knows, would be seen by the Swallows() of a with
+    return x
+
+
 def caught_by_a_generator(x):
     @contextlib.contextmanager
     def logged(log):
