@@ -107,11 +107,11 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
         if type(other) is bool and value._weak and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
             # of two Python bools one is known: it decides, or the other one does
             return other if other is stop_on else value
-        if both_bool and _cheap(block):
+        if both_bool and _kind(value) == _kind(other) is not None and _cheap(block):
             # nothing can fail in it, and it costs less than a branch: no short circuit needed
             _inline(tracer, block)
             both = ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=_scalar(other))
-            both._weak = value._weak and other._weak
+            both._weak = value._weak
             return both
 
     def first() -> tuple:
@@ -128,6 +128,11 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
 
 def _is_bool(x: Any) -> bool:
     return isinstance(x, Tensor) and x.dtype == "bool"
+
+
+def _kind(x: Tensor) -> bool | None:
+    """Whether a truth is a bool of Python; None where only the run knows."""
+    return x._weak if x._kinds is None else None
 
 
 def _scalar(t: Tensor) -> Tensor:
@@ -266,6 +271,8 @@ def _identical(a: Any, b: Any) -> Any:
                 hint="compare something else, or keep a flag that says which of the two it is",
             )  # fmt: skip
         return a is b
+    if isinstance(b, bool) and a._kinds is not None and a._kinds.classes == 1 and a._kinds.number is not None:
+        return _is_bool_in_the_run(a, b)
     require_one_kind(a, "what it is depends on that")
     if isinstance(b, bool):
         if a.dtype != "bool":
@@ -279,6 +286,19 @@ def _identical(a: Any, b: Any) -> Any:
             location=user_location(2), hint="compare them with ==",
         )  # fmt: skip
     return False
+
+
+def _is_bool_in_the_run(x: Tensor, wanted: bool) -> Any:
+    """`x is True` or `x is False` of what is a number in some runs, and a tensor, which is neither, in others."""
+    assert x._kinds is not None
+    if x._kinds.class_name != "bool":
+        return False
+    value = Tensor.wrap(x._value, True)
+    if value.dtype == "bool":
+        same = value if wanted else ops.op("logical_not", X=value)
+    else:
+        same = equal(value, float(wanted))
+    return python_bool(ops.op("logical_and", X=x._kinds.number, Y=ops.op("reduce_all", X=same, reduce_all=True)))
 
 
 def _one(a: Any, b: Any) -> bool:

@@ -214,7 +214,7 @@ _BOOKKEEPING = {
 _CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
     ("recursion", "enter"), ("recursion", "_trial"), ("if_stmt", "truth"), ("if_stmt", "_checked"), ("for_stmt", "_run"),
     ("comprehensions", "list_comp"), ("sorting", "method"),
-)}  # fmt: skip
+)} | {("dy2st.tensor.promotion", "no_number")}  # fmt: skip
 # what does what the user's line asks for, where Python knows all values, by Python's own function or operator: what that raises is
 # what it raises in eager mode
 _ACTING = {

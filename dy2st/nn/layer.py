@@ -213,6 +213,9 @@ class Layer:
         if all(isinstance(one, Layer) for one in options):
             self._forget(name, "_sub_layers")
             self._sub_layers[name] = value
+        elif store is None and all(isinstance(one, Parameter) for one in options):
+            self._forget(name, "_parameters")
+            self._parameters[name] = value
         elif store is not None and all(one is None or isinstance(one, _KINDS[store]) for one in options):
             self.__dict__[store][name] = value
         elif store is not None or any(isinstance(one, Layer) for one in options):

@@ -2,6 +2,7 @@
 
 # ruff: noqa: B007, F841, SIM102, UP031  (what is left of them looks like this)
 
+import dy2st as paddle
 from tests.fuzz.world import Net, Record, collected, halves, scaled
 
 
@@ -517,6 +518,33 @@ def one_tensor_kept_by_recursion_in_two_calls(self, x, n, m, a):
     keep(m[0] % 4)
     return x
 
+class ParameterOfSeveralReplaced(Net):
+    def forward(self, x, n, m, a):
+        self.h = self.gains[n % 2]
+        self.h = x
+        return x
+
+
+def tensor_or_truth_matched(x, n, m, a):
+    box = Record(1)
+    match (x[0] >= 1.0 or not paddle.to_tensor(0.5) <= a.mean(), n):
+        case [True, 0 | 1]:
+            pass
+        case [_, p]:
+            box.count = p % 5
+    return box
+
+
+def class_of_a_tensor_or_a_truth(x, n, m, a):
+    y = x[0] >= 1.0 or not paddle.to_tensor(0.5) <= a.mean()
+    z = x[0] >= 1.0 and bool(n > 0)
+    return isinstance(y, bool), isinstance(z, bool), y, z
+
+
+def division_by_zero_before_an_attribute_of_a_number(x, n, m, a):
+    return (sum(row[-1] for row in [[] for _ in range(2)] if row) * (1 // (len(m) // n))).tanh()
+
+
 PROGRAMS = [
     value_or_none_printed, assertion_whose_message_fails, assertion_whose_message_computes, body_that_raises,
     body_that_raises_in_the_end, body_that_raises_in_a_branch, attribute_of_what_a_method_changes, none_or_undefined_or_tensor,
@@ -559,5 +587,9 @@ PROGRAMS = [
     ResultOfRecursionKeptTwice,
     loop_over_lists_of_other_lengths,
     one_tensor_kept_by_recursion_in_two_calls,
+    ParameterOfSeveralReplaced,
+    tensor_or_truth_matched,
+    class_of_a_tensor_or_a_truth,
+    division_by_zero_before_an_attribute_of_a_number,
     surroundings(),
 ]  # fmt: skip

@@ -112,6 +112,15 @@ def attribute_of_a_number(x):
     return k
 
 
+def truth_or_tensor(x, n):
+    k = x * 2
+    if n > 1:
+        k = bool(x[0] > 0)
+    y = x[0] >= 1.0 or not x.sum() <= 1
+    z = x[0] > 0 and n > 1
+    return k is True, k is False, y is True, y is False, isinstance(y, bool), isinstance(z, bool), type(not y) is bool
+
+
 def method_of_a_number(x):
     n = int(x.sum())
     try:
@@ -182,6 +191,7 @@ CASES = [
     (counted_in_place, [(P, 3), (N, 3)], 1),
     (in_place_in_a_loop, [(P, 3.0), (N, 3.0)], 1),
     (in_place_in_a_loop, [(P, -1.0), (N, -1.0)], 1),
+    (truth_or_tensor, [([1.0, -2.0], 0), ([0.5, 2.0], 2), ([-1.0, 3.0], 2), ([0.0, 0.0], 0), ([0.5, 0.0], 1)], 1),
     (attribute_of_a_number, [(P,), (N,)], 1),
     (method_of_a_number, [(P,)], 1),
     (found_by_value, [([3.0, 1.0], 3), (N, 3), (N, 4)], 1),
