@@ -14,6 +14,7 @@ from dy2st_runtime.ir.visit import all_ops
 from ..errors import StagedValueError
 from ..library.iteration import next_or
 from ..library.queues import Deque
+from ..tensor import Tensor
 from ..tensor.location import user_location
 from .attributes import dict_of
 from .behind import Opened, behind, is_iterator, runs_code
@@ -236,8 +237,21 @@ def iter_(x: Any, *sentinel: Any) -> Any:
 
 
 def iterated(xs: Any) -> Any:
-    """What a loop of a generator function, which Python runs, takes its items from."""
-    return xs if current_tracer() is None else iter_(xs)
+    """What a loop of a generator function, which Python runs, takes its items from.
+
+    Raises:
+        StagedValueError: only the run knows how many there are.
+    """
+    if current_tracer() is None:
+        return xs
+    xs = fresh(xs)
+    over = staged(xs)
+    if over is not None and isinstance(over.length, Tensor):
+        raise StagedValueError(
+            f"{over.what} has a length that is only known at run time; Python runs the loops of a generator function",
+            location=user_location(2), hint="make it a function that returns a list, or loop in the function that uses the items",
+        )  # fmt: skip
+    return iter_(xs)
 
 
 def next_(iterator: Any, *default: Any) -> Any:

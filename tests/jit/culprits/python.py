@@ -49,6 +49,17 @@ def index_in_a_manager(x, n):
     return x
 
 
+def loop_of_a_generator_function(x, n):
+    def doubled(xs):
+        for v in xs:  # error: a list of dynamic length has a length that is only known at run time; Python runs the loops of a generator
+            yield v * 2
+
+    found = []
+    for i in range(n):
+        found.append(x * i)
+    return sum(doubled(found))
+
+
 EXPERTS = paddle.nn.LayerList()
 
 
