@@ -59,7 +59,7 @@ class Fitter:
         Raises:
             DTypeError, ShapeError, StructureError: there is no such pattern; the message names the variable.
         """
-        if same(before, new) and not (isinstance(p, Var) and isinstance(new, StagedList)):
+        if same(before, new) and (isinstance(p, Const) or not isinstance(new, DynamicList)):
             return p  # a list may have got entries of other kinds
         try:
             if any(isinstance(x, (NoAttribute, MaybeAttribute)) for x in (before, new)):

@@ -232,6 +232,14 @@ def function_under_a_new_key_in_a_loop(x):
 
 _CALLS = [(P,), (N,)]
 _WITH_NUMBERS = [(P, 3), (P, 1), (N, 2)]
+def records_of_a_list(x, n):
+    if x.sum() > -1:
+        rows = []
+    for i in range(n):
+        rows.append({"k": i, "x": x * i})
+    return rows, isinstance(rows[-1]["k"], int)
+
+
 CASES = [
     *((f, _CALLS, 1) for f in (
         taken_twice, taken_and_given, heap, all_methods, tensor_written_in_a_loop, records, perhaps_another_list, by_functions_inside,
@@ -242,4 +250,5 @@ CASES = [
     *((f, _WITH_NUMBERS, 1) for f in (
         set_by_a_loop, numbers_in_a_list_of_one_path, in_branches_and_loops, changed_in_a_loop_that_an_iteration_leaves,
     )),
+    (records_of_a_list, [([1.0, 2.0], 2), ([1.0, 2.0], 1), ([-0.5, 0.0], 1), ([1.0, 2.0], 3)], 1),
 ]  # fmt: skip
