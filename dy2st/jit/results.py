@@ -231,7 +231,8 @@ class Results:
 
     def dict_of(self, value: StagedDict) -> Rebuilt:
         """A dict that has some of its keys only in some runs: for each the value, whether it has it, and its place."""
-        keys = tuple(key for key, known in value.has.items() if known is not False)
+        # of a key that it has in no run a handler may have but the flag
+        keys = tuple(key for key, known in value.has.items() if known is not False and key in value.values_of)
         children: list[Recipe] = []
         for i, key in enumerate(keys):
             parts = value.values_of[key], value.has[key], i if value.ordered else value.since[key]

@@ -305,6 +305,18 @@ def partial_that_is_replaced_behind_a_raise(x, n):
 
 
 X = [1.0, 2.0, 3.0]
+def dict_emptied_before_what_each_run_raises(x, n):
+    table = {"kind": ValueError}
+    try:
+        for v in x:
+            table.clear()
+            raise ValueError
+        x = x.missing
+    except ValueError:
+        pass
+    return table, len(table), "kind" in table, x
+
+
 CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     list_in_an_argument, list_in_an_argument_that_grows, dict_in_two_places_of_an_attribute, list_of_an_iteration,
     one_exception_raised_twice, attribute_set_between_two_raises, its_own_cause, went_on_with_where_it_is_not_raised,
@@ -312,6 +324,7 @@ CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     entry_set_before_the_second_raise, inner_list_that_grew_before_it_was_replaced_elsewhere, inner_list_that_grew_beside_another_change,
     list_that_the_handler_makes_shorter, list_of_the_exception_that_the_handler_makes_shorter,
     list_made_behind_a_raise_that_the_handler_makes_shorter, dict_that_each_iteration_empties,
+    dict_emptied_before_what_each_run_raises,
     key_moved_before_the_second_raise, counted_before_the_second_raise,
     partial_that_only_the_exception_holds, partial_that_is_replaced_behind_a_raise,
 )]  # fmt: skip
