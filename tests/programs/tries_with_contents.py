@@ -308,7 +308,7 @@ X = [1.0, 2.0, 3.0]
 def dict_emptied_before_what_each_run_raises(x, n):
     table = {"kind": ValueError}
     try:
-        for v in x:
+        for _ in x:
             table.clear()
             raise ValueError
         x = x.missing
