@@ -245,7 +245,7 @@ def iterated(xs: Any) -> Any:
     if current_tracer() is None:
         return xs
     xs = fresh(xs)
-    over = staged(xs)
+    over = None if isinstance(xs, Lazy) else staged(xs)  # that would use up a generator
     if over is not None and isinstance(over.length, Tensor):
         raise StagedValueError(
             f"{over.what} has a length that is only known at run time; Python runs the loops of a generator function",

@@ -40,7 +40,7 @@ _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SIZES = {"shape", "size"}
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 _OF_DATACLASSES = {"__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__setattr__", "__delattr__"}
-_STAND_FOR_OTHERS = (MaybeNone, MaybeValue, OneOf, DynamicList, StagedDict)
+_LOOKED_AT = (Tensor, MaybeValue, OneOf, DynamicList, StagedDict)
 
 
 def runs_as_it_is(f: types.FunctionType) -> bool:
@@ -173,7 +173,7 @@ class _Reached:
         if id(x) in self._met or (type(x) in LEAVES and not isinstance(x, Tensor)):
             return
         self._met[id(x)] = x
-        if isinstance(x, (*_STAND_FOR_OTHERS, Tensor)):
+        if isinstance(x, _LOOKED_AT):
             self.values[id(x)] = x
         elif isinstance(x, types.FunctionType):
             self._function(x)
@@ -229,7 +229,8 @@ class _Reached:
                 self._pending.append(vars(x).get(name))
                 continue
             self._pending.append(held(x, name))
-            self._pending += (vars(x)[store].get(name) for store in _STORES if is_layer(x))
+            if is_layer(x):  # which may not have been initialized yet
+                self._pending += ((vars(x).get(store) or {}).get(name) for store in _STORES)
             for c in (x if isinstance(x, type) else type(x)).__mro__:
                 if not is_foreign_class(c) and name in vars(c):
                     self._pending.append(vars(c)[name])

@@ -210,12 +210,11 @@ class Layer:
 
     def _keep_one_of(self, options: Sequence[Any], name: str, value: Any, store: str | None) -> bool:
         """Gives an attribute a value that is one of several, as only the run knows; False if the place does not depend on which."""
-        if all(isinstance(one, Layer) for one in options):
-            self._forget(name, "_sub_layers")
-            self._sub_layers[name] = value
-        elif store is None and all(isinstance(one, Parameter) for one in options):
-            self._forget(name, "_parameters")
-            self._parameters[name] = value
+        kinds = ((Layer, "_sub_layers"), (Parameter, "_parameters"))
+        place = next((place for kind, place in kinds if all(isinstance(one, kind) for one in options)), None)
+        if place is not None:
+            self._forget(name, place)
+            self.__dict__[place][name] = value
         elif store is not None and all(one is None or isinstance(one, _KINDS[store]) for one in options):
             self.__dict__[store][name] = value
         elif store is not None or any(isinstance(one, Layer) for one in options):

@@ -295,6 +295,19 @@ def closing(x, log):
         log.append(len(log))
 
 
+def test_a_generator_over_a_generator_expression():
+    def each(xs):
+        for v in xs:
+            yield v + 1
+
+    def f(x):
+        return sum(each(v * 2 for v in x)), sum(each(v for v in [x, x * 2] if True))
+
+    x = paddle.to_tensor([1.0, 2.0, 3.0])
+    wanted, found = f(x), jit.to_static(f)(x)
+    assert [t.tolist() for t in found] == [t.tolist() for t in wanted]
+
+
 def test_handlers_of_generators_catch_what_python_raises():
     def f(x):
         log = []

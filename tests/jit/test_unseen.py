@@ -397,6 +397,22 @@ def test_one_statement_may_run_eagerly() -> None:
         np.testing.assert_array_equal(static(x).numpy(), program(x).numpy())
 
 
+def test_a_layer_without_source_is_made() -> None:
+    scope: dict = {"paddle": paddle}
+    exec(
+        "class Hidden(paddle.nn.Layer):\n"
+        "    def __init__(self, k):\n"
+        "        self_is_there = self is not None\n"
+        "        super(Hidden, self).__init__()\n"
+        "        self.k = k\n"
+        "    def forward(self, x):\n"
+        "        return x * self.k\n",
+        scope,
+    )
+    f = jit.to_static(lambda x: scope["Hidden"](2.0)(x))
+    assert float(f(paddle.ones([1]))) == 2.0
+
+
 def test_a_namespace_of_exec_with_a_frozen_dataclass() -> None:
     assert "__builtins__" in hidden  # a dict that holds what is replaced while a trace runs
     f = jit.to_static(lambda x: hidden["twice"](x) * len(hidden))
