@@ -210,7 +210,7 @@ class _Recurrent(LayerList):
         initial = self._split(initial_states, x)
         last: list[Any] = []
         for i in range(self.num_layers):
-            if i > 0 and self.dropout > 0:
+            if i > 0:
                 x = F.dropout(x, self.dropout, training=self.training)
             outputs: list[Tensor] = []
             for cell in self._cells(i):

@@ -91,6 +91,12 @@ class TestDropout:
         F.dropout(Tensor(X), 0.5, training=False)
         np.testing.assert_array_equal(paddle.tensor.random.state.numpy(), before)
 
+    @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"mode": "downscale_in_infer"}], ids=str)
+    def test_probability_zero_is_nothing(self, options):
+        x, before = Tensor(X), paddle.tensor.random.state.numpy()
+        assert F.dropout(x, 0.0, **options) is x
+        np.testing.assert_array_equal(paddle.tensor.random.state.numpy(), before)
+
     def test_whole_channels(self):
         out = F.dropout2d(paddle.ones([8, 16, 3, 3]), 0.5).numpy().reshape(128, 9)
         assert (out == out[:, :1]).all()

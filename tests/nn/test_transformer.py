@@ -132,6 +132,12 @@ def test_static(training):
     agree(model, calls, spec=[[None, None, 4]] * 2)
 
 
+def test_dropout_of_nothing_is_no_op():
+    model = paddle.jit.to_static(nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 1))
+    model(Tensor(normal(2, 3, 4)))
+    assert not [op for op in model.forward.concrete_program.program.global_block().ops if "dropout" in op.type]
+
+
 def test_static_with_masks():
     class Net(nn.Layer):
         def __init__(self):

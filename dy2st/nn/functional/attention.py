@@ -31,9 +31,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Any, p: float, train
     scores = linalg.matmul(_scaled(query), key, transpose_y=True)
     if mask is not None:
         scores = scores + additive_mask(mask, scores.dtype)
-    weights = activation.softmax(scores)
-    if p > 0:
-        weights = dropout(weights, p, training=training)
+    weights = dropout(activation.softmax(scores), p, training=training)
     return linalg.matmul(weights, value), weights
 
 

@@ -43,7 +43,7 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
 
     Args:
         x: Tensor of a floating-point dtype.
-        p: the probability of zero.
+        p: the probability of zero. With 0 the result is x itself, and no random numbers are drawn.
         axis: whole slices become zero: the choice is made once for each position on these axes.
         training: without it nothing is dropped.
         mode: "upscale_in_train" divides what is kept by 1 - p in training; "downscale_in_infer" multiplies by 1 - p
@@ -58,6 +58,8 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
     if mode not in modes:
         raise AttributeValueError(f"dropout: the mode {mode!r} is unknown", hint=f"use one of {', '.join(modes)}")
     x = as_tensor(x)
+    if p == 0:
+        return x
     if axis is None:
         return ops.op("dropout", X=x, State=random.state if training else None, dropout_prob=float(p), is_test=not training,
                       dropout_implementation=modes[mode])[0]  # fmt: skip
