@@ -2,9 +2,9 @@
 
 `python -m benchmarks.layers WORKLOAD CASE [--threads N]`, as in `python -m benchmarks.layers resnet50 infer1`. Times are medians of
 recorded runs (`executor/profile.py`), of a convolution for its plan, the copy into its frame and its products; rates count its
-multiplications and additions, bytes are those of its operands, once each. Of a call that runs several programs it is the largest, and the
-others count as Python. The rate of the machine is that of a loop of multiply-adds in
-registers.
+multiplications and additions, bytes are those of its operands, once each. A training step is one static function, as "dy2st step" is. Of a
+call that runs several programs it is the largest, and the others count as Python. The rate of the machine is that of a loop of
+multiply-adds in registers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 from llvmlite import ir
 
 from . import roofline
-from .frameworks import Stage
+from .frameworks import FRAMEWORKS, opened
 
 
 def fma_rate(threads: int, count: int = 4_000_000) -> float:
@@ -95,11 +95,9 @@ class Measured:
         from dy2st_runtime import threads as pool
         from dy2st_runtime.executor import profile
 
-        import dy2st
-
         pool.set_num_threads(threads)
         module = importlib.import_module(f"benchmarks.workloads.{workload}")
-        step = module.on_paddle(dy2st, Stage(dy2st.jit.to_static), case)
+        step = module.on_paddle(*opened(FRAMEWORKS["dy2st step" if case == "train" else "dy2st"], threads), case)
         data = module.data(case) if hasattr(module, "data") else ()  # all with convolutions have it
         self.batch = len(data[0] if isinstance(data, tuple) and data else data)
         for _ in range(5):
@@ -180,21 +178,26 @@ def report(found: Measured, rate: float, copies: float) -> str:
     """The tables."""
     lines = [f"call {found.call:.3f} ms: kernels {found.kernels:.3f}, driver {found.native - found.kernels:.3f}, "
              f"Python {max(found.call - found.native, 0.0):.3f}",
-             f"the machine: {rate:.0f} GFLOP/s in registers, {copies:.0f} GB/s of copies", "",
-             "| convolution | how many | plan us | frame us | products us | GFLOP/s | of the machine | GB/s |",
+             f"the machine: {rate:.0f} GFLOP/s in registers, {copies:.0f} GB/s of copies", ""]  # fmt: skip
+    if found.kinds:
+        lines += [*_convolutions(found.kinds, rate), ""]
+    lines += ["| other kernels | how many | us in all |", "|---|---|---|"]
+    for name, (count, taken) in sorted(found.others.items(), key=lambda entry: -entry[1][1]):
+        lines.append(f"| {name} | {count} | {taken:.0f} |")
+    return "\n".join(lines)
+
+
+def _convolutions(kinds: dict[str, Kind], rate: float) -> list[str]:
+    lines = ["| convolution | how many | plan us | frame us | products us | GFLOP/s | of the machine | GB/s |",
              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     total, work, count = 0.0, 0.0, 0
-    for name, kind in found.kinds.items():
+    for name, kind in kinds.items():
         plan, frame, products = kind.mean()
         taken, times = plan + frame + products, len(kind.times)
         total, work, count = total + taken * times, work + kind.work * times, count + times
         lines.append(f"| {name} | {times} | {plan:.1f} | {frame:.0f} | {products:.0f} | {_rates(kind.work, taken, rate)} | "
                      f"{kind.nbytes / taken / 1e3:.0f} |")  # fmt: skip
-    lines += [f"| all | {count} | | | {total:.0f} | {_rates(work, max(total, 1e-9), rate)} | |", "",
-              "| other kernels | how many | us in all |", "|---|---|---|"]  # fmt: skip
-    for name, (count, taken) in sorted(found.others.items(), key=lambda entry: -entry[1][1]):
-        lines.append(f"| {name} | {count} | {taken:.0f} |")
-    return "\n".join(lines)
+    return [*lines, f"| all | {count} | | | {total:.0f} | {_rates(work, total, rate)} | |"]
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import frameworks, measure, report, roofline, runner
+from benchmarks import frameworks, layers, measure, report, roofline, runner
 from benchmarks.workloads import MODULES, autoencoder, common
 
 
@@ -36,6 +36,17 @@ def test_a_workload_is_measured_and_saved(tmp_path: Path, capsys: pytest.Capture
     assert "| autoencoder.train |" in text
     assert command.main(["--show", str(file)]) == 0
     assert "| autoencoder.train |" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("case", "shown"), [("train", "| sgd |"), ("infer1", "| convolution |")])
+def test_where_the_time_of_a_call_goes(case: str, shown: str) -> None:
+    found = layers.Measured("mnist_cnn", case, threads=2, runs=3)
+    assert 0 < found.kernels < found.native
+    assert found.call > 0
+    text = layers.report(found, rate=100.0, copies=10.0)
+    assert shown in text
+    assert "| pool2d |" in text
 
 
 def test_a_quick_run_measures_what_is_compiled(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
