@@ -27,7 +27,8 @@ from .lists import StagedList
 from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList, parts_of
-from .structure import MaybeNumber, build
+from .sealed import Sealed
+from .structure import MaybeNumber, build, is_frozen
 from .undefined import Undefined
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ def contents_of(x: Any) -> Any:
     """What holds the contents of a container: itself, or the dict of its attributes; None if they cannot change."""
     if is_container(x):
         return x
-    frozen = getattr(getattr(type(x), "__dataclass_params__", None), "frozen", False)
-    return None if isinstance(x, tuple) or frozen else getattr(x, "__dict__", None)
+    return None if isinstance(x, tuple) or is_frozen(type(x)) else getattr(x, "__dict__", None)
 
 
 def _contents_of(x: Any) -> Any:
@@ -141,6 +141,7 @@ class Alternatives:
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
         self._left: list[_Pair] = []
+        self.sealed = Sealed()
 
     def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
                original: Callable[[Any], Any] = lambda x: x) -> list[Any]:  # fmt: skip
@@ -163,10 +164,14 @@ class Alternatives:
             key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
-            if contents_of(new) is None:
+            if contents_of(new) is None and not is_frozen(p.kind):
+                self.sealed.merged([new, *originals])
                 return new
             if not all(isinstance(x, Undefined) for x in originals):  # else what is within it has no other parts
                 new = made.setdefault(key, new)
+            if is_frozen(p.kind):
+                self.sealed.merged([new, *originals])
+                return new
             found.setdefault(id(new), (new, [x if type(x) is p.kind else None for x in originals]))
             return new
 
@@ -256,6 +261,7 @@ class Alternatives:
             behind: the body of the statement that has come to its end, if it was one.
         """
         self._tracer.sharing.settle()
+        self.sealed.settle()
         new, self._new = self._new, []
         left, self._left = self._left, []
         if not new and not left:
@@ -298,6 +304,7 @@ class Alternatives:
 
     def require_unchanged(self) -> None:
         """StructureError if one of two containers that may be one object has changed."""
+        self.sealed.require_unchanged()
         for pair in self._pairs:
             if pair.changed(self._tracer):
                 raise StructureError(
@@ -350,10 +357,17 @@ class Alternatives:
             pair.before = copied(pair.one), copied(pair.other)
         self._pairs += pairs
 
-    def leave(self, count: int) -> None:
+    def leave(self, mark: tuple[int, int]) -> None:
         """A branch or loop body has come to its end: what was found in it ends with it."""
-        self._left += self._pairs[count:]
-        del self._pairs[count:]
+        pairs, sealed = mark
+        self._left += self._pairs[pairs:]
+        del self._pairs[pairs:]
+        self.sealed.leave(sealed)
 
-    def __len__(self) -> int:
-        return len(self._pairs)
+    def mark(self) -> tuple[int, int]:
+        """What has been found until now, for `leave`."""
+        return len(self._pairs), len(self.sealed)
+
+    def __bool__(self) -> bool:
+        """Whether there are two that may be one."""
+        return bool(self._pairs)

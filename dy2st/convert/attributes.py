@@ -25,15 +25,13 @@ from ..tensor.location import user_location
 from ..tensor.promotion import no_number
 from ..transpiler import is_generated
 from .dicts import StagedDict
-from .foreign import HEAP_TYPE, is_foreign_class, is_layer
+from .foreign import HEAP_TYPE, LAYER_STORES, is_foreign_class, is_layer
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .tensor_attributes import OF_TENSORS
 from .undefined import Undefined, Unread, moving
 
 MISSING = object()
-# where layers keep what is not in their attributes
-_STORES = ("_parameters", "_buffers", "_sub_layers")
 # whose attributes nobody assigns; they lead to what may change
 _READ_ONLY = (functools.partial, types.MethodType, types.BuiltinMethodType, types.MappingProxyType)
 # where objects keep what is not in their `__dict__`: slots, and what classes written in C compute, as the `args` of exceptions
@@ -149,7 +147,7 @@ def _place(owner: Any, name: str) -> str | None:
         return "own" if isinstance(found, types.MemberDescriptorType) else "computed"
     if attributes is None or (foreign and not isinstance(owner, Tensor) and isinstance(defined(cls, "__setattr__"), types.FunctionType)):
         return None  # that of tensors is only `setting`
-    if layer and name not in attributes and any(name in attributes.get(s, ()) for s in _STORES):
+    if layer and name not in attributes and any(name in attributes.get(s, ()) for s in LAYER_STORES):
         return None
     return "own"
 

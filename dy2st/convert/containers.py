@@ -193,7 +193,7 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
                 continue
             conversion_of(x)
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
-        if isinstance(own, dict) and id(own) not in seen and (own or parts is None or isinstance(x, BaseException)):
+        if isinstance(own, dict) and id(own) not in seen and (own or parts is None or isinstance(x, (BaseException, tuple))):
             seen[id(own)] = own
             stack += own.values()
             if attributes is not None:

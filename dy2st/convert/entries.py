@@ -64,6 +64,8 @@ class Entries:
                     raise _error(user_location())
             self._alive[id(contents)] = contents
             self._held.append(_Held(contents, copied(contents), user_location()))
+        elif children is not None:
+            self._tracer.alternatives.sealed.add(entry)
         return entry
 
     def holds(self, contents: Any) -> bool:

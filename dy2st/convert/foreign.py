@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import functools
 import sys
+import types
 from typing import Any
 
 _IGNORED = {"dy2st", "dy2st_runtime", "numpy", "scipy", "numba", "gast", "astor", "pytest", "_pytest", "pluggy", "tqdm"}
@@ -17,13 +19,25 @@ BUILTINS_OF_NAMESPACES = vars(builtins)
 HEAP_TYPE = 1 << 9
 """The flag of classes that are made while a process runs."""
 
+LAYER_STORES = ("_parameters", "_buffers", "_sub_layers")
+"""Where layers keep what is not in their attributes."""
+
 ignored_modules: set[str] = set()
 """What the user has told to leave as it is."""
+
+_OF_DATACLASSES = {"__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__setattr__", "__delattr__"}
 
 
 def is_layer(x: Any) -> bool:
     """Whether an object is a layer."""
     return hasattr(type(x), "sublayers")
+
+
+def is_of_dataclass(f: Any, cls: type) -> bool:
+    """Whether `dataclass` has made a method of a class from a text, which is no source: what it asks is about itself."""
+    if not isinstance(f, types.FunctionType) or f.__name__ not in _OF_DATACLASSES or not dataclasses.is_dataclass(cls):
+        return False
+    return getattr(f, "__wrapped__", f).__code__.co_filename == "<string>"
 
 
 @functools.lru_cache(4096)

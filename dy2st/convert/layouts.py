@@ -224,7 +224,7 @@ def _children(x: Any, kind: type, keys: tuple[Any, ...], count: int) -> Sequence
 
 
 def _differ(values: Sequence[Any], what: str) -> StructureError:
-    from .types import describe
+    from .types import cure, describe
 
     if any(isinstance(x, (MaybeNone, MaybeValue)) for x in values):
         said = "one may be None"
@@ -233,7 +233,7 @@ def _differ(values: Sequence[Any], what: str) -> StructureError:
         one = describe(values[0])
         others = [x for x in values if _sort(x) != _sort(values[0])] or [x for x in values if describe(x) != one]
         said = f"one is {one}, another {describe(others[0])}" if others else f"{one} cannot be one"
-        hint = "give all entries the same parts, and their lists tensors or numbers of one dtype and shape"
+        hint = cure(values, "give all entries the same parts, and their lists tensors or numbers of one dtype and shape")
     return StructureError(
         f"all entries of {what} must be of one structure, as only the run knows its length or order: {said}", location=user_location(2),
         hint=hint,

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..errors import StructureError
+from ..tensor.location import user_location
 from .cells import Cell, EntryCell, ListCell, OrderCell
 from .frames import Outcome
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
+from .places import AttributeVariable
 from .records import RecordList
 from .structure import MaybeObject, attributes_of, build, split
 from .undefined import Undefined
@@ -86,14 +89,21 @@ def changes_of(cells: Iterable[tuple[Cell, Any]]) -> Changes:
     found: Changes = {}
     for cell, value in sorted(cells, key=lambda change: isinstance(change[0], OrderCell)):
         if isinstance(cell, (ListCell, EntryCell, OrderCell)):
-            found.setdefault(id(cell.target), []).append((cell, value))
+            target = cell.target.holder if isinstance(cell.target, AttributeVariable) else cell.target  # in a slot
+            found.setdefault(id(target), []).append((cell, value))
     return found
 
 
 def changed_parts(x: Any, keys: tuple[Any, ...], children: Sequence[Any], changes: Changes) -> tuple[tuple[Any, ...], Sequence[Any]]:
     """The keys and the children of a container after changes of it."""
-    entries = x if isinstance(x, dict) else getattr(x, "__dict__", None)
-    for cell, value in changes.get(id(x if entries is None else entries), ()):
+    entries = None if isinstance(x, dict) else getattr(x, "__dict__", None)
+    changed = [*changes.get(id(x), ()), *(() if entries is None else changes.get(id(entries), ()))]
+    if changed and isinstance(x, tuple):
+        raise StructureError(
+            f"a {type(x).__name__} gets an attribute besides its items, on some paths only", location=user_location(),
+            hint="make it a field with a default (typing.NamedTuple), and _replace it",
+        )  # fmt: skip
+    for cell, value in changed:
         if isinstance(cell, EntryCell):
             now = dict(zip(keys, children, strict=True))
             now[cell.entry] = value

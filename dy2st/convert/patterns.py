@@ -30,11 +30,12 @@ from .maybe_attribute import MaybeAttribute, NoAttribute, halves
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Options, values_of
+from .places import members_of
 from .records import RecordList, kind_of_lists
-from .structure import MaybeNumber, MaybeObject, node_type, split
+from .structure import MaybeNumber, MaybeObject, flatten, node_type, split
 from .texts import StagedText
 from .tracer import Tracer
-from .types import LeafType, array_of, describe, join, listed, made_at, same, type_of
+from .types import LeafType, array_of, cure, describe, join, listed, made_at, same, type_of
 from .undefined import Undefined, Unread
 
 
@@ -324,8 +325,8 @@ class Fitter:
     def _mismatch(self, old: Any, new: Any, name: str) -> StructureError:
         return StructureError(
             f"{said(name)} is {_shown(old)} on {self.sides[0]} and {_shown(new)} on {self.sides[1]}",
-            hint="make it the same kind of value on all paths; what depends on a tensor can only be a tensor, a number, "
-            "or lists, tuples and dicts of these",
+            hint=cure((old, new), "make it the same kind of value on all paths; what depends on a tensor can only be a tensor, a number, "
+                                  "or lists, tuples and dicts of these"),
         )
 
 
@@ -370,6 +371,9 @@ def is_option(tracer: Tracer, x: Any) -> bool:
         return False
     if isinstance(x, (Undefined, Lazy, StagedText, StagedDict, frozenset, bytes)):
         return False
+    if isinstance(x, tuple):
+        held = (v._value for v in flatten([*tuple.__iter__(x), *members_of(x).values()])[0] if isinstance(v, (Tensor, StagedList)))
+        return all(not isinstance(v, Variable) or tracer.can_read(v) for v in held)
     return id(x) not in tracer.made  # what is made in a branch holds tensors of that branch
 
 

@@ -67,6 +67,11 @@ def slots_of(x: Any) -> list[AttributeVariable]:
     return [AttributeVariable(n, x) for n in names]
 
 
+def members_of(x: Any) -> dict[str, Any]:
+    """What an object keeps in its attributes and slots."""
+    return {**(dict_of(x) or {}), **{name: value for slot in slots_of(x) for name, value in slot.items()}}
+
+
 class Inside:
     """What is in whatever container or object a place holds at the moment: like a dict.
 

@@ -24,7 +24,7 @@ from .attributes import MISSING, defined, dict_of, held, is_kept_elsewhere, may_
 from .cells import place_of
 from .containers import COMPARED_AS_A_WHOLE, is_container
 from .conversions import conversion_of, has_attributes
-from .foreign import is_foreign, is_foreign_class, is_layer, is_stateful
+from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_stateful
 from .met import (
     BUILT_IN_METHODS,
     COMPARING,
@@ -67,7 +67,7 @@ from .tensor_attributes import OF_TENSORS
 
 # a container with more than this is compared as a whole, unless there are tensors in it
 _MANY = 64
-_STORES_OF_LAYERS = {"_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks"}
+_STORES_OF_LAYERS = {*LAYER_STORES, "_forward_pre_hooks", "_forward_post_hooks"}
 
 
 class Reach:

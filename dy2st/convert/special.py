@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .attributes import deleting, reading, setting
-from .foreign import is_foreign_class
+from .foreign import is_foreign_class, is_of_dataclass
 from .met import NEVER, OF_CLASSES
 
 # what is about the object as such, and what this package itself would run on its way
@@ -167,9 +167,7 @@ _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 
 def _by_fields(cls: type, name: str, raw: Any) -> Any:
     """What stands for a comparison that `dataclass` has made, of which there is no source; None for anything else."""
-    if name not in (*_ORDER, "__eq__") or not dataclasses.is_dataclass(cls) or getattr(raw, "__code__", None) is None:
-        return None
-    if raw.__code__.co_filename != "<string>":
+    if name not in (*_ORDER, "__eq__") or not is_of_dataclass(raw, cls):
         return None
     fields = [f.name for f in dataclasses.fields(cls) if f.compare]
 

@@ -63,6 +63,11 @@ class MaybeObject:
         self.value, self.token = value, token
 
 
+class Whole:
+    """The kind of what stays one object, a leaf: a dataclass with slots, as nobody sees these change (only a frozen one that holds nothing
+    which can change is a node), and a tuple of the user's class with attributes, which a new one would not have."""
+
+
 class MaybeNumber:
     """The kind of node that a tensor is which is a Python number on some path: the value, and whether it is a number."""
 
@@ -112,8 +117,24 @@ def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: 
 
 def node_type(value: Any) -> type:
     """The type of a node."""
-    known = isinstance(value, Tensor) and value._kinds is not None and value._kinds.number is not None
-    return MaybeNumber if known and type(value) is not MaybeNone else type(value)
+    kind = type(value)
+    if isinstance(value, Tensor):
+        known = value._kinds is not None and value._kinds.number is not None
+        return MaybeNumber if known and kind is not MaybeNone else kind
+    if isinstance(value, tuple) and kind is not tuple and getattr(value, "__dict__", None):
+        return Whole
+    if hasattr(kind, "__dataclass_fields__") and is_slotted(kind) and not _cannot_change(value):
+        return Whole
+    return kind
+
+
+def _cannot_change(value: Any) -> bool:
+    """Whether a value is for ever what it is, with all that it holds, but for tensors."""
+    if isinstance(value, tuple):
+        return all(map(_cannot_change, value))
+    if hasattr(type(value), "__dataclass_fields__"):
+        return is_frozen(type(value)) and all(_cannot_change(_field(value, f.name)) for f in dataclasses.fields(value))
+    return isinstance(value, _LEAVES) or value is _MISSING
 
 
 def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
@@ -151,6 +172,9 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
 _LEAVES = (Tensor, bool, int, float, str, bytes, type(None), type, types.FunctionType, types.MethodType)
 
 
+# objects of the user's subclasses of these have more than their attributes
+_WITH_MORE = (list, dict, set, deque, tuple, frozenset, str, bytes, int, float, complex)
+
 _MISSING = object()
 
 
@@ -166,10 +190,19 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
     """The attributes of an object of a class of the user's that is made while a function is traced, and so is nobody else's; None for any
     other value, and for objects that lead back to themselves."""
     made = getattr(dispatch.current_recorder(), "made", None)
-    if made is None or id(value) not in made or is_layer(value) or isinstance(value, (list, dict, set, deque)):
-        return None  # a list or dict of the user's has items besides
-    whole = all(not getattr(c, "__slots__", ()) for c in type(value).__mro__)
-    return vars(value) if whole and _is_tree(value, made, ()) else None
+    if made is None or id(value) not in made or is_layer(value) or isinstance(value, _WITH_MORE):
+        return None
+    return vars(value) if not is_slotted(type(value)) and _is_tree(value, made, ()) else None
+
+
+def is_frozen(cls: type) -> bool:
+    """Whether it is a dataclass whose objects are not to change."""
+    return getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
+
+
+def is_slotted(cls: type) -> bool:
+    """Whether objects of a class have slots. What is in these can change, and in the dict of the attributes nobody sees it."""
+    return any(vars(c).get("__slots__") for c in cls.__mro__)
 
 
 def _is_tree(value: Any, made: Container[int], above: tuple[Any, ...]) -> bool:
@@ -201,7 +234,7 @@ def _unflatten(tree: Tree, take: Callable[[], Any], made: list[Any]) -> Any:
 
 
 def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
-    """A node of this type with these children."""
+    """A node of this type with these children. A user's `__init__`, which may do anything, has run once already and does not again."""
     if kind is list:
         return list(children)
     if kind is tuple:
@@ -227,8 +260,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
     if issubclass(kind, dict):
         return kind(zip(keys, children, strict=True))
     if issubclass(kind, tuple):
-        return kind(*children)
-    new = object.__new__(kind)  # __init__ may do anything, and has run once already
+        return tuple.__new__(kind, children)
+    new = object.__new__(kind)
     for name, child in zip(keys, children, strict=True):
         if not isinstance(child, NoAttribute):
             object.__setattr__(new, name, child)

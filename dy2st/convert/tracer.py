@@ -515,7 +515,7 @@ class Tracer(Watcher, Flags):
         from .iterators import iterators_around
 
         self.walks.count()
-        found, held, met, walks = len(self.alternatives), len(self.entries), len(self.met), len(self.walks)
+        found, held, met, walks = self.alternatives.mark(), len(self.entries), len(self.met), len(self.walks)
         frame = Frame(block, containers=self.snapshot(), iterators=iterators_around(self))
         self.frames.append(frame)
         try:

@@ -21,6 +21,7 @@ from .dicts import StagedDict
 from .lists import StagedList
 from .records import RecordList
 from .shown import is_of_users, shown
+from .structure import is_slotted, split
 from .texts import MARK
 from .undefined import Undefined
 
@@ -150,6 +151,18 @@ def describe(x: Any, inside: bool = False) -> str:
     if t is None:
         return f"{type(x).__name__} {MARK.sub('*', shown(x)):.40}"
     return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
+
+
+def cure(values: Iterable[Any], otherwise: str) -> str:
+    """The hint about values that a branch or a loop cannot make one of."""
+    for x in values:
+        if type_of(x) is None and is_of_users(x) and split(x)[1] is None:
+            name, base = type(x).__name__, next((c.__name__ for c in (tuple, list, dict) if isinstance(x, c)), None)
+            if base is not None:
+                return f"keep the items in a plain {base}, and what a {name} has besides in variables or in the fields of a dataclass"
+            if is_slotted(type(x)):
+                return f"leave the slots out of class {name} (`__slots__`, `slots=True`), or make it a frozen dataclass"
+    return otherwise
 
 
 def listed(values: Iterable[Any]) -> str:

@@ -7,7 +7,6 @@ arguments, its variables and the attributes that it names, is looked at before i
 
 from __future__ import annotations
 
-import dataclasses
 import dis
 import functools
 import inspect
@@ -26,7 +25,7 @@ from .containers import LEAVES, held_by, is_container
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import RANDOM
-from .foreign import is_foreign, is_foreign_class, is_layer, is_library
+from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_library, is_of_dataclass
 from .maybe_value import MaybeValue
 from .names import codes_in, names_of
 from .optional import MaybeNone
@@ -38,8 +37,6 @@ _NONE, _IDENTITY, _CLASS, _RAISED = "is None", "is", "isinstance, type or match"
 _OF_CLASSES = {"isinstance", "issubclass", "type", "callable", "hasattr", "getattr", "__class__", "singledispatch", "is_tensor"}
 _ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SIZES = {"shape", "size"}
-_STORES = ("_parameters", "_buffers", "_sub_layers")
-_OF_DATACLASSES = {"__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__setattr__", "__delattr__"}
 _LOOKED_AT = (Tensor, MaybeValue, OneOf, DynamicList, StagedDict)
 
 
@@ -50,12 +47,6 @@ def runs_as_it_is(f: types.FunctionType) -> bool:
     if of_library or hasattr(f, "_dy2st_function"):
         return False
     return not is_generated(f.__code__.co_filename) or bool(f.__code__.co_flags & _ASYNC)
-
-
-def _is_of_dataclass(f: types.FunctionType, cls: type) -> bool:
-    """Whether `dataclass` has made a method, which has no source either: what it asks is about itself."""
-    inner = getattr(f, "__wrapped__", f)
-    return f.__name__ in _OF_DATACLASSES and inner.__code__.co_filename == "<string>" and dataclasses.is_dataclass(cls)
 
 
 def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
@@ -72,7 +63,7 @@ def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[
         StagedValueError: it asks something that only the run can answer, or can reach an iterator that is there before the call.
     """
     reached = _Reached()
-    if not args or not _is_of_dataclass(f, type(args[0])):
+    if not args or not is_of_dataclass(f, type(args[0])):
         reached.add(f, args, kwargs)
     asked = frozenset[str]().union(*map(_questions, reached.codes.values()))
     sizes = _CLASS in asked and sorted(_SIZES & reached.names)
@@ -208,7 +199,7 @@ class _Reached:
             for c in cls.__mro__:
                 if not is_foreign_class(c):
                     special = [f for name, f in vars(c).items() if name.startswith("__") and isinstance(f, types.FunctionType)]
-                    self._pending += (f for f in special if not _is_of_dataclass(f, c))
+                    self._pending += (f for f in special if not is_of_dataclass(f, c))
         self._attributes(x, self._looked)
         self._bearers.append(x)
 
@@ -230,7 +221,7 @@ class _Reached:
                 continue
             self._pending.append(held(x, name))
             if is_layer(x):  # which may not have been initialized yet
-                self._pending += ((vars(x).get(store) or {}).get(name) for store in _STORES)
+                self._pending += ((vars(x).get(store) or {}).get(name) for store in LAYER_STORES)
             for c in (x if isinstance(x, type) else type(x)).__mro__:
                 if not is_foreign_class(c) and name in vars(c):
                     self._pending.append(vars(c)[name])

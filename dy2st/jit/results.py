@@ -275,7 +275,7 @@ class Results:
 
     def _require_no_tensors(self, value: Any) -> None:
         """StagedValueError for an object or a class that keeps tensors of the trace."""
-        held = list(shells.kept_by(value, self._tracer.root, self._tracer.is_made_class))
+        held = list(shells.kept_by(value, self._tracer.root, self._tracer.outer_variables, self._tracer.is_made_class))
         suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
         require_no_id(value, *held)
         if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):

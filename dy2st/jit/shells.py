@@ -102,13 +102,13 @@ def _beside_attributes(error: BaseException) -> dict[str, Any]:
     return {"args": error.args} if cause is None else {"args": error.args, "__cause__": cause}
 
 
-def kept_by(value: Any, outside: Container[Any], made: Callable[[type], bool]) -> Iterator[Any]:
-    """What an object of Python keeps, at any depth: tensors and plain values. Into containers of the outside nobody looks, and of classes
-    only into those that are `made` by the call."""
+def kept_by(value: Any, outside: Container[Any], slots: Container[tuple], made: Callable[[type], bool]) -> Iterator[Any]:
+    """What an object of Python keeps, at any depth: tensors and plain values. Into containers of the outside, and `slots` of objects of the
+    outside, nobody looks, and of classes only into those that are `made` by the call."""
     left, seen = [value], {id(value): value}
     while left:
         x = left.pop()
-        parts = _parts(x, x is value, outside, made)
+        parts = _parts(x, x is value, outside, slots, made)
         if parts is None:
             yield x
         for part in parts or ():
@@ -117,7 +117,7 @@ def kept_by(value: Any, outside: Container[Any], made: Callable[[type], bool]) -
                 left.append(part)
 
 
-def _parts(x: Any, is_root: bool, outside: Container[Any], made: Callable[[type], bool]) -> list[Any] | None:
+def _parts(x: Any, is_root: bool, outside: Container[Any], slots: Container[tuple], made: Callable[[type], bool]) -> list[Any] | None:
     """What an object holds; None for a leaf."""
     if isinstance(x, type) and made(x):
         return [*vars(x).values(), *x.__bases__]
@@ -133,7 +133,7 @@ def _parts(x: Any, is_root: bool, outside: Container[Any], made: Callable[[type]
     own = getattr(x, "__dict__", None)
     if isinstance(own, dict) and own not in outside:
         parts += own.values()
-    return [*parts, type(x), *_slots(x).values()]
+    return [*parts, type(x), *(v for name, v in _slots(x).items() if (id(x), name) not in slots)]
 
 
 class Untouched:

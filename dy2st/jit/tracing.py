@@ -151,6 +151,7 @@ class Trace:
             convert_function(raw)  # raises: it has the line
         owner = getattr(self.function, "__self__", None)
         tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
+        tracer.alternatives.sealed.argument(self.arguments)
         tracer.root.add(tracer.containers)
         tracer.of_the_caller.update(map(id, tracer.containers))
         tracer.watch_reached(*self._objects())

@@ -24,7 +24,8 @@ def seen(value, known=None):
         return type(value), [(key, seen(v, known)) for key, v in value.items()]
     if isinstance(value, (list, tuple, deque)):
         return type(value), [seen(v, known) for v in value]
-    return type(value), seen(vars(value), known)
+    slots = [getattr(value, name, None) for name in getattr(type(value), "__slots__", ())]
+    return type(value), seen(slots or vars(value), known)
 
 
 def check(make, between=(), calls=((1.0, 2.0, 3.0), (-1.0, 0.5), (2.0, -3.0, 1.0, 4.0), (0.25,)), numbers=(2, 0, 3, 1)):

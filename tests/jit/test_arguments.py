@@ -15,6 +15,12 @@ class State:
     steps: int = 0
 
 
+@dataclass(slots=True)
+class Slotted:
+    h: object
+    steps: int = 0
+
+
 def tensor(*values):
     return dy2st.to_tensor(list(values))
 
@@ -99,6 +105,20 @@ def test_dicts_and_dataclasses_are_returned_themselves():
         state = State(tensor(1.0))
         assert step(state, tensor(2.0)) is state
         assert (float(state.h), state.steps) == (3.0, 1)
+
+
+def test_a_dataclass_with_slots_that_some_runs_change():
+    def step(state, x):
+        if x.sum() > 0:
+            state.h = state.h * 2
+        state.steps += 1
+        return state.h
+
+    for function in (step, jit.to_static(step)):
+        state = Slotted(tensor(1.0))
+        found = [float(function(state, tensor(v))) for v in (1.0, -1.0, 3.0, 4.0)]
+        assert found == [2.0, 2.0, 4.0, 8.0]
+        assert (float(state.h), state.steps) == (8.0, 4)
 
 
 def test_an_argument_that_another_one_keeps():

@@ -21,11 +21,17 @@ class Noted:
         self.count = 1
 
 
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    v: Tensor
+
+
 MADE = {
     "list": lambda v: [to_tensor(v)],
     "dict": lambda v: {"v": to_tensor(v)},
     "object": lambda v: Box(v=to_tensor(v)),
     "dataclass": lambda v: Noted(to_tensor(v)),
+    "slots": lambda v: Slotted(to_tensor(v)),
 }
 
 

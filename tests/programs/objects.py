@@ -18,6 +18,23 @@ class State:
         self.k += 1
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Point:
+    x: object
+    y: object = 0.0
+
+    def moved(self, by):
+        return dataclasses.replace(self, x=self.x + by)
+
+    def filled(self, y):
+        object.__setattr__(self, "y", y)
+        return self
+
+
+class Vector(tuple):
+    pass
+
+
 class Node:
     def __init__(self, v):
         self.v = v
@@ -168,6 +185,36 @@ def leads_back_to_itself(x):
     return value(root), up, leaf.above.above is root, root.above is leaf
 
 
+def frozen_with_slots(x):
+    p, rows = Point(x.sum()), []
+    for v in x:
+        if p.x > v:
+            p = p.moved(v)
+        rows.append(Point(v, p.x))
+    q = Point(p.x) if x.max() > 0 else p
+    return p.x, q.x, q.y, sum(r.x * r.y for r in rows) if rows else x.sum()
+
+
+def frozen_and_filled_on_a_path(x):
+    p, kept = Point(x.sum()), [Point(x.max())]
+    if x.sum() > 0:
+        p.filled(x.min())
+        kept[0].filled(x * 2)
+    else:
+        kept = [Point(x.min(), x * 3)]
+    return p.x, p.y * x.max(), kept[0].x, kept[0].y
+
+
+def tuples_of_a_class(x):
+    sizes = Vector([2, 3])
+    if x.sum() > 0:
+        sizes = Vector([4, 5])
+    pair = Vector([x, x * 2])
+    if x.max() > 2:
+        x = x + pair[1]
+    return x * sizes[0], len(sizes), pair[0]
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
@@ -182,4 +229,7 @@ CASES = [
     (leads_back_to_itself, [(P,), (N,)], 1),
     (returned_attributes, [(P,), (N,)], 1),
     (compared_by_identity, [(P,), (N,)], 1),
+    (frozen_with_slots, [(P,), (N,)], 1),
+    (frozen_and_filled_on_a_path, [(P,), (N,)], 1),
+    (tuples_of_a_class, [(P,), (N,)], 1),
 ]

@@ -149,6 +149,34 @@ MADE = {
     "slots": _thing(
         "t = Slots(x.sum())", ["t.value = x.max()", "t.value += x.min()", "t = Slots(x.min())"], "t.value * 1"
     ),
+    "list in a slot": _thing(
+        "t = Slots([x.sum()])",
+        ["t.value.append(x.max())", "t.value[0] = x.min() * 3", "t.value = [x.min()]", "t = Slots(t.value)"],
+        "sum(t.value) + len(t.value)",
+    ),
+    "data class with slots": _thing(
+        "t = SlotRec(x.sum(), [x.max()])",
+        ["t.a = x.min()", "t.b.append(x.min())", "t = dataclasses.replace(t, a=x.min())", "u = t\nu.a = x.max() * 3"],
+        "t.a + sum(t.b)",
+    ),
+    "frozen data class": _thing(
+        "t = Frozen(x.sum(), [x.max()])",
+        ["t.put(x.min())", "t.b.append(x.min())", "t = dataclasses.replace(t, a=x.min())", "t = Frozen(t.a * 2, t.b)"],
+        "t.a + sum(t.b)",
+    ),
+    "frozen data class with slots": _thing(
+        "t = Point(x.sum())",
+        ["t.put(x.min())", "t = dataclasses.replace(t, a=x.min())", "t = Point(t.a * 2, x.max())", "u = t\nu.put(x.max() * 3)"],
+        "t.a + t.b",
+    ),
+    "frozen data class with a list in a slot": _thing(
+        "t = FrozenSlots(x.sum(), [x.max()])",
+        ["t.put(x.min())", "t.b.append(x.min())", "t = dataclasses.replace(t, a=x.min())", "t = FrozenSlots(t.a * 2, t.b)"],
+        "t.a + sum(t.b)",
+    ),
+    "named tuple with an attribute": _thing(
+        "t = Pairs(x.sum())", ["t.more = x.max()", "t = Pairs(x.min())", "t = t._replace(a=x.max())"], "t.a + t.more"
+    ),
     "__setattr__": _thing("t = Watched(x.sum())", ["t.value = x.max()", "t.value = t.value + 1"], "t.value * t.count"),
     "__setitem__": _thing(
         "t = Table(x.sum())",

@@ -94,6 +94,44 @@ class Rec:
     n: int = 1
 
 
+@dataclasses.dataclass(slots=True)
+class SlotRec:
+    a: object
+    b: list
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: object
+    b: list
+
+    def put(self, value):
+        object.__setattr__(self, "a", value)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FrozenSlots:
+    a: object
+    b: list
+    put = Frozen.put
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Point:
+    a: object
+    b: object = 2.0
+
+    def put(self, value):
+        object.__setattr__(self, "a", value)
+
+
+class Pairs(collections.namedtuple("Pairs", "a")):
+    """Named tuples with an attribute."""
+
+    def __init__(self, a):
+        self.more = 0
+
+
 class Counted:
     total = paddle.to_tensor(0.5)
     n = 1

@@ -1,6 +1,6 @@
 """Containers and objects that are one of several, or are kept twice."""
 
-from .things import Held, State
+from .things import Frozen, Held, Slotted, SlottedState, State, Tagged, Vector
 
 
 def list_of_two_names_that_a_raise_leaves(x, n):
@@ -353,3 +353,61 @@ def tensor_with_an_attribute_in_a_list_of_dynamic_length(x):
         rows.append(y)  # error: a tensor with the attribute 'flag' is one of several, as only the run knows
         i += 1
     return [hasattr(row, "flag") for row in rows]
+
+
+def object_with_slots_made_on_a_path(x):
+    held = Slotted(x)
+    if x.sum() > 0:  # error: 'held' is an object of class Slotted on the path where the condition is true and an object of class Slotted
+        held = Slotted(x * 2)
+    return held.x
+
+
+def dataclass_with_slots_in_a_loop(x):
+    state = SlottedState(x)
+    for v in x:  # error: 'state' is an object of class SlottedState on entering the loop and an object of class SlottedState on the next
+        state = SlottedState(state.h + v)
+    return state.h
+
+
+def dataclass_with_slots_chosen(x):
+    a, b = SlottedState(x), SlottedState(x * 2)
+    c = a if x.sum() > 0 else b  # error: 'the value of the expression' is an object of class SlottedState on the path
+    c.h = c.h + 1
+    return a.h, b.h
+
+
+def objects_with_slots_in_a_list(x):
+    rows = []
+    for v in x:
+        if v > 0:  # error: all entries of 'rows' must be of one structure
+            rows.append(Slotted(v))
+    return len(rows)
+
+
+def frozen_dataclass_changed(x):
+    a, b = Frozen(x), Frozen(x * 2)
+    c = a if x.sum() > 0 else b  # error: an object of class Frozen, which is not to change, gets another attribute after this
+    c.put(x * 3)
+    return a.h, b.h
+
+
+def frozen_dataclass_changed_in_a_loop(x):
+    a = c = Frozen(x)
+    for v in x:  # error: an object of class Frozen, which is not to change, gets another attribute after this
+        c.put(c.h + v)
+        c = Frozen(c.h * 2)
+    return a.h, c.h
+
+
+def named_tuple_with_an_attribute(x):
+    tagged = Tagged(x)
+    if x.sum() > 0:  # error: 'tagged' is Tagged of 1 (a tensor float32[2]) on the path where the condition is true and Tagged of 1
+        tagged = Tagged(x * 2)
+    return tagged.tag
+
+
+def tuple_of_a_class(x):
+    pair = Vector([x, x])
+    if x.sum() > 0:  # error: 'pair' is Vector of 2 (a tensor float32[2], a tensor float32[2]) on the path where the condition is true
+        pair = Vector([x * 2, x])
+    return pair[0]

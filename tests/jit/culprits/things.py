@@ -1,5 +1,6 @@
 """Classes and objects that several of these functions use."""
 
+import collections
 import dataclasses
 
 
@@ -15,6 +16,37 @@ class Other(Held):
 @dataclasses.dataclass
 class State:
     h: object
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+    def __init__(self, x):
+        self.x = x
+
+
+@dataclasses.dataclass(slots=True)
+class SlottedState:
+    h: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    h: object
+
+    def put(self, h):
+        object.__setattr__(self, "h", h)
+
+
+class Tagged(collections.namedtuple("Tagged", "h")):
+    """Has an attribute besides."""
+
+    def __init__(self, h):
+        self.tag = h
+
+
+class Vector(tuple):
+    pass
 
 
 class Mode:
