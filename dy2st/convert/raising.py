@@ -207,7 +207,8 @@ _BOOKKEEPING = {
     f"dy2st.convert.{name}"
     for name in (
         "activations", "aliases", "alternatives", "changeable", "followed", "frames", "growing", "layouts", "leaves", "patterns", "reach",
-        "recursion", "recursive_state", "sealed", "settled", "sharing", "signatures", "snapshot", "structure", "things", "tracer", "watching",
+        "recursion", "recursive_state", "sealed", "settled", "sharing", "signatures", "snapshot", "structure", "things", "tracer",
+        "watching",
     )
 }  # fmt: skip
 # what of it, or of what traces statements, calls functions and iterators of the user's, or looks at what they give
