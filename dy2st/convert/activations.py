@@ -12,7 +12,7 @@ from ..errors import Location, RecursionLimitError, UndefinedError
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
 from ..transpiler import place_of
-from .cells import Cell, EntryCell
+from .cells import Cell, EntryCell, contents_of
 from .lists import StagedList
 from .options import OneOf, Options, values_of
 from .snapshot import Snapshot
@@ -118,6 +118,7 @@ class Activation:
     """A call that is being traced.
 
     Attributes:
+        function: the user's.
         arguments: keeps them alive, so that what is known of them by id holds.
         kind: what the trace decides by.
         objects: the ids of the arguments that are no tensors or plain values.
@@ -126,6 +127,7 @@ class Activation:
         inside: how many calls of the same function were traced inside it, under conditions.
     """
 
+    function: FunctionType
     arguments: Arguments
     kind: Kind
     objects: tuple[int, ...]
@@ -134,11 +136,12 @@ class Activation:
     inside: int = 0
 
     @staticmethod
-    def of(code: CodeType, arguments: Arguments, level: int) -> Activation:
+    def of(function: FunctionType, arguments: Arguments, level: int) -> Activation:
         leaves, tree = flatten(arguments)
         kinds = tuple(map(_kind_of_leaf, leaves))
         objects = tuple(id(x) for x, k in zip(leaves, kinds, strict=True) if k is type(x))
-        return Activation(arguments, Kind(code, _in_any_trace(tree), (dispatch.is_grad_enabled(), *kinds)), objects, level, None)
+        kind = Kind(function.__code__, _in_any_trace(tree), (dispatch.is_grad_enabled(), *kinds))
+        return Activation(function, arguments, kind, objects, level, None)
 
     def has_grown(self, around: Sequence[Activation]) -> bool:
         """Whether it has far more to look at than the first call around it: lists in its arguments that double would fill the memory."""
@@ -146,12 +149,35 @@ class Activation:
         return own > max(MOST_LEAVES, 2 * first) and self.level > around[0].level
 
     def repeats(self, other: Activation) -> bool:
-        """Whether it is another call all over again, as far as Python can tell, but under a condition on tensors: no argument and
-        nothing outside has changed that Python could decide by."""
+        """Whether it is another call of the function all over again, as far as Python can tell, but under a condition on tensors: no
+        argument and nothing outside has changed that Python could decide by."""
         return (
             other.level < self.level and other.kind == self.kind and other.objects == self.objects
             and other.before is not None and not any(_decides(cell, other.before) for cell in other.before.changed())
         )  # fmt: skip
+
+
+def is_same(one: FunctionType, other: FunctionType, seen: frozenset[tuple[int, int]] = frozenset()) -> bool:
+    """Whether two functions are one, or were made of one text with the same around them, so that they do the same. Those that a function
+    makes for other values (`gate(gate(f, 1), 2)`) have the same text, but call each other without being recursive."""
+    if one is other or (id(one), id(other)) in seen:
+        return True
+    if one.__code__ is not other.__code__:
+        return False
+    seen |= {(id(one), id(other))}
+
+    def alike(a: Any, b: Any) -> bool:
+        return is_same(a, b, seen) if isinstance(a, FunctionType) and isinstance(b, FunctionType) else same(a, b)
+
+    held, others = _held_by(one), _held_by(other)
+    return held.keys() == others.keys() and all(alike(x, others[key]) for key, x in held.items())
+
+
+def _held_by(f: FunctionType) -> dict[Any, Any]:
+    """What a function finds around it, in its defaults and in its attributes."""
+    around = dict(zip(f.__code__.co_freevars, map(contents_of, f.__closure__ or ()), strict=True))
+    return {**around, **dict(enumerate(f.__defaults__ or ())), **{(key,): x for key, x in (f.__kwdefaults__ or {}).items()},
+            **{("", key): x for key, x in vars(f).items()}}  # fmt: skip
 
 
 def _decides(cell: Cell, before: Snapshot) -> bool:

@@ -38,6 +38,7 @@ from .activations import (
     NotYet,
     Reentered,
     admits,
+    is_same,
     under_conditions,
 )
 from .aliases import outside, shared, who
@@ -91,12 +92,14 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
     code, arguments = original.__code__, (args, kwargs)
     tracer.give_classes((*args, *kwargs.values()))
     for staged in reversed(tracer.staged):
-        if staged.code is code and staged.records is dispatch.is_grad_enabled() and admits(staged.values, arguments, staged.general):
+        if not is_same(staged.original, original) or staged.records is not dispatch.is_grad_enabled():
+            continue
+        if admits(staged.values, arguments, staged.general):
             return staged.call(arguments)
-    new = Activation.of(code, arguments, len(tracer.frames))
+    new = Activation.of(original, arguments, len(tracer.frames))
     if new.kind in tracer.recursive or new.kind.general in tracer.recursive:
         staged_around = [s for s in tracer.staged if s.code is code]
-        around = [Activation.of(code, s.arguments, 0) for s in staged_around]
+        around = [Activation.of(s.original, s.arguments, 0) for s in staged_around]
         if around and new.has_grown(around):
             raise RecursionLimitError(
                 f"{original.__name__!r} calls itself under a condition on tensors, each time with more in its arguments",
@@ -116,10 +119,11 @@ def enter(tracer: Tracer, original: FunctionType, f: Callable, /, *args: Any, **
         return StagedFunction(tracer, original, f, arguments, new.kind.general in tracer.recursive).stage()
     around = [a for a in tracer.activations if a.kind.code is code]
     if around:
-        if any(new.repeats(a) for a in around):
+        own = [a for a in around if is_same(a.function, original)]
+        if any(new.repeats(a) for a in own):
             raise Reentered(new.kind)
         around[0].inside += new.level > around[0].level
-        if under_conditions([*around, new]) > UNROLLED or around[0].inside > UNROLLED_IN_ALL or new.has_grown(around):
+        if under_conditions([*own, new]) > UNROLLED or around[0].inside > UNROLLED_IN_ALL or new.has_grown(around):
             raise Reentered(new.kind.general)
         new.before = tracer.snapshot()
     tracer.activations.append(new)
@@ -180,7 +184,7 @@ class StagedFunction:
         self.outer = OuterState(self.tracer, self.fitter, self._promote, self._unstaged)
         # two calls in one line may differ in nothing but what needs a gradient
         needs = tuple(self.tracer.needs.of(x) for x in flatten(self.arguments)[0] if isinstance(x, Tensor))
-        self._place = Activation.of(self.code, self.arguments, 0).kind, self.location, self.general, needs
+        self._place = Activation.of(self.original, self.arguments, 0).kind, self.location, self.general, needs
         self._begin()
 
     def _begin(self) -> None:
