@@ -17,7 +17,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from ..tensor.promotion import NUMBERS
+from ..tensor.promotion import NUMBERS, is_weak
 from ..transpiler import is_generated
 from .running import is_statement
 from .undefined import Undefined
@@ -72,6 +72,18 @@ class OneOf:
     def __ne__(self, other: Any) -> Any:
         return _compared(self, "!=", other)
 
+    def __lt__(self, other: Any) -> Any:
+        return _compared(self, "<", other)
+
+    def __le__(self, other: Any) -> Any:
+        return _compared(self, "<=", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _compared(self, ">", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _compared(self, ">=", other)
+
     def __invert__(self) -> Any:
         return choose(self, operator.invert)
 
@@ -111,9 +123,10 @@ def _compared(x: OneOf, op: str, other: Any) -> Any:
 
 def _operator(f: Callable[[Any, Any], Any], reflected: bool, of_flags: bool) -> Callable[[OneOf, Any], Any]:
     def operate(self: OneOf, other: Any) -> Any:
-        # what is neither a flag nor a tensor would be another object in each iteration of a loop, and there could be more and more
-        numbers = all(v is None or isinstance(v, NUMBERS) for v in values_of(self))
-        if not of_flags and not (numbers and isinstance(other, Tensor) and not other._weak):
+        # what is no flag, number or tensor would be another object in each iteration of a loop, and there could be more and more
+        of_tensor = all(v is None or isinstance(v, NUMBERS) for v in values_of(self)) and isinstance(other, Tensor) and not other._weak
+        of_number = all(isinstance(v, int) for v in values_of(self)) and is_weak(other)  # members of an IntEnum
+        if not of_flags and not of_tensor and not of_number:
             self._dy_fail("an operand")
         return choose(self, lambda one: f(other, one) if reflected else f(one, other), plain=not of_flags)
 

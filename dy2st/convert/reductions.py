@@ -211,7 +211,8 @@ def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
 def sum_(values: Any, start: Any = 0) -> Any:
     """`sum`."""
     values = fresh(values)
-    if isinstance(values, (Lazy, Staged)) or (isinstance(values, DynamicList) and values.of_numbers() and values.dtype == "float64"):
+    of_floats = isinstance(values, StagedList) and values.of_numbers() and values.dtype == "float64"
+    if isinstance(values, (Lazy, Staged, RecordList)) or of_floats:
         return _sum_in_turn(values, start)
     if isinstance(values, DynamicList):
         return if_expr(values.length() > 0, lambda: _number_or_tensor(values) + start, lambda: start)

@@ -25,8 +25,8 @@ from .structure import is_slotted, split
 from .texts import MARK
 from .undefined import Undefined
 
-# the numbers of NumPy that are as Python's; what is computed from others (float32, int8) is rounded, or wraps around, in their way
-_OF_PYTHON = (np.bool_, np.int64, np.float64)
+# Python's, and NumPy's that are as these; what is computed from others (float32, int8) is rounded, or wraps around, in their way
+_NUMBERS = (bool, int, float, np.bool_, np.int64, np.float64)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, slice, range, type(Ellipsis))
 # made anew at each access
 _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
@@ -77,7 +77,7 @@ def type_of(x: Any) -> LeafType | None:
         return LeafType(x.dtype, tuple(x._value.shape), x._weak, kinds=kinds)
     if isinstance(x, StagedList):
         return array_of(LeafType(x.dtype, x.element_shape), x.kinds)
-    if isinstance(x, NUMBERS) and (not isinstance(x, np.generic) or isinstance(x, _OF_PYTHON)):
+    if type(x) in _NUMBERS:  # not one of a subclass, an `IntEnum` say, which is more than its value
         return LeafType(weak_dtype(x), (), True)
     return None
 
@@ -114,13 +114,32 @@ def same_value(x: Any, y: Any) -> bool:
         return x._value is y._value
     if isinstance(x, RecordList):
         return x.layout == y.layout and all(map(same_value, x.columns, y.columns))
-    if isinstance(x, float) and x != x and y != y:
-        return True
-    if isinstance(x, (*_PLAIN, *_METHODS, frozenset)):  # of no class whose `==` the user may have written
+    if isinstance(x, _METHODS):
         return bool(x == y)
     if isinstance(x, np.ndarray):
-        return x.dtype == y.dtype and x.shape == y.shape and bool(np.array_equal(x, y))
-    return False
+        return x.dtype == y.dtype and x.shape == y.shape and bool(np.array_equal(x, y)) and not (_was_before(x) or _was_before(y))
+    return isinstance(x, (*_PLAIN, frozenset)) and _exactly(x) == _exactly(y)
+
+
+def _was_before(x: Any) -> bool:
+    """Whether something was there before the function ran, which may be changed in place under another name."""
+    from .tracer import current_tracer
+
+    tracer = current_tracer()
+    return tracer is not None and tracer.was_before(x)
+
+
+def _exactly(x: Any) -> Any:
+    """What is equal for two plain values of one class only if nothing tells them apart: -0.0 is not 0.0, nor 1 True, and NaN is NaN."""
+    if isinstance(x, (float, np.floating)):
+        return type(x), repr(x)
+    if isinstance(x, complex):
+        return type(x), repr(x.real), repr(x.imag)
+    if isinstance(x, (slice, range)):
+        return type(x), _exactly(x.start), _exactly(x.stop), _exactly(x.step)
+    if isinstance(x, (tuple, frozenset)):
+        return type(x), type(x)(map(_exactly, x)) if type(x) in (tuple, frozenset) else id(x)
+    return type(x), x if isinstance(x, _PLAIN) else id(x)
 
 
 def _who(x: Tensor | StagedList) -> Any:

@@ -1,5 +1,7 @@
 """Python numbers that depend on tensors: another kind of value on another path, and integers that stay exact."""
 
+import math
+
 
 def int_or_float(x):
     k = 1
@@ -185,6 +187,13 @@ def attributes_of_numbers(x):
     return hasattr(n, "real"), hasattr(n, "none"), hasattr(v, "is_integer"), hasattr(v, "bit_length"), getattr(n, "shape", 7)
 
 
+def zeros_of_both_signs(x):
+    k, pair, z = 0.0, (0.0, 1), 1j
+    if x.sum() > 0:
+        k, pair, z = -0.0, (-0.0, 1), complex(-0.0, 1)
+    return x / k, math.copysign(1, k), x * math.copysign(2, pair[0]), math.copysign(1, z.real)
+
+
 P, N, NAN, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [float("nan"), 1.0], [float("inf"), 1.0]
 
 def attributes_by_name(x):
@@ -234,4 +243,5 @@ CASES = [
     (class_of_a_number, [(P,), (N,)], 1),
     (ranges_compared, [(P, 3), (P, 1), (N, 0), (P, 5), (N, -4)], 1),
     (attributes_of_numbers, [(P,), (N,)], 1),
+    (zeros_of_both_signs, [(P,), (N,)], 1),
 ]

@@ -88,6 +88,77 @@ def state_machine(x, n):
     return x if state == "stop" else -x
 
 
+class Level(enum.IntEnum):
+    """Members are ints, and more."""
+
+    OFF = 0
+    ON = 1
+    MAX = 5
+
+    def named(self):
+        return self.name.lower()
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+def numbered_members(x):
+    level = Level.OFF
+    for v in x:
+        if v > 2:
+            level = Level.MAX
+        elif v > 0 and level == Level.OFF:
+            level = Level.ON
+    y = x * 2 if level is Level.MAX else x
+    return y, level.name, level.named(), level == 5, level.value, isinstance(level, Level), not level
+
+
+def numbered_members_as_numbers(x):
+    level = Level.OFF
+    if x.sum() > 0:
+        level = Level.MAX
+    table, by_level = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], {Level.OFF: 7.0, Level.MAX: 8.0}
+    n = level * 2 + 1
+    y = x * level + level if level > 2 else x - int(level)
+    return y * table[level] + by_level[level], n, level < Level.MAX, 3 - level
+
+
+def numbered_members_in_a_list(x):
+    levels = [Level.ON if v > 0 else Level.OFF for v in x]
+    grown = []
+    for v in x:
+        if v > 1:
+            grown.append(Level.MAX)
+        grown.append(Level.ON if v > 0 else Level.OFF)
+    return [level.name for level in levels], sum(levels), sum(grown), len(grown)
+
+
+def numbered_members_matched(x):
+    level = Level.ON if x.sum() > 0 else Level.MAX
+    match level:
+        case Level.ON:
+            return x * 2
+        case Level.MAX:
+            return x * 5
+    return x
+
+
+def flags_of_members(x):
+    access = Access.READ
+    if x.sum() > 0:
+        access |= Access.WRITE
+    return x, bool(access & Access.WRITE), Access.WRITE in access
+
+
+def ranges_of_equal_numbers(x):
+    steps = range(0, 3, 2)
+    if x.sum() > 0:
+        steps = range(0, 4, 2)
+    return x, steps.stop, len(steps)
+
+
 def enum_state(x):
     c = Color.RED if x.sum() > 0 else Color.BLUE
     return x * c.value if c is Color.RED else x * 3 + c.value
@@ -246,6 +317,12 @@ CASES = [
     (weight_of_layer, [(P,), (N,)], 1),
     (in_a_loop, [(P, 3), (N, 2), (P, 0), (P, 1)], 1),
     (state_machine, [(P, 3), (N, 2), (P, 0), (P, 1)], 1),
+    (numbered_members, [(P,), (N,), ([0.5, 1.0, -1.0],)], 1),
+    (numbered_members_as_numbers, [(P,), (N,)], 1),
+    (numbered_members_in_a_list, [(P,), (N,)], 1),
+    (numbered_members_matched, [(P,), (N,)], 1),
+    (flags_of_members, [(P,), (N,)], 1),
+    (ranges_of_equal_numbers, [(P,), (N,)], 1),
     (enum_state, [(P,), (N,)], 1),
     (config_chosen, [(P,), (N,)], 1),
     (text_or_none, [(P,), (N,)], 1),

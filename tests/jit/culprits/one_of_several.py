@@ -1,6 +1,6 @@
 """Containers and objects that are one of several, or are kept twice."""
 
-from .things import Frozen, Held, Slotted, SlottedState, State, Tagged, Vector
+from .things import ONES, TWINS, Count, Frozen, Held, Slotted, SlottedState, State, Tagged, Vector
 
 
 def list_of_two_names_that_a_raise_leaves(x, n):
@@ -411,3 +411,25 @@ def tuple_of_a_class(x):
     if x.sum() > 0:  # error: 'pair' is Vector of 2 (a tensor float32[2], a tensor float32[2]) on the path where the condition is true
         pair = Vector([x * 2, x])
     return pair[0]
+
+
+def arrays_with_the_same_in_them(x):
+    kept = ONES
+    if x.sum() > 0:  # error: 'kept' is ndarray array([1., 1.]) on the path where the condition is true and ndarray
+        kept = TWINS
+    kept[0] = 5.0
+    return x * ONES[0]
+
+
+def number_or_one_of_a_class(x):
+    k = 1
+    if x.sum() > 0:  # error: 'k' is an object of class Count on the path where the condition is true and a Python int 1 on the path
+        k = Count(1)
+    return x * (k + 1)
+
+
+def sets_of_two_classes_of_numbers(x):
+    found = frozenset([1, 2])
+    if x.sum() > 0:  # error: 'found' is frozenset frozenset({1.0, 2.0}) on the path where the condition is true and frozenset
+        found = frozenset([1.0, 2.0])
+    return x * sum(found)
