@@ -278,7 +278,7 @@ class Results:
         held = list(shells.kept_by(value, self._tracer.root, self._tracer.outer_variables, self._tracer.is_made_class))
         suspended = isinstance(value, (types.GeneratorType, Lazy, types.CoroutineType, types.AsyncGeneratorType))
         require_no_id(value, *held)
-        if suspended or any(isinstance(x, StagedList) or (isinstance(x, Tensor) and x.is_symbolic) for x in held):
+        if suspended or any(map(_is_of_the_run, held)):
             raise StagedValueError(
                 f"{_called(value)} with tensors in it cannot be the result of a static function, or be kept by it",
                 hint="return the tensors themselves, in a tuple, list, dict or dataclass",
@@ -316,6 +316,13 @@ class Results:
     def was_there(self, container: Any) -> bool:
         """Whether a container is one of the caller's, or of the outside."""
         return id(container) in self._paths or (container in self._tracer.root and not self._tracer.ends_with_the_call(container))
+
+
+def _is_of_the_run(x: Any) -> bool:
+    """Whether only the run knows a value."""
+    if isinstance(x, str):
+        return isinstance(text(x), StagedText)
+    return isinstance(x, (DynamicList, StagedDict)) or (isinstance(x, Tensor) and x.is_symbolic)
 
 
 def _called(value: Any) -> str:

@@ -16,9 +16,12 @@ import numpy as np
 from ..convert.calls import is_ignored
 from ..convert.containers import LEAVES, WITH_ATTRIBUTES, held_by, is_container
 from ..convert.conversions import has_attributes
+from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
 from ..convert.holders import parts_of
 from ..convert.maybe_attribute import NoAttribute
+from ..convert.options import OneOf
+from ..convert.structure import split
 from ..errors import StructureError
 from ..tensor import Tensor
 from ..tensor.location import user_location
@@ -121,15 +124,15 @@ def _parts(x: Any, is_root: bool, outside: Container[Any], slots: Container[tupl
     """What an object holds; None for a leaf."""
     if isinstance(x, type) and made(x):
         return [*vars(x).values(), *x.__bases__]
-    if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, type, types.ModuleType, types.CodeType, int)):
+    if type(x) in LEAVES or isinstance(x, (Tensor, DynamicList, StagedDict, str, type, types.ModuleType, types.CodeType, int)):
         return None
     parts: list[Any] = []
     if is_container(x):
         parts += held_by(x) if x not in outside else ()
     elif (held := parts_of(x)) is not None:
-        parts += held
+        parts += [*held, x._dy_index] if isinstance(x, OneOf) else held
     elif not is_root and is_ignored(type(x)) and not isinstance(x, WITH_ATTRIBUTES):
-        return []
+        return [*(split(x)[1] or ())]  # what stands for a value that is there in some runs
     own = getattr(x, "__dict__", None)
     if isinstance(own, dict) and own not in outside:
         parts += own.values()

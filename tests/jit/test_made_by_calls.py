@@ -194,7 +194,38 @@ def object_of_a_class_with_a_tensor(x):
     return Config(), x * 2
 
 
+def function_of_a_text_of_a_path(x):
+    name = "a" if x.sum() > 0 else "b"
+    return lambda: name, x * 2
+
+
+def function_of_what_a_path_chooses(x):
+    def added(f):
+        return lambda v: f(v) + 1
+
+    f = lambda v: v * 2  # noqa: E731
+    if x.sum() > 0:
+        f = added(f)
+    if x.max() > 2:
+        f = added(f)
+    return f, x * 2
+
+
+def function_of_rows(x):
+    rows = [(v, 1) for v in x if v > 0]
+    return lambda: rows, x * 2
+
+
+def function_of_a_filled_text(x):
+    name = f"the sum is {x.sum()}"
+    return lambda: name, x * 2
+
+
 @pytest.mark.parametrize(("function", "error", "text"), [
+    (function_of_a_text_of_a_path, StagedValueError, "a function with tensors in it cannot be the result of a static function"),
+    (function_of_what_a_path_chooses, StagedValueError, "a function with tensors in it cannot be the result of a static function"),
+    (function_of_rows, StagedValueError, "a function with tensors in it cannot be the result of a static function"),
+    (function_of_a_filled_text, StagedValueError, "a function with tensors in it cannot be the result of a static function"),
     (function_that_counts, StructureError, "a function that is made while tracing would be the same object at each call"),
     (function_with_a_list_of_its_own, StructureError, "would be the same object at each call"),
     (class_of_its_own, StructureError, "class 'Config' that is made while tracing would be the same object at each call"),
