@@ -453,6 +453,12 @@ def exception_kept_on_one_path(x):
     return x
 
 
+def exception_of_a_class_that_a_path_chooses(x):
+    kind = ValueError if x.sum() > 0 else TypeError
+    raise kind("chosen")  # error: which exception is raised here, or whether there is one, is only known when the program runs
+
+
+
 def numbers_and_a_text_in_a_list(x):
     log = [1, 5]
     if x[0] > 0:  # error: all entries of 'log' must be of one structure, as only the run knows its length or order: one
