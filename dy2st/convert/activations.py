@@ -12,7 +12,8 @@ from ..errors import Location, RecursionLimitError, UndefinedError
 from ..tensor import Tensor, dispatch
 from ..tensor.promotion import NUMBERS
 from ..transpiler import place_of
-from .cells import Cell, EntryCell, contents_of
+from ..transpiler.loader import CONVERSION
+from .cells import Cell, EntryCell, contents_of, defaults_of
 from .lists import StagedList
 from .options import OneOf, Options, values_of
 from .snapshot import Snapshot
@@ -170,14 +171,13 @@ def is_same(one: FunctionType, other: FunctionType, seen: frozenset[tuple[int, i
         return is_same(a, b, seen) if isinstance(a, FunctionType) and isinstance(b, FunctionType) else same(a, b)
 
     held, others = _held_by(one), _held_by(other)
-    return held.keys() == others.keys() and all(alike(x, others[key]) for key, x in held.items())
+    return len(held) == len(others) and all(map(alike, held, others))
 
 
-def _held_by(f: FunctionType) -> dict[Any, Any]:
-    """What a function finds around it, in its defaults and in its attributes."""
-    around = dict(zip(f.__code__.co_freevars, map(contents_of, f.__closure__ or ()), strict=True))
-    return {**around, **dict(enumerate(f.__defaults__ or ())), **{(key,): x for key, x in (f.__kwdefaults__ or {}).items()},
-            **{("", key): x for key, x in vars(f).items()}}  # fmt: skip
+def _held_by(f: FunctionType) -> list[Any]:
+    """What a function finds around it, in its defaults and in its attributes, with the names of what has one here."""
+    attributes = [x for item in vars(f).items() if item[0] != CONVERSION for x in item]
+    return [*map(contents_of, f.__closure__ or ()), *(f.__kwdefaults__ or ()), *defaults_of(f), *attributes]
 
 
 def _decides(cell: Cell, before: Snapshot) -> bool:

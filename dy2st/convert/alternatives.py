@@ -164,12 +164,11 @@ class Alternatives:
             key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
-            if contents_of(new) is None and not is_frozen(p.kind):
-                self.sealed.merged([new, *originals])
-                return new
-            if not all(isinstance(x, Undefined) for x in originals):  # else what is within it has no other parts
+            can_change = contents_of(new) is not None
+            # of Undefined what is within it has no other parts
+            if (can_change or is_frozen(p.kind)) and not all(isinstance(x, Undefined) for x in originals):
                 new = made.setdefault(key, new)
-            if is_frozen(p.kind):
+            if not can_change:
                 self.sealed.merged([new, *originals])
                 return new
             found.setdefault(id(new), (new, [x if type(x) is p.kind else None for x in originals]))

@@ -66,24 +66,6 @@ class OneOf:
 
         return choose(self, lambda one: getitem(one, key))
 
-    def __eq__(self, other: Any) -> Any:
-        return _compared(self, "==", other)
-
-    def __ne__(self, other: Any) -> Any:
-        return _compared(self, "!=", other)
-
-    def __lt__(self, other: Any) -> Any:
-        return _compared(self, "<", other)
-
-    def __le__(self, other: Any) -> Any:
-        return _compared(self, "<=", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _compared(self, ">", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _compared(self, ">=", other)
-
     def __invert__(self) -> Any:
         return choose(self, operator.invert)
 
@@ -115,10 +97,17 @@ for _name, _use in {
     setattr(OneOf, _name, _refusing(_use))
 
 
-def _compared(x: OneOf, op: str, other: Any) -> Any:
-    from .logical import compare
+def _comparison(op: str) -> Callable[[OneOf, Any], Any]:
+    def compared(self: OneOf, other: Any) -> Any:
+        from .logical import compare
 
-    return choose(x, lambda one: compare(op, one, other))
+        return compare(op, self, other)
+
+    return compared
+
+
+for _name, _op in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+    setattr(OneOf, f"__{_name}__", _comparison(_op))
 
 
 def _operator(f: Callable[[Any, Any], Any], reflected: bool, of_flags: bool) -> Callable[[OneOf, Any], Any]:

@@ -149,6 +149,18 @@ def made_anew_by_each_call(x):
     return walk(x.abs(), 2)
 
 
+def steps_made_anew(x):
+    def made(k):
+        def step(v):
+            if v.sum() > 50:
+                return v
+            return made(k)(v.abs() * k + 1)
+
+        return step
+
+    return made(2)(x)
+
+
 def continued(x):
     def count(v, n, then):
         if n == 0:
@@ -166,6 +178,7 @@ CASES = [
     (function, INPUTS, 1)
     for function in (
         one_in_another, made_outside, numbers_around, numbers_in_defaults, numbers_in_attributes, in_a_list, twenty, chosen_by_paths,
-        recursive_each, recursive_together, one_variable_of_two, made_anew_by_each_call, continued,
+        recursive_each, recursive_together, one_variable_of_two, made_anew_by_each_call, steps_made_anew,
+        continued,
     )
 ]  # fmt: skip

@@ -14,10 +14,11 @@ from dy2st.transpiler.templates import expression
 class RaiseStmt(Pass):
     """Which exception a variable holds, or of which class one is made, may be known to the run only; one of Python's own classes is known.
 
-    >>> manager = PassManager(gast.parse("def f(e):\\n    raise e from None\\n    raise ValueError(e)"))
+    >>> manager = PassManager(gast.parse("def f(e):\\n    raise e from None\\n    raise Failed(e)\\n    raise ValueError(e)"))
     >>> print(show(manager.apply(RaiseStmt)))
     def f(e):
         raise _dy.exception(e) from None
+        raise _dy.exception(Failed(e))
         raise ValueError(e)
     """
 
