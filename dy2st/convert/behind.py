@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .containers import LEAVES
@@ -29,14 +29,34 @@ _OF_CONTAINERS: tuple[type, ...] = (Entries, *_OF_LISTS, *_OF_DICTS, *(type(iter
 _HOLDERS = (tuple, list)
 
 
-class Opened(Iterator):
-    """What an `__iter__` of the user's has given, if that is of a class of the user's too: Python would ask it for an iterator again."""
+class Opened(Lazy):
+    """An iterator of a class of the user's: Python iterates over it as long as Python knows whether there is another item.
+
+    It is not asked for an iterator again, as Python would do.
+    """
 
     def __init__(self, iterator: Any):
         self.iterator = iterator
 
     def __next__(self) -> Any:
         return next(self.iterator)
+
+    def staged(self) -> None:
+        return None
+
+    def first(self, *default: Any) -> Any:
+        from .iterators import next_
+
+        return next_(self.iterator, *default)
+
+    def sources(self) -> list[Any]:
+        return [self.iterator]
+
+    def functions(self) -> list[Callable]:
+        return []
+
+    def as_map(self) -> None:
+        return None
 
 
 def beside(iterators: Sequence[Any]) -> None:
@@ -71,8 +91,6 @@ def behind(x: Any) -> list[Any]:
 
 
 def _taken_from(x: Any) -> list[Any]:
-    if isinstance(x, Opened):
-        return [x.iterator]
     if isinstance(x, Walk):
         return [x.items]
     if isinstance(x, Lazy):

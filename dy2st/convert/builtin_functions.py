@@ -26,7 +26,7 @@ from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
 from . import copying
-from .behind import beside
+from .behind import Opened, beside
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
@@ -160,7 +160,7 @@ def item(x: Tensor, *args: Any) -> Any:
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:
     x = fresh(x)
-    if isinstance(x, Generator) and x.chooses():
+    if isinstance(x, Opened) or (isinstance(x, Generator) and x.chooses()):
         return numbered(x, start)
     over = staged(x)
     return enumerate(x, start) if over is None else staged_enumerate(over, start)

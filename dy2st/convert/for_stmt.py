@@ -14,19 +14,20 @@ from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import as_number
 from ..tensor.location import user_location
-from .behind import containers_behind, walks
+from .behind import Opened, containers_behind, walks
 from .calls import call
 from .containers import differ
 from .generators import Generator
 from .growing import current
 from .if_stmt import State, if_stmt, truth
 from .iterables import Staged, StagedRange, staged
-from .iterators import Onward, fresh, leave
+from .iterators import Onward, fresh, is_known, leave, next_
 from .logical import and_
-from .loops import Loop, probe
+from .loops import Loop, probe, while_stmt
 from .sources import variables_of
 from .tracer import Tracer, current_tracer, need_tracer
-from .undefined import nothing
+from .tries import try_stmt
+from .undefined import Undefined, nothing
 from .walks import Walk
 
 _UNROLL_LIMIT = 100_000
@@ -67,6 +68,9 @@ def for_stmt(iterable: Any, body: Callable[[Any], None], extra_test: Callable[[]
     while isinstance(iterable, Generator):
         iterable, body = iterable.looped(body, extra_test, get_state, set_state, names)
         iterable = fresh(iterable)  # which may be one too
+    if tracer is not None and type(iterable) is Opened:
+        _over_own(tracer, iterable, body, extra_test, get_state, set_state, names)
+        return
     over = staged(iterable)
     around = partial(_run, tracer, iterable if over is None else over, called=called)
     looked = [w for w in walks(iterable if over is None else over) if not w.is_second]
@@ -141,6 +145,54 @@ def _over_deque(xs: Deque, body: Callable[[Any], None], extra_test: Callable[[],
     """Over the entries; like Python's, it looks whether it has changed where the next one is asked for, or whether there is one."""
     around = partial(for_stmt, xs._entries, called="deque")
     _looking(around, body, partial(call(xs.require_unchanged), xs._changes), extra_test, get_state, set_state, names)
+
+
+def _over_own(tracer: Tracer, own: Opened, body: Callable[[Any], None], extra_test: Callable[[], Any] | None,
+              get_state: State, set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """Over an iterator of a class of the user's, as Python does: `try: item = next(it)`, and the body in its `else`. From where only the
+    run knows whether it has come to its end, or whether the loop goes on, it is one loop of the Program."""
+    state: list[Any] = [True, None]
+
+    def get_all() -> tuple:
+        return (*state, *get_state())
+
+    def set_all(values: tuple) -> None:
+        state[:] = values[:2]
+        set_state(values[2:])
+
+    def set_going(values: tuple) -> None:
+        state[0] = values[0]
+        set_state(values[1:])
+
+    def take() -> None:
+        state[1] = next_(own.iterator)
+
+    def end(error: BaseException) -> None:
+        if not isinstance(error, StopIteration):
+            raise error
+        state[0] = False
+
+    def step() -> None:
+        state[1] = Undefined("the next item")
+        named = ("its end", "the next item", *names)
+        try_stmt(take, (lambda: StopIteration,), end, lambda: body(state[1]), None, False, get_all, set_all, named)
+        state[1] = None
+
+    def goes_on() -> Any:
+        return state[0] if extra_test is None else and_(lambda: state[0], extra_test)
+
+    tracer.note("for", f"it takes items from a {type(own.iterator).__name__} as long as that gives some")
+    while True:
+        go = state[0] if extra_test is None else probe(tracer, goes_on, get_state, set_state)
+        if isinstance(go, Tensor) and extra_test is not None and state[0] is True and not is_known(tracer, own.iterator):
+            _with_exit(tracer, own, body, extra_test, get_state, set_state, names)
+            return
+        if isinstance(go, Tensor):
+            while_stmt(goes_on, step, lambda: (state[0], *get_state()), set_going, ("its end", *names))
+            return
+        if not go:
+            return
+        step()
 
 
 def _look_at(tracer: Tracer, looked: Sequence[Walk]) -> None:

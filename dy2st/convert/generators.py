@@ -178,8 +178,8 @@ class Generator(Lazy):
         return self._taken(extra_test is None), item if test is None else filtered
 
 
-def numbered(xs: Generator, start: Any) -> Generator:
-    """`enumerate` of a generator of which only the run knows which items it gives."""
+def numbered(xs: Lazy, start: Any) -> Generator:
+    """`enumerate` of a generator or an iterator of which only the run may know which items it gives."""
     count = {"the next number": start}
     need_tracer("enumerate()").watch(count)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.ir import Operator
 from dy2st_runtime.ir.visit import all_ops
 
 from ..errors import StagedValueError
-from ..library.iteration import next_or
+from ..library.iteration import ByIndex, next_or
 from ..library.queues import Deque
 from ..tensor import Tensor
 from ..tensor.location import user_location
@@ -55,7 +55,9 @@ def fresh(iterable: Any) -> Any:
         return iterable
     own = bound(iterable, "__iter__")
     if own is None:
-        return tracer.walks.over(iterable, range(len(iterable))) if isinstance(iterable, deque) else advanced(iterable)
+        if isinstance(iterable, deque):
+            return tracer.walks.over(iterable, range(len(iterable)))
+        return Opened(_by_index(iterable)) if _is_by_index(iterable) else advanced(iterable)
     return walked(iterable, own()) if type(iterable) is Deque else advanced(_opened(own()))
 
 
@@ -68,10 +70,23 @@ def walked(of: Deque, items: Any) -> Any:
     return Staged(over.length, over.item, "a deque of dynamic length", over.once, sources, over.live)
 
 
+def _is_by_index(x: Any) -> bool:
+    """Whether Python takes the items of an object of the user's by their indices, until there is an IndexError."""
+    way = getattr(type(x), "__iter__", Sequence.__iter__)
+    return way is Sequence.__iter__ and bound(x, "__getitem__") is not None
+
+
+def _by_index(x: Any) -> Any:
+    from .calls import call
+
+    return call(ByIndex)(x)
+
+
 def _opened(iterator: Any) -> Any:
     """What an `__iter__` of the user's gives, so that nobody asks that for an iterator once more."""
     if hasattr(type(iterator), "__next__"):
-        return iterator if bound(iterator, "__iter__") is None else Opened(iterator)
+        is_own = bound(iterator, "__next__") is not None or bound(iterator, "__iter__") is not None
+        return Opened(iterator) if is_own else iterator
     if is_iterator(iterator):
         return iterator
     raise TypeError(f"iter() returned non-iterator of type {type(iterator).__name__!r}")
@@ -109,13 +124,18 @@ def leave(tracer: Tracer, iterable: Any) -> dict[int, Any]:
     """
     found = {id(x): x for x in behind(iterable)}
     for x in found.values():
-        if bound(x, "__next__") is not None and (id(x) in tracer.before or any(v is x for *_, v in named_variables())):
+        if bound(x, "__next__") is not None and is_known(tracer, x):
             raise StagedValueError(
                 f"how far a {type(x).__name__} has come would depend on a tensor: a loop over it ends under a condition",
                 location=user_location(2), hint="make it in the header of the loop, or use a list and an index",
             )  # fmt: skip
     tracer.left.update(found)
     return found
+
+
+def is_known(tracer: Tracer, x: Any) -> bool:
+    """Whether somebody else may ask an iterator of a class of the user's how far it is."""
+    return id(x) in tracer.before or any(v is x for *_, v in named_variables())
 
 
 class Onward:
@@ -229,10 +249,10 @@ def iter_(x: Any, *sentinel: Any) -> Any:
     from .generators import generator
 
     x = x if sentinel else fresh(x)
-    if isinstance(x, Lazy):
-        return x
     if isinstance(x, Opened):
         return x.iterator
+    if isinstance(x, Lazy):
+        return x
     return iter(x, *sentinel) if sentinel or staged(x) is None else generator(x, lambda item: item)
 
 
@@ -264,11 +284,13 @@ def next_(iterator: Any, *default: Any) -> Any:
         iterator = Generator(iterator, lambda item: item, None, False)
     if isinstance(iterator, Lazy):
         return iterator.first(*default)
-    if default and current_tracer() is not None and bound(iterator, "__next__") is not None:
-        from .calls import call
+    own = bound(iterator, "__next__")
+    if own is None:
+        return next(iterator, *default)
+    from .calls import call
 
-        return call(next_or)(iterator, *default)  # only the run may know whether it has come to its end
-    return next(iterator, *default)
+    # only the run may know whether it has come to its end
+    return call(next_or)(iterator, *default) if default else call(own)()
 
 
 def _require_fresh(tracer: Tracer, iterator: Any) -> None:

@@ -160,12 +160,12 @@ def _inside(stack: contextlib.ExitStack) -> Iterator[Takes]:
 
 def _decides(code: types.CodeType, test: Callable[[Any], bool]) -> bool:
     """Whether a function does something that makes it decide about exceptions; True if there is no source."""
-    node = _functions(code.co_filename).get(code.co_firstlineno)
+    node = functions_of(code.co_filename).get(code.co_firstlineno)
     return node is None or test(node)
 
 
 @functools.lru_cache(maxsize=64)
-def _functions(file: str) -> dict[int, Any]:
+def functions_of(file: str) -> dict[int, Any]:
     """The functions of a file by the line at which their code begins."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
@@ -193,7 +193,7 @@ def _catches(function: Any) -> bool:
             continue
         if isinstance(node, ast.With) and any("suppress" in ast.unparse(i) or "ExitStack" in ast.unparse(i) for i in node.items):
             return True
-        if isinstance(node, ast.Try) and not all(_goes_on(h.body[-1]) for h in node.handlers):
+        if isinstance(node, ast.Try) and not all(goes_on(h.body[-1]) for h in node.handlers):
             return True
         if isinstance(node, ast.Try) and any(isinstance(n, (ast.Return, ast.Raise)) for s in node.finalbody for n in ast.walk(s)):
             return True
@@ -202,5 +202,5 @@ def _catches(function: Any) -> bool:
     return False
 
 
-def _goes_on(statement: ast.stmt) -> bool:
+def goes_on(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Raise) and statement.exc is None

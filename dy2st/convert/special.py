@@ -205,6 +205,7 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
     @functools.wraps(raw)
     def method(*args: Any, **kwargs: Any) -> Any:
         from .calls import call
+        from .onlooking import onlooker
         from .tracer import current_tracer
 
         tracer = current_tracer()
@@ -216,7 +217,14 @@ def _method(raw: Any, new: bool = False, static: bool = False) -> Any:
             tracer.make(args[0])
         if new or static:
             return call(raw)(*args, **kwargs)
-        return call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
+        seen_by = onlooker(tracer, raw.__name__, args[0], sys._getframe(1))
+        if seen_by is None:
+            return call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
+        tracer.tries.onlookers.append(seen_by)
+        try:
+            return call(types.MethodType(raw, args[0]))(*args[1:], **kwargs)
+        finally:
+            tracer.tries.onlookers.remove(seen_by)
 
     method._dy2st_function = raw  # type: ignore[attr-defined]
     return method

@@ -4,6 +4,7 @@ import itertools
 import pprint
 import types
 from collections import deque
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -303,28 +304,26 @@ class CountingUp:
         return self.n
 
 
-def own_iterator_left_by_a_tensor(x):
-    numbers = CountingUp()
-    for n in numbers:  # error: how far a CountingUp has come would depend on a tensor
-        if x.sum() > n:
-            break
-    return x * numbers.n
+def own_iterator_in_zip(x):
+    class Until(CountingUp):
+        def __next__(self):
+            if x[self.n] > 1:
+                raise StopIteration  # error: that StopIteration is raised here, which only the run knows, would be seen by what takes
+            return super().__next__()
+
+    return sum(v * w for v, w in zip(Until(), [1, 2], strict=False))
 
 
-def own_iterator_whose_name_ends_with_an_underscore(x):
-    iter_ = CountingUp()
-    for n in iter_:  # error: how far a CountingUp has come would depend on a tensor
-        if x.sum() > n:
-            break
-    return x * iter_.n
+def key_error_that_a_mapping_handles(x):
+    class Defaults(Mapping):
+        __iter__ = __len__ = None
 
+        def __getitem__(self, key):
+            if x.sum() > 0:
+                raise KeyError(key)  # error: that KeyError is raised here, which only the run knows, would be seen by a handler of get()
+            return x
 
-def own_iterator_numbered_and_left_by_a_tensor(x):
-    numbers = CountingUp()
-    for i, n in enumerate(numbers):  # error: how far a CountingUp has come would depend on a tensor
-        if x.sum() > n * i:
-            break
-    return x * numbers.n
+    return Defaults().get("a", x * 2)
 
 
 _OPENED = []
