@@ -415,7 +415,7 @@ def tuple_of_a_class(x):
 
 def arrays_with_the_same_in_them(x):
     kept = ONES
-    if x.sum() > 0:  # error: 'kept' is ndarray array([1., 1.]) on the path where the condition is true and ndarray
+    if x.sum() > 0:  # error: 'kept' is ndarray array([
         kept = TWINS
     kept[0] = 5.0
     return x * ONES[0]
