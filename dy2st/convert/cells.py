@@ -224,6 +224,11 @@ class EntryCell(Cell):
         return type(self.target)
 
 
+def variables_of(get_state: Any, names: Sequence[str]) -> list[types.CellType]:
+    """The variables of functions around that are themselves among those which `get_state` reads, not only on the way to an attribute."""
+    return [cell for name, cell in zip(get_state.__code__.co_freevars, get_state.__closure__ or (), strict=True) if name in names]
+
+
 def is_variable_of(cell: Cell, own: Sequence[types.CellType]) -> bool:
     """Whether a cell stands for one of these variables."""
     return isinstance(cell.target, OuterVariable) and any(cell.target.holder is variable for variable in own)

@@ -20,7 +20,7 @@ from ..tensor.kinds import class_of_numbers, resolved
 from ..tensor.location import user_location
 from .activations import NoResult
 from .aliases import Source, shared, who
-from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable_of
+from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable_of, variables_of
 from .chosen import note
 from .dicts import StagedDict
 from .dynamic import DynamicList
@@ -125,7 +125,7 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
         return traced
 
     try:
-        values = stage_cond(tracer, decided, branch(body), branch(orelse), names, own=get_state.__closure__ or ())
+        values = stage_cond(tracer, decided, branch(body), branch(orelse), names, own=variables_of(get_state, names))
     except BaseException:
         set_state(current(tracer, before))
         raise

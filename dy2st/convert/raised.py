@@ -28,7 +28,7 @@ from ..tensor.dispatch import ops
 from ..tensor.kinds import number_or
 from ..tensor.location import is_own, path_of, user_location
 from .aliases import is_inside, shared, who
-from .cells import Cell, TensorCell, is_variable_of
+from .cells import Cell, TensorCell, is_variable_of, variables_of
 from .frames import Frame, Side, value_before
 from .growing import grown
 from .left import changed_parts, changes_of
@@ -110,19 +110,21 @@ class Attempt:
     Attributes:
         kinds: give the classes that the handlers name.
         shows: whether it does something that is seen whatever is raised.
-        own: the variables of `get_state`.
+        names: the variables, attributes and items that it reads.
+        own: those of them that are variables of functions.
         frame, line: where it is.
     """
 
     kinds: Sequence[Callable[[], Any]]
     shows: bool
     get_state: Callable[[], tuple]
+    names: Sequence[str]
     frame: FrameType
     line: int
 
     @property
     def own(self) -> Sequence[CellType]:
-        return self.get_state.__closure__ or ()
+        return variables_of(self.get_state, self.names)
 
     def takes(self, kind: type[Exception]) -> bool:
         """Whether it matters to it that an exception of this class is raised."""

@@ -48,14 +48,14 @@ def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], N
         if handlers is None:
             body()
         else:
-            attempt = Attempt(kinds, False, get_state, frame, line)
+            attempt = Attempt(kinds, False, get_state, names, frame, line)
             _Try(tracer, body, handlers, orelse, attempt, set_state, names, dead).run()
 
     if final is None:
         handled()
         return
 
-    _Finally(tracer, handled, final, Attempt((), shows, get_state, frame, line), set_state, names).run()
+    _Finally(tracer, handled, final, Attempt((), shows, get_state, names, frame, line), set_state, names).run()
 
 
 def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, orelse: Callable[[], None] | None,

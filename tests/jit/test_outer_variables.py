@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dy2st import jit, to_tensor
+from dy2st.errors import StagedValueError
 
 
 def in_loops() -> tuple[Callable, Callable]:
@@ -83,3 +84,77 @@ def test_one_variable_under_both_names(make: Callable, full_graph: bool) -> None
     for (y, outside), (wanted, wanted_outside) in zip(static, run(lambda f: f), strict=True):
         np.testing.assert_allclose(y, wanted)
         np.testing.assert_allclose(outside, wanted_outside)
+
+
+class Count:
+    def __init__(self) -> None:
+        self.count = 0
+
+
+def replaced_in_a_branch() -> tuple[Callable, list[Count]]:
+    objects = [Count(), Count()]
+    kept = objects[0]
+
+    def replace() -> None:
+        nonlocal kept
+        kept = objects[1]
+
+    def function(x):
+        if x.sum() > 0:
+            replace()
+            kept.count = 5
+        return x
+
+    return function, objects
+
+
+def replaced_before_a_raise() -> tuple[Callable, list[Count]]:
+    objects = [Count(), Count()]
+    kept = objects[0]
+
+    def replace() -> None:
+        nonlocal kept
+        kept = objects[1]
+
+    def function(x):
+        try:
+            if x.sum() > 0:
+                replace()
+                raise ValueError
+            kept.count = 6
+        except ValueError:
+            kept.count = 7
+        return x
+
+    return function, objects
+
+
+@pytest.mark.parametrize("make", [replaced_in_a_branch, replaced_before_a_raise], ids=lambda f: f.__name__)
+def test_another_object_whose_attribute_is_set(make: Callable) -> None:
+    """The attribute is one of the statement's variables, the variable on the way to it is not: that it holds another object was lost."""
+    function, objects = make()
+    with pytest.raises(StagedValueError, match="a value is one of several objects"):
+        jit.to_static(function)(to_tensor([1.0]))
+    assert [x.count for x in objects] == [0, 0]
+
+
+def test_another_list_whose_item_is_set() -> None:
+    def make() -> tuple[Callable, Callable]:
+        kept = [1, 2]
+
+        def replace(x) -> None:
+            nonlocal kept
+            kept = [x, x * 2]
+
+        def function(x):
+            if x.sum() > 0:
+                replace(x)
+                kept[0] = 5
+            return x * kept[0] + kept[1]
+
+        return function, lambda: kept
+
+    for x in ([1.0, 2.0], [-1.0, -2.0]):
+        (function, now), (wanted, wanted_now) = make(), make()
+        np.testing.assert_allclose(jit.to_static(function)(to_tensor(x)).numpy(), wanted(to_tensor(x)).numpy())
+        assert [np.asarray(v).tolist() for v in now()] == [np.asarray(v).tolist() for v in wanted_now()]
