@@ -14,6 +14,7 @@ from .calls import call as call
 from .comprehensions import comprehension_test as comprehension_test
 from .comprehensions import list_comp as list_comp
 from .comprehensions import list_join as list_join
+from .elsewhere import Elsewhere as Elsewhere
 from .for_stmt import for_stmt as for_stmt
 from .generators import generator as generator
 from .if_stmt import if_expr as if_expr

@@ -60,6 +60,11 @@ class Stored:
         owner = self._dy_owner
         if isinstance(owner, Undefined):
             return
+        if name == "__class__" and not issubclass(type(value), type):
+            raise StagedValueError(
+                f"of which class an object is, here {type(owner).__name__} on one path, is only known when the program runs",
+                location=user_location(2), hint="make an object of each class, or keep what differs in an attribute",
+            )  # fmt: skip
         if not _keeps(owner, name):
             # a view of an array is made at each reading; what is written to it is in the array
             is_view = isinstance(owner, np.ndarray) and isinstance(value, np.ndarray)
@@ -70,6 +75,9 @@ class Stored:
         elif held(owner, name) is not MISSING:
             remove(owner, name)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._dy_owner)
 
     def __getitem__(self, key: Any) -> Any:
         owner = self._dy_owner

@@ -20,7 +20,7 @@ from ..tensor import Tensor
 from ..tensor.location import is_own
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
-from . import foreign
+from . import elsewhere, foreign
 from .as_it_is import call_as_it_is
 from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, classes, type_
@@ -382,6 +382,8 @@ def _named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner
 def _changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
     """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
     if len(args) > 1 and isinstance(args[1], str):
+        if args[1] in elsewhere.NAMES:
+            elsewhere.require_made(*args[:2])
         if isinstance(args[0], types.ModuleType):
             tracer.watch_variable(OuterVariable(args[1], vars(args[0])))
         elif isinstance(args[0], type) and not is_ignored(args[0]):

@@ -51,7 +51,9 @@ class Namer:
 
 NAMESPACES = ("__dict__", "__globals__", "f_globals", "modules")
 """Attributes that are namespaces, or lead to them."""
-_ATTRIBUTES = frozenset({"__class__", *NAMESPACES})
+ELSEWHERE = frozenset({"__class__", "__dict__", "__bases__"})
+"""What an object has elsewhere than among its attributes."""
+_ATTRIBUTES = ELSEWHERE.union(NAMESPACES)
 
 
 def identifiers(tree: gast.AST) -> Iterable[str]:

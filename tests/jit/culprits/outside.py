@@ -128,3 +128,43 @@ FILE, BINARY = open(os.devnull, "r+"), open(os.devnull, "rb")  # noqa: SIM115
 atexit.register(FILE.close)
 atexit.register(BINARY.close)
 SIMPLE_QUEUE, CONTEXT, MEMORY, HASH = queue.SimpleQueue(), contextvars.ContextVar("c", default=1), memoryview(bytearray(2)), hashlib.md5()
+
+
+class First:
+    def __init__(self, k):
+        self.k = k
+
+
+class Second(First):
+    pass
+
+
+FIRST = First(2.0)
+
+
+def class_of_an_object_outside_exchanged(x):
+    FIRST.__class__ = Second if x.ndim > 3 else First  # error: the class of an object of class First would be exchanged once, while
+    return x
+
+
+def dict_of_an_object_outside_exchanged(x):
+    FIRST.__dict__ = {"k": 3.0}  # error: the dict of an object of class First would be exchanged once, while tracing
+    return x * FIRST.k
+
+
+def dict_exchanged_by_name(x):
+    for name in ("k", "__dict__"):
+        setattr(FIRST, name, {"k": 3.0})  # error: the dict of an object of class First would be exchanged once, while tracing
+    return x
+
+
+def bases_of_a_class_exchanged(x):
+    Second.__bases__ = (First,)  # error: the bases of class Second would be exchanged once, while tracing, and not by each call
+    return x
+
+
+def class_on_one_path(x):
+    made = First(2.0)
+    if x.sum() > 0:
+        made.__class__ = Second  # error: of which class an object is, here First on one path, is only known when the program runs
+    return x * made.k
