@@ -2,7 +2,7 @@
 
 Each program is run eagerly and by the interpreter after the passes (gradients, state and exceptions included); each tenth also
 transformed but eager, by the plain interpreter, and saved and read again; another tenth computed again for the gradient; each
-`--native`-th natively. A disagreement is made small and
+`--native`-th natively; with `--ways cuda,native` each in these ways and no others. A disagreement is made small and
 printed as a regression test. The last line says which seeds were run: the next run can go on from there. With `--mutants` the
 programs are those of the corpus, changed.
 """
@@ -31,11 +31,12 @@ from dy2st.transpiler import loader
 from .generator import program
 from .mutants import Mutant, MutantWay, mutant
 from .reduce import reduced, regression_test
-from .ways import CALLS, Disagreement, Way, check
+from .ways import CALLS, WAYS, Disagreement, Way, check
 
 CHUNK = 25
 CHUNKS = 16  # of one process: what its programs leave ends with it, some 4 MB for each
 EAGER, LIMIT, REDUCING = 3, 60, 600  # seconds of the processor, for a program in eager mode and in all ways, and for making it small
+COMPILED, COMPILING = {"native", "cuda"}, 10  # ways that compile, where all programs are run so, and how many times as long these may take
 MEMORY = 8 << 30
 
 
@@ -54,18 +55,21 @@ def stop(*_: object) -> None:
         raise OutOfTime
 
 
-def ways_of(seed: int, native: int) -> list[str]:
-    """In which ways a program is run."""
+def ways_of(seed: int, native: int, only: Sequence[str] = ()) -> list[str]:
+    """In which ways a program is run: in some that are told, or by its seed."""
+    if only:
+        return list(only)
     more = {0: ["converted", "interpreted", "saved"], 5: ["recomputed"]}.get(seed % 10, [])
     return ["optimized", *more] + ["native"] * (native > 0 and seed % native == 0)
 
 
-def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
+def run(seed: int, native: int, mutants: bool = False, only: Sequence[str] = ()) -> tuple[str, str]:
     """What became of one program: "same", "raised", "refused ...", or a disagreement and its report."""
     made = mutant(seed) if mutants else Mutant(program(seed), CALLS, "")
-    source, ways = made.text, ways_of(seed, native)
+    source, ways = made.text, ways_of(seed, native, only)
+    whole = LIMIT * COMPILING if COMPILED & set(ways) else LIMIT
 
-    def disagreement(text: str, ways: Sequence[str] = ways, limit: float = LIMIT / 6) -> tuple[str, str]:
+    def disagreement(text: str, ways: Sequence[str] = ways, limit: float = whole / 6) -> tuple[str, str]:
         global _running, _stopped
         _running, _stopped = True, False
         # again and again: a `finally` of the program may be what the first one meets
@@ -95,7 +99,7 @@ def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
     kind, what = disagreement(source, [], EAGER)
     if kind == "no end" or (mutants and kind):
         return f"{kind} in eager mode", ""
-    kind, what = disagreement(source, limit=LIMIT)
+    kind, what = disagreement(source, limit=whole)
     if not kind:
         return what, ""
     print(f"seed {seed} disagrees ({kind}); it is made small", flush=True)
@@ -116,10 +120,11 @@ def run(seed: int, native: int, mutants: bool = False) -> tuple[str, str]:
     return f"DISAGREEMENT {kind}", report
 
 
-def chunk(task: tuple[int, int, int, bool]) -> tuple[int, int, Counter, list[str]]:
-    first, end, native, mutants = task
+def chunk(task: tuple[int, int, int, bool, Sequence[str]]) -> tuple[int, int, Counter, list[str]]:
+    first, end, native, mutants, only = task
     signal.signal(signal.SIGVTALRM, stop)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if "cuda" not in only:  # whose driver takes far more addresses than it uses memory
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     # nearly all that programs leave is garbage: to look for it takes a sixth of the time, and the process ends soon
     gc.disable()
@@ -131,7 +136,7 @@ def chunk(task: tuple[int, int, int, bool]) -> tuple[int, int, Counter, list[str
     try:
         for seed in range(first, end):
             with config.TRACE_LIMIT.override(20_000):  # of loops that have no end where no call gets to
-                what, report = run(seed, native, mutants)
+                what, report = run(seed, native, mutants, only)
             found[what] += 1
             if report:
                 reports.append(report)
@@ -147,9 +152,13 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=0, help="stop after so many (0: when the time is over)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--native", type=int, default=200, help="each how many-th program is run natively too (0: none)")
+    parser.add_argument("--ways", default="", help=f"run each program in these ways only: some of {', '.join(WAYS)}")
     parser.add_argument("--mutants", action="store_true", help="programs of the corpus with changes, instead of those of the grammar")
     parser.add_argument("--refusals", action="store_true", help="list the refusals of what eager mode can")
     options = parser.parse_args()
+    only = [name.strip() for name in options.ways.split(",") if name.strip()]
+    if unknown := set(only) - set(WAYS):
+        parser.error(f"{sorted(unknown)[0]!r} is no way; known are {', '.join(WAYS)}")
     start, failures = time.time(), 0
     total: Counter = Counter()
     end = options.seed + options.programs if options.programs else sys.maxsize
@@ -157,7 +166,7 @@ def main() -> int:
     def tasks():
         first = options.seed
         while first < end and time.time() - start < options.seconds:
-            yield first, min(first + CHUNK, end), options.native, options.mutants
+            yield first, min(first + CHUNK, end), options.native, options.mutants, only
             first += CHUNK
 
     last = options.seed

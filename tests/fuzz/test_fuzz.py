@@ -153,6 +153,16 @@ def test_a_disagreement_is_found_and_made_small(monkeypatch):
     assert gc.isenabled()
 
 
+def test_programs_are_run_in_the_ways_that_are_told(monkeypatch):
+    ran = []
+    monkeypatch.setitem(WAYS, "converted", (lambda f: ran.append("converted") or f, contextlib.nullcontext, 0.0))
+    monkeypatch.setitem(WAYS, "optimized", (lambda f: ran.append("optimized") or f, contextlib.nullcontext, 0.0))
+    monkeypatch.setattr(driver, "program", lambda _: WRONG)
+    assert driver.run(3, 0, only=["converted"])[0] == "same"
+    assert driver.run(3, 0)[0] == "same"
+    assert ran == ["converted", "optimized"]
+
+
 @pytest.mark.parametrize(("found", "agrees"), [
     ({"1": "0", "2": "0"}, True),
     ({"2": "1", "1 may": ("0",), "2 may": ("0", "1")}, True),  # 1 and 2 are one, which may be 0

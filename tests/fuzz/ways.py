@@ -348,15 +348,28 @@ class SavedExecutable(InterpretedExecutable):
 
 
 @contextlib.contextmanager
-def executables(kind: Any):
+def executables(kind: Any, no_jit: bool = True):
     """Programs of static functions are run by this kind of executable."""
     before = concrete_module.make_executable
     concrete_module.make_executable = kind
     try:
-        with config.NO_JIT.override(True):
+        with config.NO_JIT.override(no_jit):
             yield
     finally:
         concrete_module.make_executable = before
+
+
+def on_cuda() -> contextlib.AbstractContextManager:
+    """What needs no gradients runs on CUDA; programs of a training step are suspended in between, which only the CPU can."""
+    from dy2st_runtime.executor import make_executable
+    from dy2st_runtime.executor.cuda import CudaExecutable  # numba-cuda may not be installed
+
+    def make(program: Any, feed_names: Sequence[str], fetch_names: Sequence[str], *, absent_feeds: Sequence[str] | None = None) -> Any:
+        if absent_feeds is None:
+            return CudaExecutable(program, feed_names, fetch_names)
+        return make_executable(program, feed_names, fetch_names, absent_feeds=absent_feeds)
+
+    return executables(make, no_jit=False)
 
 
 def converted(function: Any) -> Any:
@@ -379,7 +392,9 @@ WAYS: dict[str, tuple[Callable, Any, float]] = {
     "recomputed": (recomputed, lambda: executables(OptimizedExecutable), 1e-4),
     "saved": (jit.to_static, lambda: executables(SavedExecutable), 2e-5),
     "native": (jit.to_static, contextlib.nullcontext, 3e-4),
+    "cuda": (jit.to_static, on_cuda, 3e-4),
 }
+FORWARD = {"saved", "cuda"}  # programs of a training step are not saved, and do not run on CUDA
 
 
 def check(program: Any, ways: Sequence[str], mode: int = 0, calls: Sequence[Any] = CALLS,
@@ -406,9 +421,9 @@ def check(program: Any, ways: Sequence[str], mode: int = 0, calls: Sequence[Any]
     for name in ways:
         make, surroundings, tolerance = WAYS[name]
         with surroundings():
-            way = kind(program, make, mode, gradients=name != "saved")  # programs of a training step are not saved
+            way = kind(program, make, mode, gradients=name not in FORWARD)
             for values, outcome in zip(calls, wanted, strict=False):
-                if isinstance(outcome.error, InplaceError) and name == "saved":
+                if isinstance(outcome.error, InplaceError) and name in FORWARD:
                     continue  # it is of gradients
                 found = way.observe(values)
                 if way.allows(outcome.error, found.error):
