@@ -382,8 +382,9 @@ def _named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner
 def _changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
     """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
     if len(args) > 1 and isinstance(args[1], str):
-        if args[1] in elsewhere.NAMES:
-            elsewhere.require_made(*args[:2])
+        if args[1] in elsewhere.NAMES and len(args) == 3:
+            elsewhere.exchange(*args)
+            return
         if isinstance(args[0], types.ModuleType):
             tracer.watch_variable(OuterVariable(args[1], vars(args[0])))
         elif isinstance(args[0], type) and not is_ignored(args[0]):

@@ -51,7 +51,7 @@ class Namer:
 
 NAMESPACES = ("__dict__", "__globals__", "f_globals", "modules")
 """Attributes that are namespaces, or lead to them."""
-ELSEWHERE = frozenset({"__class__", "__dict__", "__bases__"})
+ELSEWHERE = frozenset({"__class__", "__dict__", "__bases__", "cell_contents"})
 """What an object has elsewhere than among its attributes."""
 _ATTRIBUTES = ELSEWHERE.union(NAMESPACES)
 

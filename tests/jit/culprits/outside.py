@@ -143,7 +143,10 @@ FIRST = First(2.0)
 
 
 def class_of_an_object_outside_exchanged(x):
-    FIRST.__class__ = Second if x.ndim > 3 else First  # error: the class of an object of class First would be exchanged once, while
+    class Third(First):
+        pass
+
+    FIRST.__class__ = Third  # error: the class of an object of class First would be exchanged once, while
     return x
 
 
@@ -161,6 +164,19 @@ def dict_exchanged_by_name(x):
 def bases_of_a_class_exchanged(x):
     Second.__bases__ = (First,)  # error: the bases of class Second would be exchanged once, while tracing, and not by each call
     return x
+
+
+def _counting():
+    counts = [1]
+    return lambda: counts
+
+
+COUNT = _counting()
+
+
+def contents_of_a_cell_exchanged(x):
+    COUNT.__closure__[0].cell_contents = [5]  # error: the contents of an object of class cell would be exchanged once, while tracing
+    return x * COUNT()[0]
 
 
 def class_on_one_path(x):
