@@ -110,6 +110,8 @@ class Changes:
                 if self._exact:
                     for part in parts_of(staged):
                         self._results.require_exact(part)
+                for part in parts_of(staged):
+                    self._tracer.aliases.require_fresh(part, self._tracer.block, "kept after the call")
                 if all(part._value is part.start for part in parts_of(staged)):
                     continue  # it holds what it held
                 for part in parts_of(staged):

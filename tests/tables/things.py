@@ -231,6 +231,22 @@ MADE = {
         ["i, u = next(t)", "u = u + next(t, (0, x.max()))[1]"],
         "sum((i * v for i, v in t), u)",
     ),
+    "own iterator": _thing(
+        "t = Rows(x)\nu = x.min()",
+        [
+            "u = u + next(t, x.max())",
+            "t.at = 0",
+            "for u in t:\n    pass",
+            "for v in t:\n    if v > u:\n        break\n    u = u + v",
+            "u = u + sum(t)",
+        ],
+        "sum(t, u) + t.at",
+    ),
+    "function that replaces": _thing(
+        "t = Box(x.sum())\ndef put(v):\n    nonlocal t\n    t = Box(v)",
+        ["put(x.max())", "t.value = x.min()", "t.value += 1", "t.put(x.max() * 3)", "t = Box(x.mean())"],
+        "t.value * 1",
+    ),
     # ---- tensors, numbers, texts, None ----
     "tensor": _thing("t = x.sum() * 2", ["t = x.max() * 3", "t.add_(x.max())", "t += x.max()"], "t * 1"),
     "vector": _thing(

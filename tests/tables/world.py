@@ -33,6 +33,22 @@ class Items(list):
     pass
 
 
+class Rows:
+    """The rows of x before the first one that is large, two at most."""
+
+    def __init__(self, x):
+        self.x, self.at = x, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at >= 2 or self.x[self.at] > 2:
+            raise StopIteration
+        self.at += 1
+        return self.x[self.at - 1]
+
+
 class Slots:
     __slots__ = ("value",)
 

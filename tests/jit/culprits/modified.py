@@ -1,5 +1,6 @@
 """What is modified in place, and may be something else."""
 
+from dy2st import to_tensor
 from dy2st.tensor.manipulation import concat
 
 from .things import State
@@ -247,3 +248,16 @@ def text_cut_to_length(x, n):
 def text_of_a_dynamic_list(x, n):
     items = [x * i for i in range(n)]
     raise ValueError(f"{items}")  # error: the text of a list of dynamic length is only known when the program runs
+
+
+ITEMS = [to_tensor(1.0)]
+
+
+def list_outside_that_a_path_empties(x):
+    items = ITEMS
+    if x.sum() > 0:
+        items = []
+    else:
+        items.clear()
+    items.append(x.sum())  # error: what is modified in place here is on one path the same object as a tensor or list that is kept after
+    return x * len(items)
