@@ -67,7 +67,7 @@ def run(seed: int, native: int, mutants: bool = False, only: Sequence[str] = ())
     """What became of one program: "same", "raised", "refused ...", or a disagreement and its report."""
     made = mutant(seed) if mutants else Mutant(program(seed), CALLS, "")
     source, ways = made.text, ways_of(seed, native, only)
-    whole = LIMIT * COMPILING if COMPILED & set(ways) else LIMIT
+    whole = LIMIT * COMPILING if COMPILED.intersection(only) else LIMIT
 
     def disagreement(text: str, ways: Sequence[str] = ways, limit: float = whole / 6) -> tuple[str, str]:
         global _running, _stopped
