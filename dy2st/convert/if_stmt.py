@@ -323,10 +323,10 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
     for r in (*raised, *(e.raised for e in exceptions)):
         r.leave(blocks)
         for key, cell in cells.items():
-            r.cells.setdefault(key, (cell, cell.read()))
+            r.note(key, cell)
             if isinstance(cell, EntryCell) and isinstance(cell.target, dict) and id(cell.target) not in tracer.attributes:
                 order = OrderCell(cell.target)  # the key may be lost, and come back for a handler
-                r.cells.setdefault(order.key, (order, order.read()))
+                r.note(order.key, order)
     for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
         cell.write(value)
     return None if results[0] is None and results[1] is None else merged[: len(names)]

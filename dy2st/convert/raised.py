@@ -51,6 +51,7 @@ class Raised:
         parts: what the exception held there.
         state: what the variables of the `try` were there.
         cells: what else had changed there or changes later, with the values that it had.
+        copied: the contents of the objects of which these have copies: what becomes of the objects is nothing to handlers.
     """
 
     def __init__(self, tracer: Tracer, error: Exception, flag: Any):
@@ -60,6 +61,7 @@ class Raised:
         self.parts = Parts(tracer, error)
         self.state: tuple | None = None
         self.cells: dict[tuple, tuple[Cell, Any]] = {}
+        self.copied: list[Any] = []
         tracer.to_handle.append(self)
 
     def held(self) -> list[Any]:
@@ -72,6 +74,11 @@ class Raised:
         self.parts.hold(rest)
         self.state = tuple(next(rest) for _ in self.state or ())
         self.cells = {key: (cell, next(rest)) for key, (cell, _) in self.cells.items()}
+
+    def note(self, key: tuple, cell: Cell) -> None:
+        """A cell is about to change behind this."""
+        if not any(cell.target is contents for contents in self.copied):
+            self.cells.setdefault(key, (cell, cell.read()))
 
     def forget(self, frame: Frame) -> None:
         """What was made in a frame ends with it; the variables have copies of it."""
@@ -289,8 +296,9 @@ class Attempts:
                 )  # fmt: skip
             flag = any_of(rest.raised)
             sides = [Side(), Side(outcome, ended)]
+            own = self.active[-1].own if scope.direct and self.active else ()  # `values` are theirs then
             merged = merge(tracer, flag, (tracer.sub_block(), rest.block), sides, [""] * len(values or ()), rest.location,
-                           rest.outside, raised=rest.raised)  # fmt: skip
+                           rest.outside, own=own, raised=rest.raised)  # fmt: skip
             values = None if merged is None else tuple(merged)
             ended = [*rest.raised, *ended]
         return values, ended
@@ -329,9 +337,10 @@ class Attempts:
             copies = _Copies(Made(tracer, base), raised.cells)
             raised.state = tuple(map(copies.of, raised.state))
             raised.parts.values = list(map(copies.of, raised.parts.values))
-            more = {key: found for key, found in self._of_rests(scope).items()
-                    if not copies.has(found[0].target) and not is_variable_of(found[0], attempt.own)}  # fmt: skip
-            raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in (more | raised.cells).items()}
+            raised.copied += copies.contents
+            more = {key: found for key, found in self._of_rests(scope).items() if not is_variable_of(found[0], attempt.own)}
+            raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in (more | raised.cells).items()
+                            if not any(cell.target is contents for contents in raised.copied)}  # fmt: skip
             tracer.alternatives.copied(copies.objects)
 
     def _of_rests(self, scope: _Scope) -> dict[tuple, tuple[Cell, Any]]:
@@ -484,9 +493,10 @@ class _Copies:
         """The objects that were copied, each with its copy."""
         return [(old, new) for old, new in self._objects.values() if old is not new]
 
-    def has(self, contents: Any) -> bool:
-        """Whether these are the contents of an object that was copied."""
-        return any(contents is _contents_of(old) for old, new in self._objects.values() if old is not new)
+    @property
+    def contents(self) -> list[Any]:
+        """What holds the contents of these."""
+        return [c for c in (_contents_of(old) for old, _ in self.objects) if c is not None]
 
     def of(self, value: Any) -> Any:
         keys, children = split(value)

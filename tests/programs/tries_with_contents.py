@@ -304,6 +304,54 @@ def partial_that_is_replaced_behind_a_raise(x, n):
     return r
 
 
+class Steps:
+    def __init__(self, x):
+        self.total = x.sum()
+
+    def take(self, n):
+        if n > 0:
+            raise IndexError
+        self.total = self.total + 1
+
+
+def object_made_behind_a_raise_whose_method_raises(x, n):
+    try:
+        if n > 5:
+            raise KeyError
+        steps = Steps(x)
+        steps.take(n)
+        steps.take(n + 1)
+        r = steps.total
+    except KeyError:
+        r = x.mean()
+    except IndexError:
+        r = steps.total * 10
+    return r
+
+
+def list_made_behind_a_raise_that_a_function_replaces(x, n):
+    try:
+        if n > 5:
+            raise KeyError
+        t = [x.sum()]
+
+        def put(v):
+            nonlocal t
+            t = [v]
+
+        if n > 0:
+            t[0] = x.min()
+            raise ValueError
+        put(x.max())
+    except ValueError:
+        r = t[0] * 10
+    except KeyError:
+        r = x.mean()
+    else:
+        r = t[0] * 2
+    return r
+
+
 X = [1.0, 2.0, 3.0]
 def dict_emptied_before_what_each_run_raises(x, n):
     table = {"kind": ValueError}
@@ -327,4 +375,5 @@ CASES = [(function, [(X, 1), (X, 0), (X, -1), (X, 9)], 1) for function in (
     dict_emptied_before_what_each_run_raises,
     key_moved_before_the_second_raise, counted_before_the_second_raise,
     partial_that_only_the_exception_holds, partial_that_is_replaced_behind_a_raise,
+    object_made_behind_a_raise_whose_method_raises, list_made_behind_a_raise_that_a_function_replaces,
 )]  # fmt: skip
