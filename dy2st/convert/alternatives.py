@@ -138,6 +138,7 @@ class Alternatives:
         self._of: dict[int, dict[int, Any]] = {}
         self._made: set[int] = set()
         self._alive: dict[int, Any] = {}
+        self._rebuilt: dict[int, Any] = {}  # tuples and the like, which stand for one of several
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
         self._left: list[_Pair] = []
@@ -170,6 +171,7 @@ class Alternatives:
                 new = made.setdefault(key, new)
             if not can_change:
                 self.sealed.merged([new, *originals])
+                self._rebuilt[id(new)] = new
                 return new
             found.setdefault(id(new), (new, [x if type(x) is p.kind else None for x in originals]))
             return new
@@ -287,9 +289,11 @@ class Alternatives:
                 self._left.append(pair)
 
     def may_be_one(self, a: Any, b: Any) -> bool:
-        """Whether two containers are one object in some runs, and two in others."""
+        """Whether two containers, or tuples, are one object in some runs, and two in others."""
         if a is b:
             return False
+        if id(a) in self._rebuilt or id(b) in self._rebuilt:
+            return type(a) is type(b)
         held = [contents is not None and self._tracer.entries.holds(contents) for contents in map(contents_of, (a, b))]
         return id(b) in self._of.get(id(a), ()) or all(held)
 

@@ -28,6 +28,7 @@ from .dicts import StagedDict
 from .foreign import HEAP_TYPE, LAYER_STORES, is_foreign_class, is_layer
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
+from .options import OneOf
 from .tensor_attributes import OF_TENSORS
 from .undefined import Undefined, Unread, moving
 
@@ -47,8 +48,10 @@ class Stored:
     def __init__(self, owner: Any):
         object.__setattr__(self, "_dy_owner", _there(owner))
 
-    def __getattr__(self, name: str) -> Any:
-        owner = self._dy_owner
+    def __getattribute__(self, name: str) -> Any:
+        owner = object.__getattribute__(self, "_dy_owner")
+        if name == "_dy_owner":
+            return owner
         if isinstance(owner, Undefined):
             return NoAttribute(name)
         if not _keeps(owner, name):
@@ -60,6 +63,11 @@ class Stored:
         owner = self._dy_owner
         if isinstance(owner, Undefined):
             return
+        if isinstance(owner, type) and name[:2] == name[-2:] == "__" and type(value) is OneOf:
+            raise StagedValueError(
+                f"which {name}() class {owner.__name__} has is only known when the program runs", location=user_location(2),
+                hint="make a class of each kind, or let the method decide what it does",
+            )  # fmt: skip
         if name == "__class__" and not issubclass(type(value), type):
             raise StagedValueError(
                 f"of which class an object is, here {type(owner).__name__} on one path, is only known when the program runs",
@@ -74,10 +82,6 @@ class Stored:
             put(owner, name, value)
         elif held(owner, name) is not MISSING:
             remove(owner, name)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return type(self._dy_owner)
 
     def __getitem__(self, key: Any) -> Any:
         owner = self._dy_owner

@@ -45,7 +45,7 @@ from .iterables import (
     staged_zip,
 )
 from .iterators import advanced, fresh, iter_, next_, walked
-from .logical import compare, in_, not_, python_bool
+from .logical import compare, in_, not_, or_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
@@ -235,6 +235,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
     """
     if isinstance(kinds, OneOf):
         return choose(kinds, lambda one: isinstance_(x, one))
+    if isinstance(kinds, tuple) and any(isinstance(kind, (OneOf, tuple)) for kind in kinds):
+        return or_(*[lambda kind=kind: isinstance_(x, kind) for kind in kinds])
     if isinstance(x, OneOf):
         return choose(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, (MaybeNone, MaybeValue)):

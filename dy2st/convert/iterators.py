@@ -241,7 +241,8 @@ def _kept_by(tracer: Tracer, iterable: Any) -> Iterable[Any]:
 
 def with_fresh(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Calls a function of Python's, which may use up iterators."""
-    return f(*map(advanced, args), **kwargs)
+    # what only the run knows says so here: Python's functions take that for what cannot be iterated over at all
+    return f(*(iter(x) if isinstance(x, Staged) else x for x in map(advanced, args)), **kwargs)
 
 
 def iter_(x: Any, *sentinel: Any) -> Any:

@@ -19,7 +19,6 @@ from ..tensor.kinds import as_number
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, is_weak
 from ..transpiler import is_generated
-from .running import is_statement
 from .undefined import Undefined
 
 
@@ -65,6 +64,10 @@ class OneOf:
         from .items import getitem
 
         return choose(self, lambda one: getitem(one, key))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """What the attribute of a class is for an object: of functions, properties and other descriptors what each of them gives."""
+        return choose(self, lambda one: type(one).__get__(one, instance, owner) if hasattr(type(one), "__get__") else one)
 
     def __invert__(self) -> Any:
         return choose(self, operator.invert)
@@ -130,8 +133,14 @@ for _name in ("and", "or", "xor", "add", "sub", "mul", "truediv", "floordiv", "m
 
 def choose(x: OneOf, f: Callable[[Any], Any], *, plain: bool = False) -> Any:
     """`f` of the object that it is; `plain`: f is Python's own, so that whatever it raises is about the object."""
+    from .structure import MaybeObject
+
     values = x._dy_options.values
-    return by_index(x._dy_index, len(values), lambda i: _attempted(f, values[i], plain))
+    errors: list[Exception] = []
+    found = by_index(x._dy_index, len(values), lambda i: _attempted(f, values[i], plain, errors))
+    if isinstance(found, Undefined) and errors:
+        raise errors[-1]  # each of them raises; which one, has been said before
+    return found.value if isinstance(found, MaybeObject) else found  # what is not there has been raised before
 
 
 def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0, name: str = "the value of the expression") -> Any:
@@ -147,22 +156,18 @@ def by_index(index: Tensor, count: int, f: Callable[[int], Any], first: int = 0,
     )  # fmt: skip
 
 
-def _attempted(f: Callable[[Any], Any], value: Any, plain: bool) -> Any:
+def _attempted(f: Callable[[Any], Any], value: Any, plain: bool, errors: list[Exception]) -> Any:
     """`f(value)`; what Python says of it, if that is an error, only the run with this value raises."""
     try:
         return f(value)
     except (AttributeError, TypeError, LookupError, ValueError) as error:
-        from .raising import raise_where
+        from .raising import is_of_python, raise_where
 
-        if plain and not isinstance(error, Dy2stError):
-            raise_where(dispatch.constant(True), error)
-            return Undefined("the result")
-        at = error.__traceback__
-        while at is not None and at.tb_next is not None:
-            at = at.tb_next
-        if isinstance(error, (Dy2stError, ValueError)) or at is None or not is_statement(at.tb_frame.f_code):
-            raise
+        own = plain and not isinstance(error, Dy2stError)
+        if not own and not is_of_python(error):
+            raise  # what the user's code raises is staged with the branch
         raise_where(dispatch.constant(True), error)
+        errors.append(error)
         return Undefined("the result")
 
 

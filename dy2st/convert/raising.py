@@ -194,6 +194,14 @@ def raised_at(error: Exception) -> Location | None:
     return place or user_location(2) if stands else location
 
 
+def is_of_python(error: Exception) -> bool:
+    """Whether an exception is what Python says of an operation or a call on the line that runs, and not raised by code of the user's."""
+    frames = list(_frames(error.__traceback__))
+    if isinstance(error, Dy2stError) or refusal(error) is not None or any(locate(tb) is not None for tb in frames):
+        return False
+    return is_statement(frames[-1].tb_frame.f_code) or _acts_for_the_user(frames[-1])
+
+
 def _frames(tb: TracebackType | None) -> Iterator[TracebackType]:
     """The frames of a traceback, from the outside in."""
     while tb is not None:

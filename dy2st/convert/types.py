@@ -118,7 +118,7 @@ def same_value(x: Any, y: Any) -> bool:
         return bool(x == y)
     if isinstance(x, np.ndarray):
         return x.dtype == y.dtype and x.shape == y.shape and bool(np.array_equal(x, y)) and not (_was_before(x) or _was_before(y))
-    return isinstance(x, (*_PLAIN, frozenset)) and _exactly(x) == _exactly(y)
+    return isinstance(x, (*_PLAIN, frozenset)) and exactly(x) == exactly(y)
 
 
 def _was_before(x: Any) -> bool:
@@ -129,16 +129,16 @@ def _was_before(x: Any) -> bool:
     return tracer is not None and tracer.was_before(x)
 
 
-def _exactly(x: Any) -> Any:
+def exactly(x: Any) -> Any:
     """What is equal for two plain values of one class only if nothing tells them apart: -0.0 is not 0.0, nor 1 True, and NaN is NaN."""
     if isinstance(x, (float, np.floating)):
         return type(x), repr(x)
     if isinstance(x, complex):
         return type(x), repr(x.real), repr(x.imag)
     if isinstance(x, (slice, range)):
-        return type(x), _exactly(x.start), _exactly(x.stop), _exactly(x.step)
+        return type(x), exactly(x.start), exactly(x.stop), exactly(x.step)
     if isinstance(x, (tuple, frozenset)):
-        return type(x), type(x)(map(_exactly, x)) if type(x) in (tuple, frozenset) else id(x)
+        return type(x), type(x)(map(exactly, x)) if type(x) in (tuple, frozenset) else id(x)
     return type(x), x if isinstance(x, _PLAIN) else id(x)
 
 

@@ -19,10 +19,12 @@ from ..convert.places import CONTENTS, ORDER, Place
 from ..convert.reach import Reach
 from ..convert.readings import Question, World, described, environment, reads_environment
 from ..convert.shown import shown
+from ..convert.types import exactly
 from ..tensor import Tensor
 from .checks import NOT_THERE, Check, checks
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, frozenset)
+_TOLD_APART = (complex, np.inexact, range, slice, frozenset)  # which may be equal and not the same
 
 
 @dataclass(frozen=True)
@@ -135,12 +137,18 @@ def same(a: Any, b: Any) -> bool:
         return math.copysign(1, a) == math.copysign(1, b)
     if isinstance(a, Tensor) or not isinstance(a, _PLAIN):
         return False
+    if isinstance(a, _TOLD_APART):
+        return bool(exactly(a) == exactly(b))
     return bool(a == b or (a != a and b != b))
 
 
 def _same_contents(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+        parts = ((a.real, b.real), (a.imag, b.imag)) if a.dtype.kind in "fc" else ()
+        is_same = a.dtype == b.dtype and np.array_equal(a, b, equal_nan=bool(parts))
+        return is_same and all(np.array_equal(np.signbit(p), np.signbit(q)) for p, q in parts)
+    if isinstance(a, (set, frozenset)):
+        return a == b and exactly(frozenset(a)) == exactly(frozenset(b))
     if isinstance(a, dict):
         return _all_same(a, b) and _all_same(a.values(), b.values())
     return _all_same(a, b) if isinstance(a, (list, deque)) else bool(a == b)

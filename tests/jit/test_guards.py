@@ -332,6 +332,23 @@ def test_negative_zero_and_nan():
     assert len(f.concrete_programs) == 2
 
 
+@pytest.mark.parametrize(("first", "second", "read"), [
+    (range(0, 3, 2), range(0, 4, 2), lambda v: v.stop),
+    (frozenset({1}), frozenset({1.0}), lambda v: next(iter(v)) / 2 if isinstance(next(iter(v)), float) else 7),
+    (slice(0, 2), slice(False, 2), lambda v: 1 if v.start is False else 2),
+    (0j, -0j, lambda v: np.copysign(1.0, v.real)),
+    (np.float32(0.0), np.float32(-0.0), lambda v: float(np.copysign(1.0, v))),
+    (np.zeros(2), -np.zeros(2), lambda v: float(np.copysign(1.0, v[0]))),
+    ({1}, {True}, lambda v: 3 if next(iter(v)) is True else 5),
+], ids=["range", "frozenset", "slice", "complex", "float32", "array", "set"])  # fmt: skip
+def test_values_that_are_equal_and_not_the_same(first, second, read):
+    it = Box(k=first)
+    static = jit.to_static(lambda x: x * read(it.k))
+    for value in (first, second, first):
+        it.k = value
+        assert static(tensor(1.0)).numpy() == read(value)
+
+
 def test_eager_mode_is_as_before():
     jit.enable_to_static(False)
     try:

@@ -234,3 +234,35 @@ def test_an_object_that_gets_other_attributes_as_a_whole(where):
         np.testing.assert_array_equal(static(x, it).numpy(), f(x, it).numpy())
         it.k += 1
         np.testing.assert_array_equal(static(x, it).numpy(), f(x, it).numpy())
+
+
+@pytest.mark.parametrize("signs", [1.0, -1.0])
+def test_methods_that_a_path_replaces(signs):
+    """What stands in the class then is one of several functions, properties, class methods: Python binds it to the object."""
+
+    def make():
+        class Counted:
+            def f(self):
+                return 1
+
+            @property
+            def q(self):
+                return 1
+
+            @classmethod
+            def c(cls):
+                return 1
+
+        def function(x):
+            if x.sum() > 0:
+                Counted.f = lambda self: 2
+                Counted.q = property(lambda self: 3)
+                Counted.c = classmethod(lambda cls: 4)
+            a = Counted()
+            return x * a.f() + a.q, x * Counted.c(), a.f.__self__ is a
+
+        return function
+
+    x = tensor(1.0 * signs, 2.0 * signs)
+    for found, wanted in zip(jit.to_static(make())(x), make()(x), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))

@@ -433,3 +433,24 @@ def sets_of_two_classes_of_numbers(x):
     if x.sum() > 0:  # error: 'found' is frozenset frozenset({1.0, 2.0}) on the path where the condition is true and frozenset
         found = frozenset([1.0, 2.0])
     return x * sum(found)
+
+
+def tuples_that_may_be_one(x):
+    best, new = (0.0, None), (x.sum(), 1)
+    if new[0] > best[0]:
+        best = new
+    return x if best is new else -x  # error: whether the two are one object depends on a condition on tensors
+
+
+def special_method_of_a_class_on_one_path(x):
+    class Sized:
+        def __len__(self):
+            return 2
+
+    if x.sum() > 0:
+        Sized.__len__ = lambda self: 3  # error: which __len__() class Sized has is only known when the program runs
+    return x * len(Sized())
+
+
+def texts_joined_of_a_dynamic_list(x):
+    return ",".join(map(str, [v for v in x if v > 0]))  # error: map() has a length that is only known at run time
