@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..library.iteration import ByIndex
 from .containers import LEAVES
 from .iterables import Lazy, Staged
 from .running import held_by_generator
@@ -141,6 +142,8 @@ def sources_behind(x: Any) -> Sources:
             run += [f for f in gc.get_referents(part) if callable(f)]
         elif not isinstance(part, (Walk, *_OF_CONTAINERS, *_OF_ITERATORS)):
             run.append(part)
+        if isinstance(part, ByIndex):
+            run.append(vars(part)["_items"])
     return Sources(tuple(containers_behind(x)), tuple(walks(x)), tuple(with_code(run)))
 
 

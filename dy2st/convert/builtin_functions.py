@@ -128,6 +128,8 @@ def _as_python(x: Any, check: Callable[[Any], Any]) -> Any:
 @_of_each
 def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
     if is_staged(x):
+        if args or kwargs:
+            raise TypeError("int() can't convert non-string with explicit base")
         return _number(x, "int64", "int()")
     own = None if args or kwargs else bound(x, "__int__")
     return int(x, *args, **kwargs) if own is None else _as_python(own(), int)
@@ -305,9 +307,14 @@ def divmod_(a: Any, b: Any) -> Any:
 
 
 def pow_(a: Any, b: Any, mod: Any = None) -> Any:
-    if _staged_any(a, b):
-        return a**b if mod is None else a**b % mod
-    return pow(a, b, mod)
+    if mod is None:
+        return a**b if _staged_any(a, b) else pow(a, b)
+    numbers = [x for x in (a, b, mod) if is_staged(x)]
+    if not numbers or not all(x._weak for x in numbers):  # a tensor has no such power, and says so
+        return pow(a, b, mod)
+    if any(not issubclass(c, int) for x in (a, b, mod) for c in (classes(x) if is_staged(x) else {type(x)})):
+        raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
+    return a**b % mod
 
 
 def round_(x: Any, digits: int | None = None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
@@ -123,7 +124,7 @@ class StagedRange(Staged):
     @staticmethod
     def _bound(b: Any) -> Any:
         if not isinstance(b, Tensor):
-            return b.__index__()
+            return operator.index(b)
         number = count(b)
         require_whole(b)
         if not b.dtype.startswith(("int", "uint", "bool")) or (isinstance(number, int) and number != 1):

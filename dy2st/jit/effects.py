@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dy2st_runtime.ir import Variable
 
-from ..convert.cells import AppendCell, Cell, DictCell, EntryCell, ListCell, OrderCell, place_of
+from ..convert.cells import (
+    AppendCell,
+    Cell,
+    DictCell,
+    EntryCell,
+    ListCell,
+    OrderCell,
+    OuterVariable,
+    place_of,
+    read_outside,
+)
 from ..convert.dicts import StagedDict
 from ..convert.growing import put_back
 from ..convert.lists import StagedList
@@ -110,8 +121,9 @@ class Changes:
                 if self._exact:
                     for part in parts_of(staged):
                         self._results.require_exact(part)
-                for part in parts_of(staged):
-                    self._tracer.aliases.require_fresh(part, self._tracer.block, "kept after the call")
+                if id(items) in self._paths or self._is_held(items):
+                    for part in parts_of(staged):
+                        self._tracer.aliases.require_fresh(part, self._tracer.block, "kept after the call")
                 if all(part._value is part.start for part in parts_of(staged)):
                     continue  # it holds what it held
                 for part in parts_of(staged):
@@ -119,6 +131,12 @@ class Changes:
                 # the old entries stay the objects that they are
                 cell, value = (AppendCell(items, len(items)), staged[len(items) :]) if staged.has_grown() else (ListCell(items), staged)
                 effects.cells.append((_outer(cell, self._paths), self._results.list_of(value)))
+
+    def _is_held(self, items: list) -> bool:
+        """Whether a place outside holds a list still: who else holds what another list has replaced there is not known (README)."""
+        read = (OuterVariable(*v) for f in self._tracer.functions.values() for v in read_outside(f))
+        outside = (c for c in self._tracer.containers if isinstance(c, (list, deque, dict, OuterVariable)) and self._results.was_there(c))
+        return any(x is items for c in (*outside, *read) for x in (c if isinstance(c, (list, deque)) else c.values()))
 
     def _changed(self) -> list[Cell]:
         """What is changed of the outside, with the numbers that are inputs and got, in the trace, the value that they had in it."""

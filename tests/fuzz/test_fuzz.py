@@ -97,7 +97,7 @@ def check_other(wanted, found, calls):
 @pytest.mark.parametrize("function", found_once.PROGRAMS, ids=lambda f: f.__name__)
 def test_found_once(function):
     for mode in (0, 2):
-        refusal, _ = check(function, [*WAYS], mode)
+        refusal, _ = check(function, [name for name in WAYS if name != "cuda"], mode)
         assert refusal is None, refusal
 
 

@@ -85,6 +85,23 @@ def product_of_ints(n):
     return p
 
 
+def arguments_that_a_number_does_not_take(x):
+    k, v, found = int(x[0]), float(x[1]), 0
+    try:
+        found = pow(v, 2, 3)
+    except TypeError:
+        found = found + 1
+    try:
+        found = int(k, 2)
+    except TypeError:
+        found = found + 10
+    try:
+        found = len(range(k, 0.5))
+    except TypeError:
+        found = found + 100
+    return x * found, pow(k, 2, 3)
+
+
 def powers(n):
     return 3 ** int(n), int(n) ** 3, 1 << int(n), int(n) - 5
 
@@ -219,6 +236,7 @@ CASES = [
     (compensated_sum, [([1e16, 1.0, -1e16],), ([1.0, 1e-8] * 20,)], 1),
     (beside_small_ints, [(P, 3), (P, 300), (P, -1), (P, 2**20), (P, 2**31)], 1),
     (whole_float, [(P,), ([2.5],), (NAN,), (INF,), ([-4.0],)], 1),
+    (arguments_that_a_number_does_not_take, [([2.0, 1.5],), ([3.0, -1.0],)], 1),
     (bools_are_counted, [(P, 0), (P, 1), (N, 2)], 1),
     (rounded, [([0.0, 1e30, 45.0], 0), ([0.0, float("inf"), -45.0], 2**60), ([1.0, float("nan"), 1e30], -(2**61) - 5)], 1),
     (sums_of_floats, [([1e17, 10.0, -1e17], 3), ([1.0] * 10, 0), ([1.0, 2.0, 3.0, float("inf")], 1), ([1.0, float("nan")], 1)], 1),

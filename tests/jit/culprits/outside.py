@@ -12,6 +12,8 @@ import subprocess
 
 import numpy as np
 
+from .things import COUNT
+
 POSITIONS = iter(range(100))
 
 
@@ -164,14 +166,6 @@ def dict_exchanged_by_name(x):
 def bases_of_a_class_exchanged(x):
     Second.__bases__ = (First,)  # error: the bases of class Second would be exchanged once, while tracing, and not by each call
     return x
-
-
-def _counting():
-    counts = [1]
-    return lambda: counts
-
-
-COUNT = _counting()
 
 
 def contents_of_a_cell_exchanged(x):

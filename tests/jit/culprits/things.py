@@ -74,3 +74,11 @@ def count_the_second(v):
     if v == 2:
         COUNT += 1
     return v
+
+
+def _counting():
+    counts = [1]
+    return lambda: counts
+
+
+COUNT = _counting()
