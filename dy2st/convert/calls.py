@@ -297,7 +297,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         return functools.partial(_changed_by_name, tracer, f)
     if tracer is not None and isinstance(f, type) and not is_ignored(f):
         tracer.special.convert(f)
-    if tracer is not None and type(f) is type and f.__new__ is object.__new__ and not is_ignored(f):
+    if tracer is not None and type(f) is type and f.__new__ in _NEW and not is_ignored(f):
         return functools.partial(_made, tracer, f)
     owner = getattr(f, "__self__", None)
     if tracer is not None and isinstance(owner, type) and f.__name__ == "__subclasses__":
@@ -323,6 +323,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     return functools.partial(with_fresh, found) if takes_all else found
 
 
+# of classes whose objects can change, where Python makes them and not a `__new__` of the user's
+_NEW = {object.__new__, dict.__new__, list.__new__, set.__new__, deque.__new__, bytearray.__new__}
 # what makes a text of anything, which may hold tensors; they only look at iterators
 _MAKING_TEXTS = (str, repr, ascii, format)
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values

@@ -152,6 +152,8 @@ def _replacement(name: str, value: Any) -> Any:
         new = functools.cached_property(_method(value.func))
         new.attrname = value.attrname
         return new
+    if name in ("__setattr__", "__delattr__") and isinstance(value, types.WrapperDescriptorType):
+        return _watched(value)
     if name.startswith("__") and name.endswith("__") and name not in _NEVER:
         if isinstance(value, types.FunctionType):
             return _method(value, new=name in ("__init__", "__post_init__"))
@@ -160,6 +162,21 @@ def _replacement(name: str, value: Any) -> Any:
         if isinstance(value, staticmethod) and isinstance(value.__func__, types.FunctionType):
             return staticmethod(_method(value.__func__, static=True))
     return None
+
+
+def _watched(raw: Any) -> Any:
+    """`__setattr__ = dict.__setitem__`: to set an attribute changes the object as a container."""
+
+    @functools.wraps(raw)
+    def method(self: Any, *args: Any) -> Any:
+        from .tracer import current_tracer
+
+        tracer = current_tracer()
+        if tracer is not None:
+            tracer.own(self)
+        return raw(self, *args)
+
+    return method
 
 
 _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}

@@ -161,7 +161,7 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
         return (value.layout,), value.columns
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, value
-    if dataclasses.is_dataclass(kind):
+    if dataclasses.is_dataclass(kind) and not issubclass(kind, _WITH_MORE):
         names = dict.fromkeys((*(f.name for f in dataclasses.fields(value)), *getattr(value, "__dict__", ())))  # it may have others
         found = {name: x for name in names if (x := _field(value, name)) is not _MISSING}
         return tuple(found), list(found.values())
