@@ -56,7 +56,13 @@ def held_by(container: Any) -> Iterable[Any]:
         return ()
     if isinstance(container, dict):
         return list(dict.values(container))
-    return list(container) if isinstance(container, (list, deque, set)) else ()
+    return entries_of(container) if isinstance(container, (list, deque, set)) else ()
+
+
+def entries_of(container: Any) -> list[Any]:
+    """The entries of a list, deque, set or tuple as it keeps them, whatever its class says."""
+    kind = next(kind for kind in (list, deque, set, frozenset, tuple) if isinstance(container, kind))
+    return list(kind.__iter__(container))
 
 
 def copied(container: Any) -> Any:
@@ -68,9 +74,9 @@ def copied(container: Any) -> Any:
     if isinstance(container, dict):
         return dict.copy(container)
     if isinstance(container, (list, deque)):
-        return list(container)
+        return entries_of(container)
     if isinstance(container, set):
-        return set(container)
+        return set(entries_of(container))
     if isinstance(container, bytearray):
         return bytes(container)
     if isinstance(container, array):

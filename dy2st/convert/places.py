@@ -176,7 +176,8 @@ class _NamesOf:
 
 
 def _of_list(items: list | deque, i: int) -> Any:
-    return items[i] if i < len(items) else MISSING
+    kind: Any = list if isinstance(items, list) else deque  # whatever its class says
+    return kind.__getitem__(items, i) if i < kind.__len__(items) else MISSING
 
 
 def place_of_attribute(owner: Any, name: str) -> Place:

@@ -22,7 +22,7 @@ from ..tensor import Tensor
 from ..transpiler import is_generated
 from .attributes import MISSING, defined, dict_of, held, is_kept_elsewhere, may_change_class
 from .cells import place_of
-from .containers import COMPARED_AS_A_WHOLE, is_container
+from .containers import COMPARED_AS_A_WHOLE, entries_of, is_container
 from .conversions import conversion_of, has_attributes
 from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_stateful
 from .met import (
@@ -273,24 +273,24 @@ class Reach:
                 self._meet(member, f"a member of {name}", named=True)  # also by `Kind["ONE"]`, `Kind(1)`, `for kind in Kind`
         elif isinstance(value, (list, dict, deque)) or (isinstance(value, tuple) and id(value) in self.inside):
             holder = self.inside.get(id(value), value)
-            if len(value) > _MANY and holder is value and id(value) not in self._changing:
-                items = value.values() if isinstance(value, dict) else value
-                if not any(isinstance(x, Tensor) for x in items):
-                    self._place(value, CONTENTS, name)
-                    for x in items:
-                        self._meet(x, f"an item of {name}")
-                    return
+            items = list(dict.values(value)) if isinstance(value, dict) else entries_of(value)
+            is_large = len(items) > _MANY and holder is value and id(value) not in self._changing
+            if is_large and not any(isinstance(x, Tensor) for x in items):
+                self._place(value, CONTENTS, name)
+                for x in items:
+                    self._meet(x, f"an item of {name}")
+                return
             self._place(holder, LENGTH, f"length of {name}")
-            if isinstance(value, dict) and len(value) > 1 and id(value) not in self.stores:
+            if isinstance(value, dict) and len(items) > 1 and id(value) not in self.stores:
                 self._place(holder, ORDER, f"the keys of {name}")
-            for entry in list(value) if isinstance(value, dict) else range(len(value)):
+            for entry in list(dict.keys(value)) if isinstance(value, dict) else range(len(items)):
                 self._place(holder, entry, f"item {shown(entry)} of {name}", item=True)
         elif isinstance(value, COMPARED_AS_A_WHOLE):
             self._place(value, CONTENTS, name)
             for x in value.flat if isinstance(value, np.ndarray) and value.dtype.hasobject else ():
                 self._meet(x, f"an item of {name}")
         if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and id(value) not in self.inside):
-            for x in value:
+            for x in entries_of(value):
                 self._meet(x, f"an item of {name}")
         if isinstance(value, BUILT_IN_METHODS) and is_container(value.__self__):
             self.items = True  # `put = items.append`: the method has no name in code

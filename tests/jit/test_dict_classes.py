@@ -206,3 +206,37 @@ def test_attributes_that_are_items_by_methods_of_dict(function):
     for values in ([1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]):
         same(function(to_tensor(values), given[0]), static(to_tensor(values)))
         same(*map(dict, given))
+
+
+class LongList(list):
+    def __len__(self):
+        return 50
+
+
+class OwnList(list):
+    def __iter__(self):
+        return super().__iter__()
+
+
+class OwnDict(dict):
+    def __iter__(self):
+        return super().__iter__()
+
+    def __len__(self):
+        return 7
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, long, own, table: x * len(long),
+    lambda x, long, own, table: x * sum(own),
+    lambda x, long, own, table: [x + v for v in own],
+    lambda x, long, own, table: x * len(table) + sum(table[key] for key in table),
+    lambda x, long, own, table: own.append(3) or x * len(own),
+], ids=["len", "sum", "loop", "dict", "append"])  # fmt: skip
+def test_classes_with_a_length_and_iterators_of_their_own(function):
+    """What looks for containers asks these for nothing."""
+    given = [(LongList([1, 2]), OwnList([1, 2]), OwnDict(a=1)) for _ in range(2)]
+    static = jit.to_static(lambda x: function(x, *given[1]))
+    for _ in range(2):
+        same(function(to_tensor([1.0, 2.0]), *given[0]), static(to_tensor([1.0, 2.0])))
+    assert list(given[0][1]) == list(given[1][1])
