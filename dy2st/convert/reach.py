@@ -130,6 +130,7 @@ class Reach:
         self.stores: set[int] = set()
         # the names of classes and their bases, during one walk
         self._class_names: dict[type, frozenset[str]] = {}
+        self._super: dict[type, bool] = {}
         # those of the objects in which a name that comes later may be found
         self._bearers: list[Any] = []
 
@@ -222,6 +223,7 @@ class Reach:
     # ---- walking ----
     def _settle(self) -> None:
         self._class_names.clear()  # the functions have run since
+        self._super.clear()
         while self._pending or self.names != self._looked or self._own_names != self._own_looked:
             while self._pending:
                 self._enter(*self._pending.pop())
@@ -517,11 +519,20 @@ class Reach:
                     self._meet(vars(c)[name], name, named=True)
             elif not is_foreign_class(c) or name in vars(c):
                 self._place(AttributeVariable(name, c), name, f"attribute {name!r} of class {c.__name__}")
-            if name in vars(c):
+            if name in vars(c) and not self._asks_bases(c):
                 break
         function = getattr(found, "fget", found)
         if hasattr(cls, "sublayers") and isinstance(function, types.FunctionType):
             self._function(function, known=True)
+        return found
+
+    def _asks_bases(self, cls: type) -> bool:
+        """Whether a method of a class looks for attributes in the classes behind it, by `super()`."""
+        found = self._super.get(cls)
+        if found is None:
+            members = [x for name, x in vars(cls).items() if name not in MAKING]
+            functions = [f for x in members for f in (x, *(getattr(x, way, None) for way in INSIDE)) if isinstance(f, types.FunctionType)]
+            found = self._super[cls] = any("__class__" in f.__code__.co_freevars or "super" in f.__code__.co_names for f in functions)
         return found
 
     def _special_methods(self, cls: type, making: bool = False) -> None:

@@ -332,6 +332,51 @@ def test_negative_zero_and_nan():
     assert len(f.concrete_programs) == 2
 
 
+def test_what_super_finds():
+    class First:
+        rate = 1.0
+
+        def method(self):
+            return self.rate
+
+        @property
+        def prop(self):
+            return 2.0
+
+        @classmethod
+        def of_class(cls):
+            return 3.0
+
+    class Between(First):
+        pass
+
+    class Last(Between):
+        def method(self):
+            return super().method() + 1
+
+        @property
+        def prop(self):
+            return super().prop + 1
+
+        @classmethod
+        def of_class(cls):
+            return super(Last, cls).of_class() + 1
+
+    it = Last()
+
+    def f(x):
+        return x * it.method() + it.prop * Last.of_class()
+
+    static = jit.to_static(f)
+    for change in (
+        lambda: None, lambda: setattr(First, "method", lambda self: 5.0), lambda: setattr(First, "prop", property(lambda self: 7.0)),
+        lambda: setattr(First, "of_class", classmethod(lambda cls: 9.0)), lambda: setattr(Between, "method", lambda self: 11.0),
+    ):  # fmt: skip
+        change()
+        np.testing.assert_array_equal(static(tensor(1.0)).numpy(), f(tensor(1.0)).numpy())
+    assert len(static.concrete_programs) == 5
+
+
 @pytest.mark.parametrize(("first", "second", "read"), [
     (range(0, 3, 2), range(0, 4, 2), lambda v: v.stop),
     (frozenset({1}), frozenset({1.0}), lambda v: next(iter(v)) / 2 if isinstance(next(iter(v)), float) else 7),
