@@ -43,7 +43,8 @@ def taken_apart(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     slots = _slots(value)
     if not isinstance(value, (list, dict, *_OF_ATTRIBUTES)) and not slots:
         return None
-    attributes = {**getattr(value, "__dict__", {}), **slots}
+    own = getattr(value, "__dict__", {})
+    attributes = {**({} if own is value else own), **slots}
     keys = tuple(value) if isinstance(value, dict) else None
     items = list(dict.values(value)) if isinstance(value, dict) else list(value) if isinstance(value, list) else []
     return (_emptied(value), tuple(attributes), keys), [*attributes.values(), *items]
@@ -74,6 +75,8 @@ def _emptied(value: Any) -> Any:
     """One of its class with nothing in it. What the user's own `__new__` and `__init__` do, which may be anything, they have done."""
     base: Any = next(c for c in type(value).__mro__ if c.__module__ in ("builtins", "collections", "types"))
     new = base.__new__(type(value))
+    if getattr(value, "__dict__", None) is value:  # a dict whose attributes are its items
+        object.__setattr__(new, "__dict__", new)
     if isinstance(value, defaultdict):
         new.default_factory = value.default_factory
     return new

@@ -63,6 +63,12 @@ class Output(collections.OrderedDict):
         return tuple(self[key] for key in self)
 
 
+class Own(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
 @dataclasses.dataclass
 class Items(list):
     name: Any = None
@@ -144,6 +150,22 @@ def test_given_out(function):
     static = jit.to_static(function)
     for values in ([1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]):
         same(function(to_tensor(values)), static(to_tensor(values)))
+
+
+def test_a_dict_of_its_own_attributes():
+    def function(x):
+        o = Own(y=x)
+        o.z = x * 2
+        if x.sum() > 0:
+            o.y = o.y * 3
+        return o, o["y"]
+
+    x = to_tensor([1.0, 2.0])
+    (found, y), (wanted, wanted_y) = jit.to_static(function)(x), function(x)
+    same(y, wanted_y)
+    same(list(found.values()), list(wanted.values()))
+    found.w = 5
+    assert list(found) == ["y", "z", "w"]
 
 
 def test_kept():

@@ -360,7 +360,7 @@ def test_what_super_finds():
 
         @classmethod
         def of_class(cls):
-            return super(Last, cls).of_class() + 1
+            return super().of_class() + 1
 
     it = Last()
 
