@@ -67,6 +67,8 @@ from .tensor_attributes import OF_TENSORS
 
 # a container with more than this is compared as a whole, unless there are tensors in it
 _MANY = 64
+# whose text, and what makes two of them equal, is all that they have
+_SHOWING_ALL = {("types", "SimpleNamespace"), ("argparse", "Namespace")}
 _STORES_OF_LAYERS = {*LAYER_STORES, "_forward_pre_hooks", "_forward_post_hooks"}
 
 
@@ -386,6 +388,7 @@ class Reach:
             self._looked = set()  # what was looked for by name has to be looked for once more
         if names.comparing > self._comparing or names.formatting > self._formatting:
             self._comparing, self._formatting = self._comparing or names.comparing, self._formatting or names.formatting
+            self._looked = set()
             for x in list(self.objects.values()):
                 if not isinstance(x, (type, types.FunctionType, types.ModuleType)):
                     self._special_methods(type(x))
@@ -443,7 +446,8 @@ class Reach:
             self._nameless |= {id(v) for v in attributes.values()}
             self.read |= attributes.keys()
             self.changed |= attributes.keys()
-        if attributes is not None and self._sweeping and not is_own(type(x)):
+        shown = (self._formatting or self._comparing) and any((c.__module__, c.__name__) in _SHOWING_ALL for c in type(x).__mro__)
+        if attributes is not None and (self._sweeping or shown) and not is_own(type(x)):
             names = names | attributes.keys()
             if not isinstance(x, types.FunctionType):
                 self._place(self.inside.get(id(x), attributes), LENGTH, f"number of the attributes of {kind}")

@@ -1,5 +1,6 @@
 """What a trace has read of Python values outside never goes stale, wherever it stands; and what it has not read is no reason to retrace."""
 
+import argparse
 import dataclasses
 import functools
 import sys
@@ -330,6 +331,19 @@ def test_negative_zero_and_nan():
     it.k = -0.0
     assert f(tensor(1.0)).numpy() == [-np.inf]
     assert len(f.concrete_programs) == 2
+
+
+@pytest.mark.parametrize("cls", [types.SimpleNamespace, argparse.Namespace])
+@pytest.mark.parametrize("read", [
+    lambda a, b: len(str(a)), lambda a, b: len(f"{a}"), lambda a, b: len(str({"k": a})), lambda a, b: 2 if a == b else 3,
+    lambda a, b: 2 if a in [b] else 3,
+], ids=["str", "f-string", "inside", "equal", "in"])  # fmt: skip
+def test_namespaces_as_a_whole(cls, read):
+    a, b = cls(k=1), cls(k=1)
+    static = jit.to_static(lambda x: x * read(a, b))
+    for name, value in (("k", 1), ("k", 12345), ("k", 1), ("more", 2)):
+        setattr(a, name, value)
+        assert static(tensor(1.0)).numpy() == read(a, b)
 
 
 def test_what_super_finds():
