@@ -12,7 +12,7 @@ import subprocess
 
 import numpy as np
 
-from .things import COUNT
+from .things import COUNTS
 
 POSITIONS = iter(range(100))
 
@@ -169,8 +169,8 @@ def bases_of_a_class_exchanged(x):
 
 
 def contents_of_a_cell_exchanged(x):
-    COUNT.__closure__[0].cell_contents = [5]  # error: the contents of an object of class cell would be exchanged once, while tracing
-    return x * COUNT()[0]
+    COUNTS.__closure__[0].cell_contents = [5]  # error: the contents of an object of class cell would be exchanged once, while tracing
+    return x * COUNTS()[0]
 
 
 def class_on_one_path(x):

@@ -81,4 +81,4 @@ def _counting():
     return lambda: counts
 
 
-COUNT = _counting()
+COUNTS = _counting()
