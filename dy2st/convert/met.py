@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import gc
 import types
@@ -56,8 +57,14 @@ class ClassKind:
 
 
 def has_own_attributes(x: Any) -> bool:
-    """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set."""
-    return isinstance(x, Tensor) and not vars(x).keys() <= OF_TENSORS
+    """Whether a tensor has attributes that are not those of all tensors: a parameter's, or what users set; or a number or text of a class
+    of the user's has a dict for them."""
+    if isinstance(x, Tensor):
+        return not vars(x).keys() <= OF_TENSORS
+    return type(x) not in _PLAIN_CLASSES and not isinstance(x, enum.Enum) and hasattr(x, "__dict__") and not is_foreign_class(type(x))
+
+
+_PLAIN_CLASSES = frozenset(PLAIN)
 
 
 def is_users_module(x: Any) -> bool:

@@ -15,6 +15,7 @@ from dy2st_runtime.garbage import no_search_for_garbage
 
 from ..convert.attributes import MISSING
 from ..convert.containers import is_container, is_plain_object
+from ..convert.met import has_own_attributes
 from ..convert.places import CONTENTS, ORDER, Place
 from ..convert.reach import Reach
 from ..convert.readings import Question, World, described, environment, reads_environment
@@ -135,7 +136,7 @@ def same(a: Any, b: Any) -> bool:
         return _all_same(a, b)
     if isinstance(a, float) and a == b:
         return math.copysign(1, a) == math.copysign(1, b)
-    if isinstance(a, Tensor) or not isinstance(a, _PLAIN):
+    if isinstance(a, Tensor) or not isinstance(a, _PLAIN) or has_own_attributes(a):
         return False
     if isinstance(a, _TOLD_APART):
         return bool(exactly(a) == exactly(b))

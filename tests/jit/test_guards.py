@@ -333,6 +333,40 @@ def test_negative_zero_and_nan():
     assert len(f.concrete_programs) == 2
 
 
+@pytest.mark.parametrize("value", [3, 2.0, "a", b"a", 1j])
+def test_attributes_of_numbers_and_texts_of_the_user_s_classes(value):
+    def make():
+        class Own(type(value)):
+            rate = 1.0
+
+            def method(self):
+                return 2.0
+
+        it = Own(value)
+        it.count, it.total = 0, None
+
+        def function(x):
+            it.count += 1
+            if x.sum() > 0:
+                it.total = x.sum()
+            return x * it.count * it.rate * it.method()
+
+        return it, Own, function
+
+    (it, own, function), (wanted, own_wanted, eager) = make(), make()
+    static = jit.to_static(function)
+    for change in (
+        lambda it, own: None, lambda it, own: setattr(own, "rate", 5.0), lambda it, own: setattr(own, "method", lambda self: 7.0),
+        lambda it, own: setattr(it, "count", 100), lambda it, own: setattr(it, "rate", 9.0),
+    ):  # fmt: skip
+        change(it, own)
+        change(wanted, own_wanted)
+        for sign in (1.0, -1.0):
+            np.testing.assert_array_equal(static(tensor(sign)).numpy(), eager(tensor(sign)).numpy())
+        assert it.count == wanted.count
+        assert float(it.total) == float(wanted.total)
+
+
 @pytest.mark.parametrize("cls", [types.SimpleNamespace, argparse.Namespace])
 @pytest.mark.parametrize("read", [
     lambda a, b: len(str(a)), lambda a, b: len(f"{a}"), lambda a, b: len(str({"k": a})), lambda a, b: 2 if a == b else 3,
