@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import StagedValueError
 from ..tensor.location import user_location
+from .options import OneOf
 from .tracer import current_tracer
 
 NAMES = {"__class__": "class", "__dict__": "dict", "__bases__": "bases", "cell_contents": "contents"}
@@ -42,7 +43,7 @@ def exchange(owner: Any, name: str, value: Any) -> None:
         StagedValueError: the call has not made the object: it would get another one once, while tracing.
     """
     tracer = current_tracer()
-    is_one = name != "cell_contents" or isinstance(owner, types.CellType)
+    is_one = not isinstance(owner, OneOf) and (name != "cell_contents" or isinstance(owner, types.CellType))
     if tracer is not None and is_one and id(owner) not in tracer.made and getattr(owner, name, None) is not value:
         raise StagedValueError(
             f"the {NAMES[name]} of {_named(owner)} would be exchanged once, while tracing, and not by each call",
