@@ -103,7 +103,7 @@ def get_source(function: types.FunctionType) -> Source:
         if _name(node) == code.co_name and _parameters_match(node, code)
     ]
     if len(candidates) > 1:
-        candidates = _tell_apart(candidates, code)
+        candidates = _tell_apart(candidates, code, file.imports)
     if not candidates and code.co_filename == _BY_EXEC:
         raise _not_to_be_had(code)
     if not candidates:
@@ -203,11 +203,13 @@ def _parameters_match(node: ast.AST, code: types.CodeType) -> bool:
     return len(names) == count and all(v.endswith(n) for v, n in zip(code.co_varnames, names, strict=False))
 
 
-def _tell_apart(candidates: list, code: types.CodeType) -> list:
-    """Those of several functions on one line that hold the positions of the code's instructions (Python 3.11)."""
-    if not hasattr(code, "co_positions"):
-        return candidates
-    spans = [p for p in code.co_positions() if None not in p and p[2] != p[3]]
+def _tell_apart(candidates: list, code: types.CodeType, imports: list[ast.stmt]) -> list:
+    """Those of several functions on one line that hold the positions of the code's instructions; those that give the code, where it has
+    none (before Python 3.11, and some that return a constant)."""
+    positions = code.co_positions() if hasattr(code, "co_positions") else ()
+    spans = [p for p in positions if None not in p and p[2] != p[3]]
+    if not spans:
+        return [(node, owner) for node, owner in candidates if _is_compiled_from(node, owner, code, imports)] or candidates
 
     def holds(node: ast.Lambda) -> bool:
         inner = node.body if isinstance(node, ast.Lambda) else node
