@@ -191,11 +191,14 @@ class _Finally(_Try):
 
     def _leave(self, error: BaseException) -> None:
         try:
-            self._final()
-        except Exception:
-            if not is_of_tracing(error):  # else of what the body would have set, say: what cannot be traced is what there is to tell
-                raise
-        raise error
+            raise error
+        except BaseException:  # of which what the `finally` raises tells, as its context
+            try:
+                self._final()
+            except Exception:
+                if not is_of_tracing(error):  # else of what the body would have set, say: what cannot be traced is what there is to tell
+                    raise
+            raise
 
     def _catch_all(self, raised: list[Raised]) -> None:
         if self._opens is None and len(raised) > 1:  # what it may raise the first copy shows

@@ -284,9 +284,25 @@ def of_the_body_alone(x):
     return x.reshape([width, -1]), paddle.stack([row[:width] for row in rows])
 
 
+def context_of_what_is_raised(x):
+    try:
+        try:
+            if x[0] > 0:
+                raise ValueError
+        finally:
+            if x.sum() > 7:
+                raise RuntimeError
+    except RuntimeError as e:
+        return isinstance(e.__context__, ValueError), e.__context__ is None
+    except ValueError as e:
+        return False, e.__context__ is None
+    return False, False
+
+
+
 ALL = [(P,), (N,), (B,), (S,), ([1.0, 3.0, 3.0],), ([1.0, 3.0, 9.0],)]
 CASES = [
     (f, ALL, 1)
     for f in (stages, collected, set_on_the_way, none_before, keys, in_place, attributes, raises_too, one_in_the_other, in_a_loop,
-              left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone)
+              left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone, context_of_what_is_raised)
 ]  # fmt: skip
