@@ -198,7 +198,7 @@ def _in_any_trace(tree: Tree) -> Tree:
     if tree.kind is None:
         return tree
     keys = tuple(tuple(map(_kind_of_option, k.values)) if isinstance(k, Options) else k for k in tree.keys)
-    return Tree(tree.kind, keys, tuple(map(_in_any_trace, tree.children)), tree.twin)
+    return Tree(tree.kind, keys, tuple(map(_in_any_trace, tree.children)), tree.twin, tree.of)
 
 
 def _kind_of_option(x: Any) -> Any:

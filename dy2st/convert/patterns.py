@@ -258,6 +258,7 @@ class Fitter:
                 f"{said(name)} has its {what} in the order {listed(p.keys)} on {self.sides[0]} and {listed(keys)} on {self.sides[1]}",
                 hint=f"give it its {what} in one order on all paths, or make it before the condition and change it on each path",
             )
+        alike = alike and all(type(key) is type(other) for key, other in zip(keys, p.keys, strict=True))  # 1 is not True
         if not alike or not len(children or ()) == len(p.children) == len(olds):
             raise self._mismatch(before, new, name)
         fitted = [

@@ -25,12 +25,14 @@ class Tree:
     """The structure of a value: `kind` is the type of a node (None: a leaf), `keys` are those of a dict or the fields.
 
     `twin`: it is the same object as the container of this number, counted in the order of the way through the tree.
+    `of`: the classes of the keys, if they are not all texts: 1, 1.0 and True are equal, and not the same.
     """
 
     kind: type | None = None
     keys: tuple[Any, ...] = ()
     children: tuple[Tree, ...] = ()
     twin: int = -1
+    of: tuple[type, ...] = ()
 
     @property
     def size(self) -> int:
@@ -112,7 +114,9 @@ def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: 
         return LEAF
     finally:
         above.discard(id(value))
-    return Tree(node_type(value), keys, parts, -1 if twin == number else twin)
+    kind = node_type(value)
+    of = tuple(map(type, keys)) if issubclass(kind, dict) and any(type(key) is not str for key in keys) else ()
+    return Tree(kind, keys, parts, -1 if twin == number else twin, of)
 
 
 def node_type(value: Any) -> type:

@@ -380,6 +380,12 @@ def test_namespaces_as_a_whole(cls, read):
         assert static(tensor(1.0)).numpy() == read(a, b)
 
 
+def test_keys_of_an_argument_that_are_equal_and_not_the_same():
+    static = jit.to_static(lambda x, d: x.astype("int32") * next(iter(d)))
+    for d in ({1: 0}, {1.0: 0}, {True: 0}):
+        assert static(tensor(2.0), d).dtype == (tensor(2.0).astype("int32") * next(iter(d))).dtype
+
+
 def test_what_super_finds():
     class First:
         rate = 1.0

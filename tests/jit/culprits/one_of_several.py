@@ -454,3 +454,11 @@ def special_method_of_a_class_on_one_path(x):
 
 def texts_joined_of_a_dynamic_list(x):
     return ",".join(map(str, [v for v in x if v > 0]))  # error: map() has a length that is only known at run time
+
+
+def dicts_with_keys_of_two_classes(x):
+    if x.sum() > 0:  # error: 'd' is dict of 1
+        d = {1: x}
+    else:
+        d = {True: x}
+    return x * next(iter(d))
