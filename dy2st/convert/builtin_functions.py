@@ -57,6 +57,7 @@ from .rounding import rounded
 from .running import frames
 from .spaces import OF_NAMESPACES
 from .special import as_length, bound
+from .texts import StagedText, require_known
 from .tracer import current_tracer, is_staged
 
 
@@ -72,19 +73,19 @@ def range_(*args: Any) -> Any:
     return StagedRange(start, stop, step)
 
 
-def _of_each(f: Callable) -> Callable:
+def of_each(f: Callable) -> Callable:
     """A function that asks each of the objects that its argument may be."""
 
     @functools.wraps(f)
-    def of_each(*args: Any, **kwargs: Any) -> Any:
+    def asked(*args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], OneOf):
             return choose(args[0], lambda one: f(one, *args[1:], **kwargs), plain=True)
         return f(*args, **kwargs)
 
-    return of_each
+    return asked
 
 
-@_of_each
+@of_each
 def len_(*args: Any) -> Any:
     x: Any = args[0] if len(args) == 1 else len(*args)  # which says what is wrong with these
     if isinstance(x, MaybeValue):
@@ -125,20 +126,22 @@ def _as_python(x: Any, check: Callable[[Any], Any]) -> Any:
     return x if is_staged(x) else check(x)
 
 
-@_of_each
+@of_each
 def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
     if is_staged(x):
         if args or kwargs:
             raise TypeError("int() can't convert non-string with explicit base")
         return _number(x, "int64", "int()")
+    require_known(x)
     own = None if args or kwargs else bound(x, "__int__")
     return int(x, *args, **kwargs) if own is None else _as_python(own(), int)
 
 
-@_of_each
+@of_each
 def float_(x: Any = 0.0) -> Any:
     if is_staged(x):
         return _number(x, "float64", "float()")
+    require_known(x)
     own = bound(x, "__float__")
     return float(x) if own is None else _as_python(own(), float)
 
@@ -207,6 +210,8 @@ def map_(f: Callable, *xs: Any) -> Any:
 def filter_(f: Callable | None, xs: Iterable) -> Any:
     from .calls import call
 
+    if isinstance(f, OneOf) and None in f._dy_options.values:  # for which it means another thing
+        f._dy_fail("the function of filter()")
     return generator(xs, _itself, _itself if f is None else call(f))
 
 
@@ -284,6 +289,8 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         return choose(x, type_)
     if type(x) is Deque:
         return deque
+    if isinstance(x, StagedText) and not args:
+        return str
     new = type(x, *args, **kwargs)
     if args and "__module__" not in args[-1]:
         new.__module__ = next((f.f_globals["__name__"] for f in frames()), new.__module__)  # that of the function that calls it

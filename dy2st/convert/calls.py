@@ -23,7 +23,7 @@ from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import elsewhere, foreign
 from .as_it_is import call_as_it_is
 from .attributes import looked_up, maybe_there
-from .builtin_functions import BUILTINS, FUNCTIONS, classes, type_
+from .builtin_functions import BUILTINS, FUNCTIONS, classes, of_each, type_
 from .caches import cached
 from .cells import OuterVariable
 from .containers import is_container
@@ -33,7 +33,7 @@ from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
 from .if_stmt import or_none
 from .iterators import advanced, next_, with_fresh
-from .libraries import OF_BYTES, OF_TEXTS, calling, home_of, of_library, of_numpy, of_texts
+from .libraries import OF_BYTES, OF_TEXTS, READING, calling, home_of, of_library, of_numpy, of_texts, reading_texts
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -41,7 +41,7 @@ from .printing import print_
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
-from .texts import text
+from .texts import reading, text
 from .tracer import Tracer, current_tracer
 from .undefined import Undefined
 from .unseen import runs_as_it_is
@@ -84,6 +84,10 @@ def call(f: Any) -> Any:
     if tracer is None or (found is not f and isinstance(f, types.FunctionType)):
         return found
     home = home_of(f)
+    if home in READING:
+        return functools.partial(reading_texts, found)
+    if home == "inspect":
+        return of_each(found)
     if home in OF_TEXTS:
         return functools.partial(of_texts, f, found)
     if found is f and home in OF_BYTES:
@@ -114,7 +118,9 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
     if isinstance(f, functools.partial):
         return functools.partial(call(f.func), *f.args, **f.keywords)
     if isinstance(f, (types.BuiltinFunctionType, type)):
-        return _builtin(f, tracer)
+        return functools.partial(reading, f) if tracer is not None and f in _READING else _builtin(f, tracer)
+    if tracer is not None and isinstance(f, (types.MethodDescriptorType, types.WrapperDescriptorType)) and f.__objclass__ is str:
+        return functools.partial(reading, f)
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
         return functools.partial(cached, tracer, f)
     if isinstance(f, types.MethodWrapperType) and f.__name__ == "__next__":
@@ -309,7 +315,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and any(f is g for g in _MAKING_TEXTS):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None and isinstance(owner, str):
-        return lambda *args, **kwargs: text(with_fresh(f, *args, **kwargs))
+        return lambda *args, **kwargs: text(with_fresh(functools.partial(reading, f), *args, **kwargs))
     if tracer is not None:
         if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
             return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
@@ -323,6 +329,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     return functools.partial(with_fresh, found) if takes_all else found
 
 
+# which look at the characters of texts
+_READING: set[Any] = {bytes, bytearray, complex, ord, str.maketrans, bytes.fromhex, bytearray.fromhex, float.fromhex, operator.concat}
 # of classes whose objects can change, where Python makes them and not a `__new__` of the user's
 _NEW = {object.__new__, dict.__new__, list.__new__, set.__new__, deque.__new__, bytearray.__new__}
 # what makes a text of anything, which may hold tensors; they only look at iterators

@@ -14,7 +14,7 @@ from ..errors import Dy2stError, StagedValueError
 from ..tensor.location import user_location
 from .managers import follow
 from .structure import flatten
-from .texts import StagedText
+from .texts import StagedText, require_known
 from .tracer import is_staged
 
 # what the functions of NumPy are called here, where that is another name
@@ -48,6 +48,8 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 OF_TEXTS = {"re", "string", "fnmatch", "glob", "pathlib", "posixpath", "ntpath", "pprint", "reprlib", "shlex", "difflib", "unicodedata"}
 
 
+# those whose classes, and methods of these, look at the texts that they are given
+READING = {"decimal", "fractions", "datetime", "uuid", "ipaddress", "numpy", "_io", "zoneinfo"}
 # and those that write numbers in another form; the others may ask who calls them
 OF_BYTES = {"json", "_struct", "base64", "binascii", "marshal", "_csv"}
 
@@ -69,6 +71,16 @@ def of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
             f"{home_of(f)}.{getattr(f, '__name__', f)}() looks at a number, a tensor or a text that is only known when the program runs",
             location=user_location(2), hint="compare the number itself, choose with if and elif, or do it outside with what is returned",
         )  # fmt: skip
+    return found(*args, **kwargs)
+
+
+def reading_texts(found: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function or class of one of `READING`, or what stands for it.
+
+    Raises:
+        StagedValueError: it is given a text that only the run knows.
+    """
+    require_known(*flatten((args, kwargs))[0])
     return found(*args, **kwargs)
 
 

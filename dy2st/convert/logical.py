@@ -33,6 +33,7 @@ from .raising import raise_where, require_exception
 from .records import parts_of
 from .special import bound
 from .structure import flatten
+from .texts import require_known
 from .tracer import Tracer, current_tracer, is_staged, need_tracer, renamed
 
 Thunk = Callable[[], Any]
@@ -459,6 +460,8 @@ def in_(a: Any, b: Any) -> Any:
         return place_of(list(b), a)[1] if a._weak else any(_one(a, key) for key in b)
     if isinstance(b, StagedDict):
         return b.contains(a)
+    if isinstance(b, (str, bytes)):
+        require_known(a)
     own = bound(b, "__contains__")
     return a in advanced(b) if own is None else python_bool(truth(own(a)))
 

@@ -18,7 +18,7 @@ from typing import Any
 from .as_it_is import code_of, driven
 from .foreign import is_foreign
 from .options import OneOf
-from .raised import Onlooker
+from .raised import Onlooker, require_known_kinds
 from .tracer import Tracer, current_tracer
 from .unseen import runs_as_it_is
 
@@ -39,6 +39,8 @@ def manager(x: Any) -> Any:
     tracer = current_tracer()
     if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
         return x
+    if isinstance(x, contextlib.suppress):
+        require_known_kinds(x._exceptions)  # type: ignore[attr-defined]
     if isinstance(x, contextlib._GeneratorContextManager):
         follow(x)
         tracer.suspended.add(x.gen)

@@ -33,6 +33,7 @@ from .frames import Frame, Side, value_before
 from .growing import grown
 from .left import changed_parts, changes_of
 from .lists import StagedList
+from .options import OneOf
 from .structure import build, node_type, split
 from .surroundings import refused_by
 
@@ -97,6 +98,13 @@ class Raised:
             return not isinstance(v, Variable) or not any(is_inside(v.block, b) for b in blocks)
 
         self.cells = {key: found for key, found in self.cells.items() if lasts(found[0])}
+
+
+def require_known_kinds(named: Any) -> None:
+    """StagedValueError if only the run knows which exceptions a handler names."""
+    for kind in named if isinstance(named, tuple) else (named,):
+        if isinstance(kind, OneOf):
+            kind._dy_fail("named by a handler")
 
 
 class NoWayOn(BaseException):

@@ -24,7 +24,7 @@ from .options import OneOf
 from .printing import texts
 from .running import is_statement
 from .structure import MaybeObject
-from .tracer import Tracer, need_tracer
+from .tracer import Tracer, current_tracer, need_tracer
 
 # what a function of Python raises in its converted form too, and an error of this package would not be
 _OF_FUNCTIONS = (AssertionError, IndexError, KeyError, ValueError, ZeroDivisionError, OverflowError, StopIteration)
@@ -92,10 +92,15 @@ def require_exception(error: BaseException) -> None:
     """StagedValueError for what users raise that is no Exception, as SystemExit: a run cannot end by it, and the trace is not to."""
     if isinstance(error, (Exception, KeyboardInterrupt, GeneratorExit)) or type(error).__module__.partition(".")[0] == "dy2st":
         return
-    raise StagedValueError(
-        f"{type(error).__name__} is raised under a condition on tensors, and is no Exception", location=path_of(error),
+    raise no_exception(type(error), path_of(error)) from error
+
+
+def no_exception(kind: type, location: Location | None) -> StagedValueError:
+    """The error of a `raise` of what is no Exception."""
+    return StagedValueError(
+        f"{kind.__name__} is raised under a condition on tensors, and is no Exception", location=location,
         hint="raise an Exception, or return what says that the program is to end, and end it outside",
-    ) from error  # fmt: skip
+    )  # fmt: skip
 
 
 def stage_last_raise(tracer: Tracer, error: Exception) -> bool:
@@ -130,6 +135,11 @@ def exception(x: Any) -> Any:
             "which exception is raised here, or whether there is one, is only known when the program runs", location=user_location(),
             hint="raise it in the branch or the handler where it is made, or keep a flag and make it here",
         )  # fmt: skip
+    kind = x if isinstance(x, type) else type(x)
+    tracer = current_tracer()
+    # which Python itself raises where it likes, and then they go through
+    if tracer is not None and tracer.frames and issubclass(kind, (KeyboardInterrupt, GeneratorExit)):
+        raise no_exception(kind, user_location())
     return x
 
 

@@ -21,6 +21,7 @@ from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import without_bool
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor, cast
+from . import options
 from .behind import is_iterator
 from .codes import all_numbers, codes_of
 from .dynamic import DynamicList
@@ -29,6 +30,7 @@ from .iterables import Lazy, Staged, staged
 from .iterators import fresh
 from .lists import StagedList, unlike
 from .logical import and_, compare, not_, or_, python_bool
+from .options import OneOf
 from .records import RecordList
 from .rounding import number_where
 from .structure import flatten
@@ -50,6 +52,9 @@ def extreme(which: str) -> Callable:
     def choose(*args: Any, key: Callable | None = None, **kwargs: Any) -> Any:
         from .calls import call
 
+        if isinstance(key, OneOf):
+            items = args if len(args) > 1 else (fresh(args[0]),)
+            return options.choose(key, lambda one: choose(*items, key=one, **kwargs))
         values: Any = args if len(args) > 1 else fresh(args[0])
         if isinstance(values, (Lazy, Staged)) and key is None and not kwargs:
             from .comprehensions import list_

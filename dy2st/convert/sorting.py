@@ -23,6 +23,7 @@ from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
 from .logical import entries_equal, not_, python_bool
+from .options import OneOf, choose
 from .raising import raise_where
 from .records import RecordList, dynamic_list
 from .structure import flatten, unflatten
@@ -56,6 +57,8 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
     """The entries of a list in their order, in a new one of the same kind."""
     from .calls import call
 
+    if isinstance(key, OneOf):
+        return choose(key, lambda one: _in_order(items, one, reverse))
     keys: Any = items if key is None else list_comp(items, call(key))
     if isinstance(items, DynamicList):
         return items.taken(order(keys, reverse))

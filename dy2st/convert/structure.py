@@ -249,8 +249,8 @@ def build(kind: type, keys: Sequence[Any], children: Sequence[Any]) -> Any:
         return with_number(*children)
     if kind is MaybeNumbers:
         return children[0].with_codes(children[1])
-    if kind is OneOf:
-        return OneOf(children[0], keys[0])
+    if kind is OneOf:  # whose index may be known, as it is in the run
+        return keys[0].values[children[0]] if isinstance(children[0], int) else OneOf(children[0], keys[0])
     if kind is MaybeObject:
         return MaybeObject(*children)
     if kind is MaybeAttribute:

@@ -42,12 +42,32 @@ class StagedText(str):
         return text(percent(str(self), values))
 
 
+def _unknown() -> StagedValueError:
+    return StagedValueError(
+        "a text with the values of tensors in it is only known when the program runs", location=user_location(3),
+        hint="compare and look at the tensors themselves; printing it, and messages of assert and raise, are fine",
+    )
+
+
+def require_known(*values: Any) -> None:
+    """StagedValueError if one of these is a text that only the run knows, or a tuple with one: something looks at their characters."""
+    if any(isinstance(x, StagedText) for value in values for x in (value if isinstance(value, tuple) else (value,))):
+        raise _unknown()
+
+
+def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls what looks at the characters of texts: a function of Python's, or a method of a text, which may look for those of others."""
+    name = f.__name__
+    if name == "replace" and type(getattr(f, "__self__", None)) is str:
+        require_known(*args[:1])
+    elif name not in _ALLOWED:
+        require_known(*args, *kwargs.values())
+    return f(*args, **kwargs)
+
+
 def _refused(name: str) -> Callable[..., NoReturn]:
     def refuse(self: StagedText, *args: Any, **kwargs: Any) -> NoReturn:
-        raise StagedValueError(
-            "a text with the values of tensors in it is only known when the program runs", location=user_location(2),
-            hint="compare and look at the tensors themselves; printing it, and messages of assert and raise, are fine",
-        )  # fmt: skip
+        raise _unknown()
 
     refuse.__name__ = name
     return refuse

@@ -11,7 +11,7 @@ from ..transpiler import ConversionError, locate
 from .cells import OrderCell
 from .growing import current
 from .if_stmt import State, if_stmt
-from .raised import Attempt, Raised, any_of
+from .raised import Attempt, Raised, any_of, require_known_kinds
 from .raising import refusal
 from .tracer import TooLongError, Tracer, current_tracer
 from .undefined import nothing, quiet
@@ -45,6 +45,8 @@ def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], N
     line = place.line if place else 0
 
     def handled() -> None:
+        for named in kinds:
+            require_known_kinds(named())
         if handlers is None:
             body()
         else:

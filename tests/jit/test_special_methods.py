@@ -7,7 +7,7 @@ import pytest
 from dy2st_runtime import config
 
 from dy2st import jit
-from dy2st.errors import StructureError
+from dy2st.errors import StagedValueError, StructureError
 from dy2st.tensor import Tensor
 
 
@@ -266,3 +266,39 @@ def test_methods_that_a_path_replaces(signs):
     x = tensor(1.0 * signs, 2.0 * signs)
     for found, wanted in zip(jit.to_static(make())(x), make()(x), strict=True):
         np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+
+
+@pytest.mark.parametrize("signs", [1.0, -1.0])
+def test_an_exception_that_holds_one_of_several_objects(signs):
+    class Bad(Exception):
+        def __init__(self, mode):
+            super().__init__("bad")
+            self.mode, self.pair = mode, (1, mode)
+
+    def function(x):
+        mode = "low" if x[0] < 0 else None
+        if x.sum() < 10:
+            raise Bad(mode)
+        return x
+
+    found = []
+    for f in (function, jit.to_static(function)):
+        with pytest.raises(Bad) as caught:
+            f(tensor(1.0 * signs, 2.0))
+        found.append((caught.value.mode, caught.value.pair))
+    assert found[0] == found[1]
+    assert found[1][0] is found[0][0]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit])
+def test_an_interrupt_that_only_some_runs_raise(kind):
+    def function(x):
+        try:
+            if x.sum() > 0:
+                raise kind
+        except BaseException:
+            return x * 3
+        return x
+
+    with pytest.raises(StagedValueError, match=f"{kind.__name__} is raised under a condition on tensors"):
+        jit.to_static(function)(tensor(-1.0))

@@ -1,6 +1,9 @@
 """What is asked of one of several objects, and that one of them does not answer: None, an object of another class, a missing key."""
 
+import inspect
 from enum import Enum
+
+import dy2st.nn.functional as F
 
 
 class Mode:
@@ -154,10 +157,22 @@ def class_or_none(x):
     return k is not None and isinstance(3, k), isinstance(3, kinds)
 
 
+def key_or_none(x):
+    key = None if x.sum() > 0 else (lambda v: -v)
+    items = [2, 0, 1]
+    items.sort(key=key)
+    return sorted([2, 0, 1], key=key), max(3, 1, 2, key=key), min([3, 1, 2], key=key), items
+
+
+def kind_of_a_function(x):
+    f = F.relu if x.sum() > 0 else None
+    return f(x) if inspect.isfunction(f) else x * 9
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]
 CASES = [(function, [(P,), (N,)], 1) for function in (
     text_of_an_object_or_none, text_in_a_tuple, key_of_a_dict, method_and_function, letter_of_a_text_or_none,
     item_under_a_key_that_may_be_missing, result_of_a_function_or_none, attribute_of_one_of_two_classes, name_of_a_member_or_none,
     found_in_a_loop, matched, shown_and_raised, asked_where_it_is_none, asked_without_a_handler, best_text,
-    functions_of_other_arguments, class_or_none,
+    functions_of_other_arguments, class_or_none, key_or_none, kind_of_a_function,
 )]  # fmt: skip

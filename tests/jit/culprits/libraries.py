@@ -1,7 +1,9 @@
 """What libraries and NumPy ask for."""
 
+import datetime
 import itertools
 import json
+import operator
 import re
 import statistics
 import struct
@@ -74,3 +76,32 @@ def function_of_numpy(x):
 
 def joined_by_numpy(x):
     return np.concatenate([x, x])  # error: np.concatenate() needs the value of a tensor (float32[
+
+
+def number_of_a_text(x):
+    return x * float(f"{x.mean().item():.2f}")  # error: a text with the values of tensors in it is only known
+
+
+def text_that_ends_with_a_number(x):
+    i = int(x.argmax())
+    return [name for name in ("w.0", "w.1") if name.endswith(f".{i}")]  # error: a text with the values of tensors in it is only known
+
+
+def number_in_a_text(x):
+    return str(int(x.argmax())) in "123"  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def text_that_a_number_is_replaced_in(x):
+    return "item 1 of 2".replace(str(int(x.argmax())), "N")  # error: a text with the values of tensors in it is only known when
+
+
+def method_of_all_texts(x):
+    return str.upper(str(int(x.argmax())))  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def date_of_a_text(x):
+    return x * datetime.date.fromisoformat(f"2020-01-0{int(x.argmax())}").day  # error: a text with the values of tensors in it is
+
+
+def texts_put_together(x):
+    return operator.concat("a", str(int(x.argmax())))  # error: a text with the values of tensors in it is only known when the

@@ -1,5 +1,7 @@
 """Containers and objects that are one of several, or are kept twice."""
 
+import contextlib
+
 from .things import ONES, TWINS, Count, Frozen, Held, Slotted, SlottedState, State, Tagged, Vector
 
 
@@ -462,3 +464,23 @@ def dicts_with_keys_of_two_classes(x):
     else:
         d = {True: x}
     return x * next(iter(d))
+
+
+def exceptions_of_a_path_named(x):
+    kind = KeyError if x.sum() > 0 else ValueError
+    try:  # error: a value is one of several objects (<class 'KeyError'>, <class 'ValueError'>), as a condition on tensors decides
+        return x * {}["k"]
+    except kind:
+        return x
+
+
+def exceptions_of_a_path_suppressed(x):
+    kind = KeyError if x.sum() > 0 else ValueError
+    with contextlib.suppress(kind):  # error: a value is one of several objects (<class 'KeyError'>, <class 'ValueError'>), as a
+        return x * {}["k"]
+    return x
+
+
+def filtered_by_a_function_or_none(x):
+    f = None if x.sum() > 0 else (lambda v: v > 0)
+    return list(filter(f, [2, 0, -1]))  # error: a value is one of several objects (None, <function
