@@ -6,6 +6,7 @@ import array
 import contextlib
 import functools
 import inspect
+import math
 import operator
 import sys
 import threading
@@ -41,7 +42,7 @@ from .printing import print_
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
-from .texts import reading, text
+from .texts import reading, require_known, text
 from .tracer import Tracer, current_tracer
 from .undefined import Undefined
 from .unseen import runs_as_it_is
@@ -118,7 +119,7 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
     if isinstance(f, functools.partial):
         return functools.partial(call(f.func), *f.args, **f.keywords)
     if isinstance(f, (types.BuiltinFunctionType, type)):
-        return functools.partial(reading, f) if tracer is not None and f in _READING else _builtin(f, tracer)
+        return functools.partial(_reading, f) if tracer is not None and f in _READING else _builtin(f, tracer)
     if tracer is not None and isinstance(f, (types.MethodDescriptorType, types.WrapperDescriptorType)) and f.__objclass__ is str:
         return functools.partial(reading, f)
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
@@ -329,8 +330,14 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     return functools.partial(with_fresh, found) if takes_all else found
 
 
-# which look at the characters of texts
-_READING: set[Any] = {bytes, bytearray, complex, ord, str.maketrans, bytes.fromhex, bytearray.fromhex, float.fromhex, operator.concat}
+def _reading(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of Python's that looks at the characters of texts, or at numbers."""
+    require_known(*args, *kwargs.values())
+    return of_library(f, *args, **kwargs)
+
+
+_READING: set[Any] = {bytes, bytearray, complex, ord, str.maketrans, bytes.fromhex, bytearray.fromhex, float.fromhex, operator.concat,
+                      math.ldexp}  # fmt: skip
 # of classes whose objects can change, where Python makes them and not a `__new__` of the user's
 _NEW = {object.__new__, dict.__new__, list.__new__, set.__new__, deque.__new__, bytearray.__new__}
 # what makes a text of anything, which may hold tensors; they only look at iterators

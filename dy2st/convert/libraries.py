@@ -103,7 +103,7 @@ def _any_staged(*arguments: Any) -> bool:
 
 
 def _needs_numbers(f: Any) -> StagedValueError:
-    name = f"{(home_of(f) or '').removeprefix('_')}.{f.__name__}"
+    name = f"{(home_of(f) or '').removeprefix('_')}.{f.__name__}".removeprefix("builtins.")
     return StagedValueError(
         f"{name}() needs numbers of Python, and is given what is only known when the program runs",
         location=user_location(3), hint="write it as a loop, or use the functions of paddle for tensors (zeros, mean, std, ...)",

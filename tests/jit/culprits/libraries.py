@@ -3,6 +3,7 @@
 import datetime
 import itertools
 import json
+import math
 import operator
 import re
 import statistics
@@ -105,3 +106,14 @@ def date_of_a_text(x):
 
 def texts_put_together(x):
     return operator.concat("a", str(int(x.argmax())))  # error: a text with the values of tensors in it is only known when the
+
+
+def bytes_of_a_number(x):
+    try:
+        return x * len(bytes(int(x.argmax())))  # error: bytes() needs numbers of Python, and is given what is only known when
+    except Exception:
+        return x
+
+
+def power_of_two_by_a_number(x):
+    return x * math.ldexp(1.5, int(x.argmax()))  # error: math.ldexp() needs numbers of Python, and is given what is only known
