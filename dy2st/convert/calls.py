@@ -120,8 +120,8 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
         return functools.partial(call(f.func), *f.args, **f.keywords)
     if isinstance(f, (types.BuiltinFunctionType, type)):
         return functools.partial(_reading, f) if tracer is not None and f in _READING else _builtin(f, tracer)
-    if tracer is not None and isinstance(f, (types.MethodDescriptorType, types.WrapperDescriptorType)) and f.__objclass__ is str:
-        return functools.partial(reading, f)
+    if tracer is not None and isinstance(f, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return functools.partial(reading, f) if f.__objclass__ is str else functools.partial(_unbound, tracer, f)
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
         return functools.partial(cached, tracer, f)
     if isinstance(f, types.MethodWrapperType) and f.__name__ == "__next__":
@@ -309,7 +309,9 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     owner = getattr(f, "__self__", None)
     if tracer is not None and isinstance(owner, type) and f.__name__ == "__subclasses__":
         return functools.partial(subclasses, owner)
-    if tracer is not None and f.__name__ != "close" and not is_container(owner):
+    if tracer is not None and is_container(owner):
+        tracer.about_to_be_called(owner)
+    elif tracer is not None and f.__name__ != "close":
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict, tuple):
         return _container_method(owner, f.__name__)
@@ -328,6 +330,15 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
     found = functools.partial(of_library, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
+
+
+def _unbound(tracer: Tracer, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`list.append(items, x)`, by whatever name: a method of a class that is written in C."""
+    if args and is_container(args[0]):
+        tracer.about_to_be_called(args[0])
+        if type(args[0]) is f.__objclass__ and type(args[0]) in (list, dict):
+            return _container_method(args[0], f.__name__)(*args[1:], **kwargs)
+    return f(*args, **kwargs)
 
 
 def _reading(f: Any, /, *args: Any, **kwargs: Any) -> Any:

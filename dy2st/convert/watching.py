@@ -365,6 +365,11 @@ class Watcher:
             self.watch_variable(variable)
         self._watch_attributes_of(self._classes.values())  # code that comes may change others of them
 
+    def about_to_be_called(self, container: Any) -> None:
+        """A built-in method of a container is called, by whatever name code has found it: what it changes is state."""
+        if container not in self.root:
+            self._add_reached([container])
+
     def _add_reached(self, containers: Iterable[Any]) -> None:
         """`_add` for those that are not watched. One of the outside that was watched before is state from now on too."""
         found = list(containers)
