@@ -448,7 +448,8 @@ def in_(a: Any, b: Any) -> Any:
             return False
         found = if_expr(b.length() > 0, lambda: ops.op("reduce_any", X=entries_equal(b.stack(), a), reduce_all=True), lambda: False)
         return python_bool(found)
-    if isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
+    own = bound(b, "__contains__")
+    if own is None and isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
         if isinstance(b, range):
             b = list(b)
         return python_bool(or_(*[lambda e=e: True if _one(e, a) else compare("==", a, e) for e in b])) if b else False
@@ -462,7 +463,6 @@ def in_(a: Any, b: Any) -> Any:
         return b.contains(a)
     if isinstance(b, (str, bytes)):
         require_known(a)
-    own = bound(b, "__contains__")
     return a in advanced(b) if own is None else python_bool(truth(own(a)))
 
 

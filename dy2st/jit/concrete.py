@@ -76,7 +76,7 @@ def value_at(holder: Any, entry: Any) -> Any:
     """What a dict, a list or a variable outside has there; None if nothing."""
     if type(holder) is list:
         return holder[entry] if entry < len(holder) else None
-    return holder.get(entry)
+    return dict.get(holder, entry) if isinstance(holder, dict) else holder.get(entry)
 
 
 @dataclass(frozen=True)

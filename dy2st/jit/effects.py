@@ -187,7 +187,7 @@ def replaced(effects: Effects) -> set[tuple]:
     found = set()
     for c in cells:
         if isinstance(c, EntryCell):
-            old = c.target.get(c.entry)
+            old = dict.get(c.target, c.entry) if isinstance(c.target, dict) else c.target.get(c.entry)
             if id(old) not in targets and id(getattr(old, "__dict__", None)) not in targets:
                 found.add(place_of(c.target, c.entry))
     return found

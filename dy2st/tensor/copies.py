@@ -77,11 +77,8 @@ def _of_its_own(self: Tensor) -> Tensor:
         new = dispatch.ops.op("assign", X=new)  # the first one hands no gradient on
     finally:
         dispatch.set_grad(before)
+    new.set_stop(self._stops)
     new._weak, new._kinds = self._weak, self._kinds
-    if self._stops is False:
-        new.stop_gradient = False  # a new leaf, of which nobody behind the call could get the gradient
-    else:
-        new.set_stop(self._stops)
     return new
 
 

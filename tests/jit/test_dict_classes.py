@@ -262,3 +262,50 @@ def test_classes_with_a_length_and_iterators_of_their_own(function):
     for _ in range(2):
         same(function(to_tensor([1.0, 2.0]), *given[0]), static(to_tensor([1.0, 2.0])))
     assert list(given[0][1]) == list(given[1][1])
+
+
+class LowerCase(dict):
+    def get(self, key, default=None):
+        return super().get(key.lower(), default)
+
+
+class Counting(dict):
+    hits = misses = 0
+
+    def get(self, key, default=None):
+        if key in self:
+            self.hits += 1
+        else:
+            self.misses += 1
+        return super().get(key, default)
+
+
+class Everything(list):
+    def __contains__(self, value):
+        return True
+
+
+def set_in_a_dict(x, d):
+    d["b"] = x
+    return x
+
+
+def found_in_a_cache(x, d):
+    y = d.get("a")
+    if y is None:
+        y = d["a"] = x * 2
+    return y
+
+
+def contained(x, items):
+    list.append(items, x)
+    return x * (1 if 5 in items else 2)
+
+
+@pytest.mark.parametrize(("function", "cls"), [(set_in_a_dict, LowerCase), (found_in_a_cache, Counting), (contained, Everything)])
+def test_methods_of_the_user_s_are_called_where_the_user_calls_them(function, cls):
+    given = [cls() for _ in range(2)]
+    static = jit.to_static(lambda x: function(x, given[1]))
+    for values in ([1.0, 2.0], [-1.0, -2.0], [3.0, 1.0]):
+        same(function(to_tensor(values), given[0]), static(to_tensor(values)))
+        assert vars(given[0]) == vars(given[1])

@@ -1,7 +1,6 @@
 """Statements and objects of Python: managers, caches, exits, defaults."""
 
 import contextlib
-import copy
 import decimal
 import fractions
 import functools
@@ -378,13 +377,6 @@ def stop_gradient_of_a_tensor_outside_by_turns(x):
 def result_of_an_argument_with_gradients(x):
     x.stop_gradient = False  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False
     return x * 2
-
-
-LEAF = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-
-
-def copy_of_a_leaf_returned(x):
-    return x, copy.deepcopy(LEAF)  # error: a result, or what the call changes, depends on a tensor that the function gives stop_gradient
 
 
 def new_leaf_returned(x):
