@@ -367,7 +367,7 @@ class Watcher:
 
     def about_to_be_called(self, container: Any) -> None:
         """A built-in method of a container is called, by whatever name code has found it: what it changes is state."""
-        if container not in self.root:
+        if not self.reach.items and container not in self.root and self.was_before(container):
             self._add_reached([container])
 
     def _add_reached(self, containers: Iterable[Any]) -> None:
