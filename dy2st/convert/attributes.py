@@ -73,6 +73,8 @@ class Stored:
                 f"of which class an object is, here {type(owner).__name__} on one path, is only known when the program runs",
                 location=user_location(2), hint="make an object of each class, or keep what differs in an attribute",
             )  # fmt: skip
+        if name == "__dict__" and value is dict_of(owner):
+            return
         if not _keeps(owner, name):
             # a view of an array is made at each reading; what is written to it is in the array
             is_view = isinstance(owner, np.ndarray) and isinstance(value, np.ndarray)

@@ -42,9 +42,11 @@ def exchange(owner: Any, name: str, value: Any) -> None:
     Raises:
         StagedValueError: the call has not made the object: it would get another one once, while tracing.
     """
+    if getattr(owner, name, None) is value:  # as `x.__dict__[key] = v` sets the dict again
+        return
     tracer = current_tracer()
     is_one = not isinstance(owner, OneOf) and (name != "cell_contents" or isinstance(owner, types.CellType))
-    if tracer is not None and is_one and id(owner) not in tracer.made and getattr(owner, name, None) is not value:
+    if tracer is not None and is_one and id(owner) not in tracer.made:
         raise StagedValueError(
             f"the {NAMES[name]} of {_named(owner)} would be exchanged once, while tracing, and not by each call",
             location=user_location(), hint=_HINTS[name],

@@ -10,12 +10,14 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import Dy2stError, StagedValueError
 from ..tensor.location import user_location
 from .managers import follow
 from .structure import flatten
 from .texts import StagedText, require_known
-from .tracer import is_staged
+from .tracer import is_staged, need_tracer
 
 # what the functions of NumPy are called here, where that is another name
 _NAMES = {"absolute": "abs", "fabs": "abs", "concatenate": "concat", "power": "pow", "array": "to_tensor", "asarray": "to_tensor"}
@@ -27,6 +29,9 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     Raises:
         StagedValueError: only the run knows them; the hint names the function for tensors.
     """
+    for array in _written(f, args, kwargs):
+        if isinstance(array, np.ndarray):
+            need_tracer("a function of NumPy").about_to_be_called(array)
     try:
         return f(*args, **kwargs)
     except StagedValueError as error:
@@ -42,6 +47,19 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise
         raise _needs_numbers(f) from None
+
+
+# of these the first argument changes
+_IN_PLACE = {"fill_diagonal", "place", "put", "putmask", "copyto", "put_along_axis"}
+
+
+def _written(f: Any, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
+    """What a function of NumPy writes its result to."""
+    out = kwargs.get("out")
+    found = list(out) if isinstance(out, tuple) else [out]
+    if isinstance(f, np.ufunc):
+        found += args[f.nin :]
+    return found + list(args[:1]) if getattr(f, "__name__", "") in _IN_PLACE else found
 
 
 # modules of Python that look at the characters of texts, or make texts of values, in code that runs as it is

@@ -2,6 +2,7 @@
 
 import collections
 import operator
+import types
 
 import numpy as np
 import pytest
@@ -77,3 +78,33 @@ def test_each_call_does_what_eager_mode_does(function, make):
         np.testing.assert_array_equal(static(to_tensor([value])).numpy(), function(to_tensor([value]), wanted).numpy())
         found, expected = ([np.asarray(v).tolist() for v in (d.values() if isinstance(d, dict) else d)] for d in (c, wanted))
         assert found == expected
+
+
+@pytest.mark.parametrize("write", [
+    lambda a: np.multiply(a, 2, out=a), lambda a: np.negative(a, out=a), lambda a: np.cumsum(a + 1, out=a), lambda a: np.sqrt(a + 1, a),
+    lambda a: a.cumsum(out=a), lambda a: np.concatenate([a[:1] + 1, a[1:] * 2], out=a), lambda a: np.place(a, a > 0, [a[0] + 1]),
+    lambda a: a.fill(float(a[0]) + 1),
+], ids=["multiply", "negative", "cumsum", "by position", "method", "concatenate", "place", "fill"])  # fmt: skip
+def test_arrays_outside_that_numpy_writes_to(write):
+    def function(x, a):
+        write(a)
+        return x * float(a[0])
+
+    found, wanted = np.ones(2, "float32"), np.ones(2, "float32")
+    static = jit.to_static(lambda x: function(x, found))
+    for value in (1.0, -1.0, 2.0):
+        np.testing.assert_array_equal(static(to_tensor([value])).numpy(), function(to_tensor([value]), wanted).numpy())
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_dict_of_attributes_that_is_written_to():
+    def function(x, o):
+        if x.sum() > 0:
+            o.__dict__["k"] = x.sum()
+        return x * o.k
+
+    given = [types.SimpleNamespace(k=1.0) for _ in range(2)]
+    static = jit.to_static(lambda x: function(x, given[1]))
+    for value in (-1.0, 2.0, -3.0):
+        np.testing.assert_array_equal(static(to_tensor([value])).numpy(), function(to_tensor([value]), given[0]).numpy())
+        assert float(given[0].k) == float(given[1].k)
