@@ -66,6 +66,9 @@ def _staged_any(*values: Any) -> bool:
 
 
 def range_(*args: Any) -> Any:
+    from .items import as_index
+
+    args = tuple(map(as_index, args))
     if not _staged_any(*args):
         return range(*args)
     args = tuple(x.require("'NoneType' object cannot be interpreted as an integer") if isinstance(x, MaybeNone) else x for x in args)

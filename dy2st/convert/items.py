@@ -33,6 +33,7 @@ from .options import OneOf, Options, by_index, choose
 from .patterns import is_option
 from .raising import raise_where
 from .records import dynamic_list
+from .special import bound
 from .tracer import Tracer, current_tracer, is_staged, need_tracer, renamed
 from .types import same
 
@@ -42,6 +43,8 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     from .calls import call, is_ignored
 
     tracer = current_tracer()
+    if tracer is not None and type(a) in (list, tuple):
+        key = as_index(key)
     if tracer is None or not is_unknown(key):
         value = a[key]
         return getitem(value, *more) if more else value
@@ -63,6 +66,12 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     else:
         return select(tracer, found, _position(found, key, _error_of(a)), more)
     return getitem(value, *more) if more else value
+
+
+def as_index(x: Any) -> Any:
+    """What the `__index__` of a class of the user's gives, where only the run may know that; any other value as it is."""
+    own = None if isinstance(x, (int, slice, Tensor, OneOf)) else bound(x, "__index__")
+    return x if own is None else own()
 
 
 def getslice(a: Any, start: Any, stop: Any, step: Any) -> Any:

@@ -302,3 +302,23 @@ def test_an_interrupt_that_only_some_runs_raise(kind):
 
     with pytest.raises(StagedValueError, match=f"{kind.__name__} is raised under a condition on tensors"):
         jit.to_static(function)(tensor(-1.0))
+
+
+def test_an_index_that_an_object_computes():
+    class Place:
+        k = 2.0
+
+        def __index__(self):
+            return int(self.k)
+
+    it = Place()
+
+    def function(x):
+        for j in range(it):
+            x = x + j
+        return x * [10, 20, 30, 40][it] + (1, 2, 3, 4)[it]
+
+    static = jit.to_static(function)
+    for k in (2.0, 3.0, 1.0):
+        it.k = k
+        np.testing.assert_array_equal(static(tensor(1.0)).numpy(), function(tensor(1.0)).numpy())
