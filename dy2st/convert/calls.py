@@ -380,7 +380,7 @@ def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
     if answers and isinstance(args[0], OneOf):
         return choose(args[0], lambda one: _by_name(tracer, f, one, *args[1:]))
     if len(args) > 1 and isinstance(args[1], str):
-        tracer.asked.append((args[0], args[1]))
+        tracer.ask(args[0], args[1])
     if answers and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
         return looked_up(args[0], args[1], found, lambda: f(*args))
     if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak:

@@ -139,6 +139,7 @@ class Tracer(Watcher, Flags):
         self.replaced: dict[int, tuple[Any, Any]] = {}
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
+        self.lacking: list[tuple[Tensor, str]] = []  # tensors that did not have it then
         self.given: list[Any] = []
         self.swept: list[Any] = []
         self.spaces = Spaces()
@@ -582,12 +583,15 @@ class Tracer(Watcher, Flags):
         self.notes.setdefault(Note(location or user_location(2), what, why))
 
     def ask(self, owner: Any, name: str) -> None:
+        """Code asks whether an object has an attribute."""
         self.asked.append((owner, name))
+        if isinstance(owner, Tensor) and name not in vars(owner) and not hasattr(type(owner), name):
+            self.lacking.append((owner, name))
 
     def note_missing(self, error: BaseException | None) -> None:
         """Code goes on behind an exception that says that an object has no attribute of some name: the next call may find it there."""
         if isinstance(error, AttributeError) and error.name is not None:
-            self.asked.append((error.obj, error.name))
+            self.ask(error.obj, error.name)
 
 
 def current_tracer() -> Tracer | None:

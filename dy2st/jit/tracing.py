@@ -253,7 +253,7 @@ class Trace:
         made.names, made.state_made = self.names, tracer.state_made.name
         made.functions = list(results.functions.values())
         positions = {id(p): i for i, p in enumerate(self.placeholders)}
-        missing = [(positions[id(x)], n) for x, n in tracer.asked if id(x) in positions and not has_attribute(x, n)]
+        missing = [(positions[id(x)], n) for x, n in tracer.lacking if id(x) in positions]
         # what only some runs set stays in the others what the caller has set, of which the trace knows nothing
         given = {i: attributes_of_tensor(p) for i, p in enumerate(self.placeholders)}
         missing += [(i, n) for i, found in given.items() for n, x in found.items() if type(x) is MaybeAttribute]

@@ -446,3 +446,25 @@ def test_names_of_tensors_outside(function):
     with pytest.raises(StagedValueError, match="a tensor outside gets a name"):
         jit.to_static(function)(tensor(1.0, 2.0))
     assert OUTSIDE.name == before
+
+
+def kept_beside_it(x):
+    if not hasattr(x, "cached"):
+        x.cached = x * 2
+    return x + x.cached
+
+
+def counted(x):
+    x.seen = getattr(x, "seen", 0) + 1
+    return x * x.seen
+
+
+@pytest.mark.parametrize("function", [kept_beside_it, counted], ids=lambda f: f.__name__)
+def test_what_an_earlier_call_has_given_an_argument(function):
+    """The trace has asked for it where it was not there yet."""
+    static = jit.to_static(function)
+    x = tensor(1.0)
+    np.testing.assert_array_equal(static(x).numpy(), function(tensor(1.0)).numpy())
+    with pytest.raises(StructureError, match=r"has an attribute '(cached|seen)', which the static function"):
+        static(x)
+    np.testing.assert_array_equal(static(tensor(2.0)).numpy(), function(tensor(2.0)).numpy())
