@@ -86,7 +86,7 @@ def call(f: Any) -> Any:
         return found
     home = home_of(f)
     if home in READING:
-        return functools.partial(reading_texts, found)
+        return functools.partial(reading_texts, f, found)
     if home == "inspect":
         return of_each(found)
     if home in OF_TEXTS:

@@ -6,6 +6,7 @@ as all that is done here goes by the methods of the built-in class.
 
 from __future__ import annotations
 
+import enum
 import io
 import operator
 import queue
@@ -43,6 +44,9 @@ LEAVES = frozenset({Tensor, Parameter, bool, int, float, complex, str, bytes, ty
 OF_THE_LIBRARY = (UserDict, UserList, ChainMap, ExitStack, queue.Queue, WeakKeyDictionary, WeakValueDictionary, WeakSet)
 # and those whose attributes users name
 WITH_ATTRIBUTES = (*OF_THE_LIBRARY, types.SimpleNamespace)
+
+
+_OF_FLAGS = {"_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_"}
 
 
 def is_container(x: Any) -> bool:
@@ -199,6 +203,8 @@ def _collect(value: Any, seen: dict[int, Any], attributes: dict[int, Any] | None
                 continue
             conversion_of(x)
         own = getattr(x, "__dict__", None)  # a user's own dict or list may have attributes too
+        if isinstance(x, enum.Flag) and own is not None and own.keys() <= _OF_FLAGS:
+            continue  # what a member keeps of itself, where it is asked for it
         if isinstance(own, dict) and id(own) not in seen and (own or parts is None or isinstance(x, (BaseException, tuple))):
             seen[id(own)] = own
             stack += own.values()

@@ -92,14 +92,19 @@ def of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
     return found(*args, **kwargs)
 
 
-def reading_texts(found: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Calls a function or class of one of `READING`, or what stands for it.
+def reading_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function, method or class of one of `READING`; `found` is called in its place.
 
     Raises:
-        StagedValueError: it is given a text that only the run knows.
+        StagedValueError: it is given a text or a number that only the run knows.
     """
     require_known(*flatten((args, kwargs))[0])
-    return found(*args, **kwargs)
+    try:
+        return found(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
+            raise
+        raise _needs_numbers(f) from None
 
 
 def of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:

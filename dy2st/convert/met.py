@@ -84,7 +84,7 @@ def referent(x: Any) -> Any:
 
 def is_object(x: Any) -> bool:
     """Whether a value is what it has in it: a list, a dict, an object with attributes."""
-    if isinstance(x, (*PLAIN, *WRAPPERS, type, types.ModuleType, types.FunctionType)):
+    if isinstance(x, (*PLAIN, *WRAPPERS, type, types.ModuleType, types.FunctionType, enum.Enum)):  # a member is itself
         return False
     return isinstance(x, (list, dict, deque)) or dict_of(x) is not None
 

@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import enum
 import functools
 import sys
 import types
@@ -384,6 +385,31 @@ def test_keys_of_an_argument_that_are_equal_and_not_the_same():
     static = jit.to_static(lambda x, d: x.astype("int32") * next(iter(d)))
     for d in ({1: 0}, {1.0: 0}, {True: 0}):
         assert static(tensor(2.0), d).dtype == (tensor(2.0).astype("int32") * next(iter(d))).dtype
+
+
+def test_flags_that_a_call_changes():
+    class Mode(enum.Flag):
+        A = 1
+        B = 2
+        C = 4
+
+    def function(x, it):
+        if it.mode & Mode.B:
+            x = x + 1
+        if Mode.A in it.mode:
+            x = x + 10
+        it.mode ^= Mode.B
+        if x.sum() > 5:
+            it.mode = ~it.mode
+        return x
+
+    found, wanted = Box(mode=None), Box(mode=None)
+    static = jit.to_static(lambda x: function(x, found))
+    for mode in (Mode.A, Mode.A | Mode.C, Mode.C, Mode.B, None):
+        if mode is not None:
+            found.mode = wanted.mode = mode
+        np.testing.assert_array_equal(static(tensor(1.0)).numpy(), function(tensor(1.0), wanted).numpy())
+        assert found.mode is wanted.mode
 
 
 def test_what_super_finds():

@@ -117,3 +117,12 @@ def bytes_of_a_number(x):
 
 def power_of_two_by_a_number(x):
     return x * math.ldexp(1.5, int(x.argmax()))  # error: math.ldexp() needs numbers of Python, and is given what is only known
+
+
+def array_filled_with_a_number(x):
+    a = np.zeros(2)
+    try:
+        a.fill(float(x[0]))  # error: numpy.fill() needs numbers of Python, and is given what is only known when the program runs
+    except ValueError:
+        return x
+    return x * float(a[0])
