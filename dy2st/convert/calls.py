@@ -29,6 +29,7 @@ from .caches import cached
 from .cells import OuterVariable
 from .containers import is_container
 from .conversions import conversion_of
+from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
@@ -121,7 +122,7 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
     if isinstance(f, (types.BuiltinFunctionType, type)):
         return functools.partial(_reading, f) if tracer is not None and f in _READING else _builtin(f, tracer)
     if tracer is not None and isinstance(f, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-        return functools.partial(reading, f) if f.__objclass__ is str else functools.partial(_unbound, tracer, f)
+        return of_each(functools.partial(reading, f) if f.__objclass__ is str else functools.partial(_unbound, tracer, f))
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
         return functools.partial(cached, tracer, f)
     if isinstance(f, types.MethodWrapperType) and f.__name__ == "__next__":
@@ -334,6 +335,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
 
 def _unbound(tracer: Tracer, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`list.append(items, x)`, by whatever name: a method of a class that is written in C."""
+    if args and isinstance(args[0], (DynamicList, StagedDict)) and f.__objclass__ in (list, dict):
+        return _container_method(args[0], f.__name__)(*args[1:], **kwargs)
     if args and is_container(args[0]):
         tracer.about_to_be_called(args[0])
         if type(args[0]) is f.__objclass__ and type(args[0]) in (list, dict):
