@@ -75,7 +75,9 @@ OF_BYTES = {"json", "_struct", "base64", "binascii", "marshal", "_csv"}
 def home_of(f: Any) -> str | None:
     """The module of a function, or of the class that a method is of."""
     found = getattr(f, "__module__", None)
-    return found if found is not None or not isinstance(f, types.BuiltinMethodType) else type(f.__self__).__module__
+    if found is not None or not isinstance(f, types.BuiltinMethodType):
+        return found
+    return (f.__self__ if isinstance(f.__self__, type) else type(f.__self__)).__module__
 
 
 def of_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
