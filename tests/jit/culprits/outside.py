@@ -148,18 +148,18 @@ def class_of_an_object_outside_exchanged(x):
     class Third(First):
         pass
 
-    FIRST.__class__ = Third  # error: the class of an object of class First would be exchanged once, while
+    FIRST.__class__ = Third  # error: the class of an object of class
     return x
 
 
 def dict_of_an_object_outside_exchanged(x):
-    FIRST.__dict__ = {"k": 3.0}  # error: the dict of an object of class First would be exchanged once, while tracing
+    FIRST.__dict__ = {"k": 3.0}  # error: the dict of an object of class
     return x * FIRST.k
 
 
 def dict_exchanged_by_name(x):
     for name in ("k", "__dict__"):
-        setattr(FIRST, name, {"k": 3.0})  # error: the dict of an object of class First would be exchanged once, while tracing
+        setattr(FIRST, name, {"k": 3.0})  # error: the dict of an object of class
     return x
 
 
