@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import struct
 import sys
@@ -101,12 +102,7 @@ def reading_texts(f: Any, found: Any, /, *args: Any, **kwargs: Any) -> Any:
         StagedValueError: it is given a text or a number that only the run knows.
     """
     require_known(*flatten((args, kwargs))[0])
-    try:
-        return found(*args, **kwargs)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
-            raise
-        raise _needs_numbers(f) from None
+    return _needing_numbers(f, found, args, kwargs)
 
 
 def of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -115,8 +111,14 @@ def of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     Raises:
         StagedValueError: only the run knows them.
     """
+    found = functools.partial(calling, f) if home_of(f) == "itertools" else f
+    return _needing_numbers(f, found, args, kwargs)
+
+
+def _needing_numbers(f: Any, found: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Calls `found` for `f`; what it raises about tensors that only the run knows is told in words of ours."""
     try:
-        return calling(f, *args, **kwargs) if home_of(f) == "itertools" else f(*args, **kwargs)
+        return found(*args, **kwargs)
     except (TypeError, ValueError, struct.error) as error:
         if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise

@@ -78,8 +78,12 @@ class Raised:
 
     def note(self, key: tuple, cell: Cell) -> None:
         """A cell is about to change behind this."""
-        if not any(cell.target is contents for contents in self.copied):
+        if not self.has_copy(cell):
             self.cells.setdefault(key, (cell, cell.read()))
+
+    def has_copy(self, cell: Cell) -> bool:
+        """Whether handlers see a copy of the object that the cell is part of."""
+        return any(cell.target is contents for contents in self.copied)
 
     def forget(self, frame: Frame) -> None:
         """What was made in a frame ends with it; the variables have copies of it."""
@@ -348,7 +352,7 @@ class Attempts:
             raised.copied += copies.contents
             more = {key: found for key, found in self._of_rests(scope).items() if not is_variable_of(found[0], attempt.own)}
             raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in (more | raised.cells).items()
-                            if not any(cell.target is contents for contents in raised.copied)}  # fmt: skip
+                            if not raised.has_copy(cell)}  # fmt: skip
             tracer.alternatives.copied(copies.objects)
 
     def _of_rests(self, scope: _Scope) -> dict[tuple, tuple[Cell, Any]]:

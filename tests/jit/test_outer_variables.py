@@ -91,7 +91,9 @@ class Count:
         self.count = 0
 
 
-def replaced_in_a_branch() -> tuple[Callable, list[Count]]:
+@pytest.mark.parametrize("where", ["in a branch", "before a raise"])
+def test_another_object_whose_attribute_is_set(where: str) -> None:
+    """The attribute is one of the statement's variables, the variable on the way to it is not: that it holds another object was lost."""
     objects = [Count(), Count()]
     kept = objects[0]
 
@@ -99,24 +101,13 @@ def replaced_in_a_branch() -> tuple[Callable, list[Count]]:
         nonlocal kept
         kept = objects[1]
 
-    def function(x):
+    def in_a_branch(x):
         if x.sum() > 0:
             replace()
             kept.count = 5
         return x
 
-    return function, objects
-
-
-def replaced_before_a_raise() -> tuple[Callable, list[Count]]:
-    objects = [Count(), Count()]
-    kept = objects[0]
-
-    def replace() -> None:
-        nonlocal kept
-        kept = objects[1]
-
-    def function(x):
+    def before_a_raise(x):
         try:
             if x.sum() > 0:
                 replace()
@@ -126,13 +117,7 @@ def replaced_before_a_raise() -> tuple[Callable, list[Count]]:
             kept.count = 7
         return x
 
-    return function, objects
-
-
-@pytest.mark.parametrize("make", [replaced_in_a_branch, replaced_before_a_raise], ids=lambda f: f.__name__)
-def test_another_object_whose_attribute_is_set(make: Callable) -> None:
-    """The attribute is one of the statement's variables, the variable on the way to it is not: that it holds another object was lost."""
-    function, objects = make()
+    function = {"in a branch": in_a_branch, "before a raise": before_a_raise}[where]
     with pytest.raises(StagedValueError, match="a value is one of several objects"):
         jit.to_static(function)(to_tensor([1.0]))
     assert [x.count for x in objects] == [0, 0]
