@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..transpiler.again import said_before
 from .as_it_is import code_of, driven
 from .foreign import is_foreign
 from .options import OneOf
@@ -170,7 +171,8 @@ def _decides(code: types.CodeType, test: Callable[[Any], bool]) -> bool:
 def functions_of(file: str) -> dict[int, Any]:
     """The functions of a file by the line at which their code begins."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        with said_before():
+            tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
         return {}
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]

@@ -25,7 +25,9 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList,
 MAKING = {"__init__", "__new__", "__post_init__"}
 COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 FORMATTING = {"__repr__", "__str__", "__format__"}
-NEVER = {
+# which Python 3.14 makes for annotations; it looks into the dict of the class itself, which is a dict to whoever asks what it has in hand
+ANNOTATING = {"__annotate__", "__annotate_func__"}
+NEVER = ANNOTATING | {
     "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
     "__sizeof__", "__hash__", "__copy__", "__deepcopy__",
 }  # fmt: skip

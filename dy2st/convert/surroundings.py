@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from ..transpiler import locate
+from ..transpiler.again import said_before
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Python 3.10 does not have it
@@ -57,7 +58,8 @@ def _holds(node: Any, line: int) -> bool:
 @functools.lru_cache(maxsize=64)
 def _compound(file: str) -> list[Any]:
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        with said_before():
+            tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:  # a cell of a notebook with magics, say: nothing is known then
         return []
     kinds = (*_FUNCTIONS, ast.With, *_GROUPS)

@@ -27,6 +27,7 @@ from .dynamic import DynamicList
 from .followed import RANDOM
 from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_library, is_of_dataclass
 from .maybe_value import MaybeValue
+from .met import ANNOTATING
 from .names import codes_in, names_of
 from .optional import MaybeNone
 from .options import OneOf
@@ -198,8 +199,8 @@ class _Reached:
         else:
             for c in cls.__mro__:
                 if not is_foreign_class(c):
-                    special = [f for name, f in vars(c).items() if name.startswith("__") and isinstance(f, types.FunctionType)]
-                    self._pending += (f for f in special if not is_of_dataclass(f, c))
+                    special = [f for name, f in vars(c).items() if name.startswith("__") and name not in ANNOTATING]
+                    self._pending += (f for f in special if isinstance(f, types.FunctionType) and not is_of_dataclass(f, c))
         self._attributes(x, self._looked)
         self._bearers.append(x)
 

@@ -18,6 +18,7 @@ from dy2st_runtime import cachefiles, config
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes, positions
+from dy2st.transpiler.again import said_before
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.origin import SourceMap, Span
 from dy2st.transpiler.printer import print_tree
@@ -67,7 +68,8 @@ def printed(tree: gast.FunctionDef, source: Source, code: types.CodeType, made: 
     try:
         text, spans = print_tree(module, header)
         filename = write(code, text)
-        compiled = inner(compile(text, filename, "exec", dont_inherit=True, flags=code.co_flags & FUTURE), depth)
+        with said_before():
+            compiled = inner(compile(text, filename, "exec", dont_inherit=True, flags=code.co_flags & FUTURE), depth)
     except (SyntaxError, RecursionError) as error:
         raise ConversionError(
             f"'{source.name}' is nested too deeply to be converted: {error}",
@@ -84,7 +86,8 @@ def load(printed: Printed, code: types.CodeType) -> Loaded:
     """
     found = printed.compiled
     if sys.version_info < (3, 11):
-        numbered, spans = positions.twin(printed.text, printed.filename, code.co_flags & FUTURE)
+        with said_before():
+            numbered, spans = positions.twin(printed.text, printed.filename, code.co_flags & FUTURE)
         positions.remember(found, inner(numbered, printed.depth), spans)
     source_map = _maps[printed.filename] = SourceMap(printed.spans, printed.made)
     return Loaded(found, printed.text, printed.filename, source_map)

@@ -16,6 +16,7 @@ import gast
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes
+from dy2st.transpiler.again import said_before
 from dy2st.transpiler.origin import Span
 from dy2st.transpiler.trees import to_ast
 
@@ -42,7 +43,8 @@ def print_tree(tree: gast.Module, header: str = "") -> tuple[str, list[Span]]:
     for printer in (_astor, ast.unparse):
         try:
             text = header + printer(plain).rstrip("\n") + "\n"
-            again = ast.parse(text)
+            with said_before():
+                again = ast.parse(text)
         except (AttributeError, SyntaxError, AssertionError, ValueError) as error:
             failure = error  # a node that this printer does not know: the next one does
             continue

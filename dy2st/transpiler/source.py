@@ -19,6 +19,7 @@ import gast
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import nodes, origin
+from dy2st.transpiler.again import said_before
 from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.trees import to_gast
 
@@ -149,7 +150,8 @@ def _read(code: types.CodeType, module_globals: dict, place: Location) -> _File:
     known = _files.get(code.co_filename)
     if known is None or known.lines != lines:
         try:
-            tree = ast.parse("".join(lines))
+            with said_before():
+                tree = ast.parse("".join(lines))
         except SyntaxError as error:
             raise ConversionError(
                 f"the file of '{code.co_name}' does not parse: {error.msg}",
@@ -271,7 +273,8 @@ def _is_compiled_from(node: ast.AST, owner: str | None, code: types.CodeType, im
     factory.body += body
     module.body[:0] = imports
     try:
-        found: Any = compile(module, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE)
+        with said_before():
+            found: Any = compile(module, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE)
     except (SyntaxError, RecursionError):
         return False
     for _ in range(2 if owner is None else 3):

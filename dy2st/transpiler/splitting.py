@@ -16,6 +16,7 @@ import gast
 from dy2st_runtime.errors import Location
 
 from dy2st.transpiler import loader, nodes, origin
+from dy2st.transpiler.again import said_before
 from dy2st.transpiler.analysis.activity import Activity, Effects, statement_parts
 from dy2st.transpiler.analysis.cfg import ControlFlow, may_swallow
 from dy2st.transpiler.analysis.liveness import Liveness
@@ -337,7 +338,8 @@ class _Splitter:
         module, depth = loader.enclosed(nodes.copy(tree), self.source, around)  # type: ignore[arg-type]
         plain = ast.fix_missing_locations(gast.gast_to_ast(module))
         code = self.function.__code__
-        compiled = compile(plain, self.source.file, "exec", dont_inherit=True, flags=code.co_flags & loader.FUTURE)
+        with said_before():
+            compiled = compile(plain, self.source.file, "exec", dont_inherit=True, flags=code.co_flags & loader.FUTURE)
         found = loader.named_as(loader.inner(compiled, depth), code, ())
         stands_in_file(found)
         return found

@@ -3,6 +3,7 @@
 # ruff: noqa: B007, F821, F841 (that is what it is about)
 
 import heapq
+import sys
 
 import pytest
 
@@ -169,8 +170,9 @@ def heap_of_a_tensor(x):
 
 
 ERRORS = [
-    ndim_of_none, dtype_of_none, stop_gradient_of_none, named_attribute_of_none, length_of_none, loop_over_none, items_of_a_set,
-    heap_of_a_tensor,
+    ndim_of_none, dtype_of_none, stop_gradient_of_none, named_attribute_of_none, length_of_none, loop_over_none, heap_of_a_tensor,
+    # since Python 3.14 the text tells of the class of what is no key, which is ours while a function is traced: refused
+    *([items_of_a_set] if sys.version_info < (3, 14) else []),
 ]  # fmt: skip
 
 

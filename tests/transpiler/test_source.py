@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 import textwrap
+import warnings
 
 import pytest
 from pyruntime import PyRuntime
@@ -214,6 +215,33 @@ def test_a_module_that_is_loaded_again_has_its_new_source(tmp_path):
     imported(tmp_path / "again.py", FILE, "again")
     module = imported(tmp_path / "again.py", FILE.replace("2.0", "3.0"), "again")
     assert run(module.Model.forward, module.Model(), 5) == [15.0, -15.0]
+
+
+WARNED = r"""
+def said(x):
+    text = '\d'
+    if x is 1:
+        return text
+    return str(x)
+
+def left(x):
+    for v in (x,):
+        try:
+            x = v / 0
+        finally:
+            continue
+"""
+
+
+def test_what_python_warns_of_it_has_said_when_the_module_was_compiled(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = imported(tmp_path / "warned.py", WARNED, "warned")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [run(module.said, v) for v in (1, 2)] == ["\\d", "2"]
+        with pytest.raises(ConversionError, match="'continue' inside 'finally'"):
+            run(module.left, 1)
 
 
 INSIDE = """
