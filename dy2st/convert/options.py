@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -95,9 +95,22 @@ def _refusing(use: str) -> Callable[..., NoReturn]:
 for _name, _use in {
     "__bool__": "used as a condition here", "__str__": "made a text", "__repr__": "made a text", "__format__": "made a text",
     "__len__": "measured here", "__iter__": "iterated over", "__setattr__": "changed", "__delattr__": "changed", "__setitem__": "changed",
-    "__delitem__": "changed",
+    "__delitem__": "changed", "__dir__": "asked for the names of all that it has",
 }.items():  # fmt: skip
     setattr(OneOf, _name, _refusing(_use))
+
+
+class _Documentation:
+    """`__doc__` of each of the objects; of the class that which it has."""
+
+    def __init__(self, own: str | None):
+        self.own = own
+
+    def __get__(self, x: OneOf | None, owner: type) -> Any:
+        return self.own if x is None else choose(x, lambda one: one.__doc__)
+
+
+OneOf.__doc__ = cast(Any, _Documentation(OneOf.__doc__))
 
 
 def _comparison(op: str) -> Callable[[OneOf, Any], Any]:

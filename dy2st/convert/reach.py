@@ -70,6 +70,11 @@ _MANY = 64
 # whose text, and what makes two of them equal, is all that they have
 _SHOWING_ALL = {("types", "SimpleNamespace"), ("argparse", "Namespace")}
 _STORES_OF_LAYERS = {*LAYER_STORES, "_forward_pre_hooks", "_forward_post_hooks"}
+# what gives the entries of these in their order
+_LISTING = {
+    *LAYER_STORES, "apply", "buffers", "children", "named_buffers", "named_children", "named_parameters", "named_sublayers", "parameters",
+    "state_dict", "sublayers",
+}  # fmt: skip
 
 
 class Reach:
@@ -83,7 +88,8 @@ class Reach:
         changed: the attributes that code assigns; `given`: those of them that a class may get so.
         items: whether it changes items of containers.
         sets_variables: whether it may set variables of modules, by their names or by a key, or of functions.
-        stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks.
+        stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks; `_unlisted`: those whose order
+            no code sees that does not ask for all of them (`children()`).
         inside: for values that are looked for in their place at each call, what is in them; by id.
 
     Args:
@@ -119,7 +125,8 @@ class Reach:
         # those that code of this package names, which are looked for in its own objects only
         self._own_names: set[str] = set()
         self._own_looked: set[str] = set()
-        self._sweeping = self._asking = self._comparing = self._formatting = False
+        self._sweeping = self._asking = self._comparing = self._formatting = self._listing = False
+        self._unlisted: set[int] = set()
         self._asked: set[str] = set()
         self._by_key = False
         self._pending: list[tuple[Any, str]] = []
@@ -179,7 +186,7 @@ class Reach:
         """Adds all attributes of an object, which were read without their names."""
         attributes = dict_of(owner)
         assert attributes is not None
-        self._place(self.inside.get(id(owner), attributes), LENGTH, f"number of the attributes of {type(owner).__name__}")
+        self._all_of(owner, attributes)
         self.read |= attributes.keys()
         self._attributes(owner, set(attributes))
         self._settle()
@@ -285,8 +292,8 @@ class Reach:
                     self._meet(x, f"an item of {name}")
                 return
             self._place(holder, LENGTH, f"length of {name}")
-            if isinstance(value, dict) and len(items) > 1 and id(value) not in self.stores:
-                self._place(holder, ORDER, f"the keys of {name}")
+            if isinstance(value, dict) and (self._listing or id(value) not in self._unlisted):
+                self._ordered(holder, items, name)
             for entry in list(dict.keys(value)) if isinstance(value, dict) else range(len(items)):
                 self._place(holder, entry, f"item {shown(entry)} of {name}", item=True)
         elif isinstance(value, COMPARED_AS_A_WHOLE):
@@ -329,6 +336,16 @@ class Reach:
         self._attributes(value, self._looked | self._own_looked if cls.stateful else self._looked)
         if not cls.foreign or isinstance(value, (type, Tensor, types.FunctionType)) or has_attributes(dict_of(value)):
             self._bearers.append(value)
+
+    def _all_of(self, owner: Any, attributes: dict) -> None:
+        """Which attributes an object has counts, and their order."""
+        holder = self.inside.get(id(owner), attributes)
+        self._place(holder, LENGTH, f"number of the attributes of {type(owner).__name__}")
+        self._ordered(holder, attributes, f"the attributes of {type(owner).__name__}")
+
+    def _ordered(self, holder: Any, items: Collection[Any], name: str) -> None:
+        if len(items) > 1:
+            self._place(holder, ORDER, f"the keys of {name}")
 
     def _function(self, f: types.FunctionType, known: bool = False) -> None:
         if id(f) in self.functions or (not known and is_foreign(f.__module__)):
@@ -386,6 +403,10 @@ class Reach:
         self._asked |= asked
         if asked or names.sweeping > self._sweeping or names.asking > self._asking:
             self._looked = set()  # what was looked for by name has to be looked for once more
+        if not self._listing and not names.attributes.isdisjoint(_LISTING):
+            self._listing = True
+            for store in [x for key, x in self.objects.items() if key in self._unlisted]:
+                self._ordered(self.inside.get(id(store), store), store, "what a layer keeps")
         if names.comparing > self._comparing or names.formatting > self._formatting:
             self._comparing, self._formatting = self._comparing or names.comparing, self._formatting or names.formatting
             self._looked = set()
@@ -450,7 +471,7 @@ class Reach:
         if attributes is not None and (self._sweeping or shown) and not is_own(type(x)):
             names = names | attributes.keys()
             if not isinstance(x, types.FunctionType):
-                self._place(self.inside.get(id(x), attributes), LENGTH, f"number of the attributes of {kind}")
+                self._all_of(x, attributes)
                 self._names_in(type(x))
         if attributes is not None and id(attributes) not in self.dicts:
             if isinstance(x, types.FunctionType):
@@ -460,7 +481,10 @@ class Reach:
             stores = {n: id(v) for n, v in attributes.items() if isinstance(v, OrderedDict)}
             names = names | stores.keys()
             if is_layer(x):
-                self.stores.update(key for n, key in stores.items() if n in _STORES_OF_LAYERS)  # not a dict of the user's
+                of_layer = {key for n, key in stores.items() if n in _STORES_OF_LAYERS}  # not a dict of the user's
+                self.stores |= of_layer
+                if not hasattr(type(x), "__iter__"):  # as that of a LayerList
+                    self._unlisted |= of_layer
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
         if not looks_in_class and not asking:
             defines = {n: defined(type(x), n) for n in names & self._names_of(type(x))}

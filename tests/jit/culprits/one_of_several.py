@@ -484,3 +484,8 @@ def exceptions_of_a_path_suppressed(x):
 def filtered_by_a_function_or_none(x):
     f = None if x.sum() > 0 else (lambda v: v > 0)
     return list(filter(f, [2, 0, -1]))  # error: a value is one of several objects (None, <function
+
+
+def names_of_one_of_two(x):
+    f = max if x.sum() > 0 else min
+    return x * len(dir(f))  # error: a value is one of several objects
