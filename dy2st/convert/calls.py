@@ -43,7 +43,7 @@ from .printing import print_
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
-from .texts import reading, require_known, text
+from .texts import reading, require_known, shown, text
 from .tracer import Tracer, current_tracer
 from .undefined import Undefined
 from .unseen import runs_as_it_is
@@ -316,10 +316,12 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
         advanced(owner)
     if tracer is not None and type(owner) in (list, dict, tuple):
         return _container_method(owner, f.__name__)
+    if tracer is not None and f is format:
+        return lambda value, spec="": text(shown(value, "", text(spec)))
     if tracer is not None and any(f is g for g in _MAKING_TEXTS):
         return lambda *args, **kwargs: text(f(*args, **kwargs))
     if tracer is not None and isinstance(owner, str):
-        return lambda *args, **kwargs: text(with_fresh(functools.partial(reading, f), *args, **kwargs))
+        return functools.partial(with_fresh, functools.partial(reading, f))
     if tracer is not None:
         if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
             return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
@@ -355,7 +357,7 @@ _READING: set[Any] = {bytes, bytearray, complex, ord, str.maketrans, bytes.fromh
 # of classes whose objects can change, where Python makes them and not a `__new__` of the user's
 _NEW = {object.__new__, dict.__new__, list.__new__, set.__new__, deque.__new__, bytearray.__new__}
 # what makes a text of anything, which may hold tensors; they only look at iterators
-_MAKING_TEXTS = (str, repr, ascii, format)
+_MAKING_TEXTS = (str, repr, ascii)
 # functions of Python's, not known otherwise, that use up iterators; those for which it counts who calls them, or that only look at values
 _TAKING_ALL = (set, frozenset, bytes, bytearray)
 # and the methods of these, but for those that take an item as it is

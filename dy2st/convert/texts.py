@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -12,7 +13,9 @@ from ..tensor.location import user_location
 
 # what stands in the text for the tensor of this number
 MARK = re.compile("\0([0-9]+)\0")
-_FIELD = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<digits>\d+))?(?P<kind>[a-zA-Z%])")
+_FIELD = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<digits>\d+))?[hlL]?(?P<kind>[a-zA-Z%])")
+_STAR = re.compile(r"%(?:\([^)]*\))?[-+ 0#]*(?:\d*\.)?\*")
+_SHOWING: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
 class StagedText(str):
@@ -57,12 +60,16 @@ def require_known(*values: Any) -> None:
 
 def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls what looks at the characters of texts: a function of Python's, or a method of a text, which may look for those of others."""
-    name = f.__name__
-    if name == "replace" and type(getattr(f, "__self__", None)) is str:
+    if args and type(args[0]) is str and not hasattr(f, "__self__"):  # `str.format(template, ...)`
+        f, args = getattr(args[0], f.__name__), args[1:]
+    name, owner = f.__name__, getattr(f, "__self__", None)
+    if name in _FORMATTING and type(owner) is str and _is_padded(owner):
+        return text(_Fields().vformat(owner, *((args, kwargs) if name == "format" else ((), *args))))
+    if name == "replace" and type(owner) is str:
         require_known(*args[:1])
     elif name not in _ALLOWED:
         require_known(*args, *kwargs.values())
-    return f(*args, **kwargs)
+    return text(f(*args, **kwargs))
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:
@@ -74,7 +81,8 @@ def _refused(name: str) -> Callable[..., NoReturn]:
 
 
 # all else that looks at the characters
-_ALLOWED = {"format", "join", "format_map"}
+_FORMATTING = {"format", "format_map"}
+_ALLOWED = {"join", *_FORMATTING}
 _OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul", "repr")
 for _name in (*(n for n in vars(str) if not n.startswith("_") and n not in _ALLOWED), *(f"__{n}__" for n in _OPERATORS)):
     setattr(StagedText, _name, _refused(_name))
@@ -86,14 +94,50 @@ def text(x: Any) -> Any:
     return StagedText(x) if type(x) is str and "\0" in x and MARK.search(x) else x
 
 
+def shown(value: Any, how: str, spec: str) -> str:
+    """`f"{value!how:spec}"`, which Python would pad and cut as if the marks were the text.
+
+    Raises:
+        StagedValueError: only the run knows how long the text is, or how it is to be shown.
+    """
+    require_known(spec)
+    return format(text(_SHOWING[how](value)) if how else value, spec)
+
+
+class _Fields(string.Formatter):
+    """`str.format`, which pads and cuts texts, too."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return text(super().convert_field(value, conversion))
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return shown(value, "", text(format_spec))
+
+
+def _is_padded(template: str) -> bool:
+    """Whether a field of a template shows a text of a value in some width, or has a width that is a value."""
+    try:
+        fields = list(string.Formatter().parse(template))
+    except ValueError:  # which `format` says itself
+        return False
+    return any(spec and (how or "{" in spec) for _, _, spec, how in fields)
+
+
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
     from .structure import flatten
     from .tracer import is_staged
 
-    leaves = flatten(values)[0]
-    if not isinstance(template, str) or not any(is_staged(x) or isinstance(x, StagedText) for x in leaves):
+    if type(template) is not str:
         return template % values
+    if not any(is_staged(x) or isinstance(x, StagedText) for x in flatten(values)[0]):
+        result = template % values
+        if type(text(result)) is str:  # what an object says of itself may have tensors in it
+            return result
+    if _STAR.search(template):
+        raise StagedValueError("the width '*' is not supported in a text with tensors", location=user_location(2), hint="use an f-string")
+    if "%" in _FIELD.sub("", template):
+        return template % values  # Python says what is wrong with it
     given = list(values) if isinstance(values, tuple) else [values]
     used = 0
 
@@ -108,9 +152,11 @@ def percent(template: Any, values: Any) -> Any:
             value, used = given[used], used + 1
         else:
             raise TypeError("not enough arguments for format string")
-        if not is_staged(value) and not isinstance(value, StagedText):
-            return match[0] % ({key: value} if key is not None else (value,))
-        return _formatted(value, match)
+        if is_staged(value):
+            return _formatted(value, match)
+        if kind in _SHOWING:
+            return _padded(value if isinstance(value, StagedText) and kind == "s" else text(_SHOWING[kind](value)), match)
+        return match[0] % ({key: value} if key is not None else (value,))
 
     result = text(_FIELD.sub(field, template))
     if used < len(given) and not isinstance(values, dict):
@@ -118,20 +164,21 @@ def percent(template: Any, values: Any) -> Any:
     return result
 
 
-def _formatted(value: Tensor | StagedText, field: re.Match) -> str:
+def _padded(value: str, field: re.Match) -> str:
+    digits = "" if field["digits"] is None else f".{field['digits']}"
+    return format(value, f"{'<' if '-' in field['flags'] else '>'}{field['width']}{digits}" if field["width"] or digits else "")
+
+
+def _formatted(value: Tensor, field: re.Match) -> str:
     from .builtin_functions import BUILTINS
 
     kind, flags = field["kind"], field["flags"]
-    if isinstance(value, StagedText) and kind != "s":
-        _refused("format")(value)
     if kind in "di":
         value, kind = BUILTINS[int](value), "d"
     elif kind in "eEfFgG":
         value = BUILTINS[float](value)
-    elif kind in "sr":
-        digits = "" if field["digits"] is None else f".{field['digits']}"
-        form = f"{'<' if '-' in flags else '>'}{field['width']}{digits}" if field["width"] or digits else ""
-        return format(value if isinstance(value, StagedText) else str(value), form)
+    elif kind in _SHOWING:
+        return _padded(str(value), field)
     else:
         raise StagedValueError(
             f"{field[0]!r} of a tensor is not supported while tracing", location=user_location(3), hint="use an f-string"

@@ -48,6 +48,12 @@ def lists_in_texts(x, n):
     raise ValueError(text + " of %d" % n + f" {(x.shape, {'n': int(n)})}")  # noqa: UP031
 
 
+def in_some_width(x, n):
+    template, k = "%d of %3d|%6s|%-4d", int(n)
+    text = template % (k, 3, k, k) + f"{k!r:>4}{x.sum() > 0!s:>6}|" + "{:>5}|{!s:<4}|".format(k, k)  # noqa: UP032
+    raise ValueError(text + "%(a)5.1f %(b)4s" % {"a": x[0].item(), "b": [1]} + format(k, ">3"))  # noqa: UP031
+
+
 def told(text, seen=()):
     print(text)
     return len(seen)
@@ -103,6 +109,7 @@ CASES = [
     (size_of_half, [(P,), (BIG,)], 1),
     (power_of_a_float, [(P,), (N,)], 1),
     (lists_in_texts, [(P, 0), (P, 1), (P, 2)], 1),
+    (in_some_width, [(P, 3), (N, 12)], 1),
     (handed_to_functions, [(P, 3), (N, 1), (P, 0)], 1),
     (handed_to_a_recursive_function, [(P,), (N,)], 1),
     (key_in_dict, [(P,), (N,)], 1),

@@ -154,6 +154,9 @@ class PyRuntime:
     def text(self, value):
         return value
 
+    def shown(self, value, how, spec):
+        return format({"": lambda x: x, "s": str, "r": repr, "a": ascii}[how](value), spec)
+
     def percent(self, template, values):
         return template % values
 

@@ -11,12 +11,12 @@ from dy2st.transpiler.templates import expression
 
 
 class Texts(Pass):
-    """What the values of tensors are put into is a text that only the run knows.
+    """What the values of tensors are put into is a text that only the run knows, as is its length.
 
-    >>> manager = PassManager(gast.parse("def f(x):\\n    return f'{x:.{2}f}!', '%d of %d' % (x, 3), x % 2"))
+    >>> manager = PassManager(gast.parse("def f(x, k):\\n    return f'{x:.2f}! {x!r:>{k}}', '%d of %d' % (x, 3), x % 2, 7 % k"))
     >>> print(show(manager.apply(Texts)))
-    def f(x):
-        return (_dy.text(f'{x:.{2}f}!'), _dy.percent('%d of %d', (x, 3)), x % 2)
+    def f(x, k):
+        return (_dy.text(f"{x:.2f}! {_dy.shown(x, 'r', _dy.text(f'>{k}'))}"), _dy.percent('%d of %d', (x, 3)), _dy.percent(x, 2), 7 % k)
     """
 
     in_generators = True
@@ -25,11 +25,27 @@ class Texts(Pass):
     def visit_JoinedStr(self, node: gast.JoinedStr) -> Any:
         for part in node.values:
             if isinstance(part, gast.FormattedValue):
-                part.value = self.visit(part.value)  # but not the format, which is a JoinedStr too
+                part.value = self.visit(part.value)
+                self._shown(part)
         return expression("_dy.text(t)", at=node, t=node)
+
+    def _shown(self, part: gast.FormattedValue) -> None:
+        """Where Python would pad or cut a text, or is told how by a value."""
+        if part.format_spec is None:
+            return
+        parts = part.format_spec.values
+        if all(isinstance(p, gast.Constant) for p in parts):
+            if part.conversion == -1:
+                return
+            spec: gast.expr = gast.Constant("".join(p.value for p in parts), None)
+        else:
+            spec = self.visit(part.format_spec)
+        how = gast.Constant("" if part.conversion == -1 else chr(part.conversion), None)
+        part.value = expression("_dy.shown(x, how, spec)", at=part, x=part.value, how=how, spec=spec)
+        part.conversion, part.format_spec = -1, None
 
     def visit_BinOp(self, node: gast.BinOp) -> Any:
         self.generic_visit(node)
-        if isinstance(node.op, gast.Mod) and isinstance(node.left, gast.Constant) and isinstance(node.left.value, str):
+        if isinstance(node.op, gast.Mod) and not (isinstance(node.left, gast.Constant) and not isinstance(node.left.value, str)):
             return expression("_dy.percent(a, b)", at=node, a=node.left, b=node.right)
         return node

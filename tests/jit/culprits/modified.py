@@ -112,6 +112,41 @@ def f_string_compared(x):
     return x if len(s) > 3 else -x  # error: a text with the values of tensors in it is only known when the program runs
 
 
+def list_in_some_width(x, n):
+    return x, f"{[int(n)]!r:>8}"  # error: a text with the values of tensors in it is only known when the program runs
+
+
+class Shown(State):
+    def __repr__(self):
+        return f"<{self.h}>"
+
+
+def object_in_some_width(x):
+    row = "%-12s|"
+    return x, row % Shown(x.sum())  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def list_in_the_width_of_a_template(x, n):
+    return x, "{0} {0!s:>8}".format([int(n)])  # error: a text with the values of tensors in it is only known when the program
+
+
+def width_of_the_run(x, n):
+    return x, f"{1.5:>{n}.2f}"  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def width_of_the_run_of_a_template(x, n):
+    return x, "{:>{w}}".format(7, w=int(n))  # error: a text with the values of tensors in it is only known when the program
+
+
+def width_of_the_run_asked_of_format(x, n):
+    return x, format(7, f">{n}")  # error: a text with the values of tensors in it is only known when the program runs
+
+
+def width_of_the_run_as_a_star(x, n):
+    template = "%*d"
+    return x, template % (int(n), 7)  # error: the width '*' is not supported in a text with tensors
+
+
 def joined_text_compared(x):
     s = ", ".join(["a", str(x.sum())]) + "!"
     return x if s.startswith("a") else -x  # error: a text with the values of tensors in it is only known when the program
