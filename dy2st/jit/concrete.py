@@ -61,6 +61,11 @@ class Effects:
     clean: list[Tensor | int] = field(default_factory=list)
     differentiated: list[Tensor | int] = field(default_factory=list)
 
+    @property
+    def writes_tensors(self) -> bool:
+        """Whether it changes tensors of the outside, or their gradients."""
+        return bool(self.captures or self.written or self.gradients or self.clean)
+
     @functools.cached_property
     def trains(self) -> bool:
         """Whether `backward()` is called."""
@@ -114,6 +119,7 @@ class ConcreteProgram:
         twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
         tied: likewise, of tensors that outlive the call.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
+        apart: where those are of which the trace has read no values, which are none of those that it writes.
         functions: those that it has made, and each call gives.
         missing: attributes that fed tensors were asked for and have not, with their positions.
         state_made: the name of a parameter, buffer or optimizer that the function makes: eager mode makes another one at each call, so the
@@ -132,6 +138,7 @@ class ConcreteProgram:
         self.raised = raised
         self.twins, self.tied = list(twins), list(tied)
         self.compared: list[Place] = []
+        self.apart: list[Place] = []
         self.compares = self.compares_arguments = False
         self.state_made = ""
         self.outside = Outside()
@@ -208,7 +215,7 @@ class ConcreteProgram:
     def follows(self) -> bool:
         """Whether a call does something with captured tensors themselves, besides reading them."""
         e = self.effects
-        return bool(e.captures or e.written or e.gradients or e.clean or self.twins or self.tied)
+        return bool(e.writes_tensors or self.twins or self.tied)
 
     @functools.cached_property
     def changes(self) -> bool:
@@ -234,10 +241,14 @@ class ConcreteProgram:
         """
         if not (self.compares or self.follows):
             return False
-        objects = {*map(id, captured)}
-        if self.compared:
-            objects |= {id(place.now()) for place in self.compared}
-        return len(objects) < len(captured) + len(self.compared)
+        told = self.told_apart
+        objects = {*map(id, captured), *(id(place.now()) for place in told)}
+        return len(objects) < len(captured) + len(told)
+
+    @functools.cached_property
+    def told_apart(self) -> list[Place]:
+        """Where tensors are that are not captured, and none of those that are, nor each other."""
+        return [*self.compared, *self.apart]
 
     @functools.cached_property
     def freed(self) -> list[bool]:

@@ -176,7 +176,7 @@ def _by_dict(trace: ConcreteProgram) -> tuple[list[_Dict], list[Guard], bool]:
             for d in in_dicts:
                 d.guards.append(guard)
     all_in_dicts = True
-    for place in [*(c.place for c in trace.captured if c.place is not None), *trace.compared]:
+    for place in [*(c.place for c in trace.captured if c.place is not None), *trace.told_apart]:
         holder = of(place)
         if holder is None:
             all_in_dicts = False

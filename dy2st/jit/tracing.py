@@ -43,7 +43,7 @@ from ..transpiler import ConversionError, first_yield
 from .captures import Captured
 from .concrete import ConcreteProgram, Effects, Number
 from .effects import Changes, replaced
-from .guards import Guard, Guards, guards_of, guards_of_readings, same
+from .guards import Guard, Guards, Look, guards_of, guards_of_readings, same
 from .recipes import Constant, Found, Recipe, Twin, handed_on, located
 from .results import Results, require_no_iterator
 from .signature import Key, TensorKey
@@ -83,6 +83,7 @@ class Trace:
         self.names, self.opened = list(names), opened
         self._tied: list[list[Twin]] = []
         self._compared: list[Place] = []
+        self._apart: list[Place] = []
         self.arguments = self._arguments(leaves, shapes, names)
         self.tracer.placeholders = self.placeholders
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
@@ -260,6 +261,7 @@ class Trace:
         made.missing = list(dict.fromkeys(missing))
         made.require_no_new_leaf(tracer.new_leaves)
         made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
+        made.apart = self._apart
         return made
 
     def _left_behind(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
@@ -363,8 +365,11 @@ class Trace:
             return key[1] in assigned and (r is None or (isinstance(r, Constant) and same(r.value, place.now())))
 
         lost = {key for key, r in entries.items() if isinstance(r, Constant) and isinstance(r.value, Undefined)}
-        guards = guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged)
+        guards = list(guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged))
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
+        if effects.writes_tensors:  # an optimizer may have a parameter that no layer has now, and has again at the next call
+            looked = {id(g.place.now()): g.place for g in guards if isinstance(g.value, Look)}
+            self._apart = [place for key, place in looked.items() if key not in compared]
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
               if not ((g.entry is LENGTH or g.entry is CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),

@@ -234,6 +234,32 @@ def test_the_graph_of_the_results_is_freed():
         loss.backward()
 
 
+def test_a_parameter_that_the_layer_gets_back_is_trained_again():
+    found = []
+    for convert in (lambda f: f, jit.to_static):
+        layer = nn.Linear(3, 2, weight_attr=nn.initializer.Constant(0.5))
+        first, other = layer.weight, nn.Linear(3, 2, weight_attr=nn.initializer.Constant(0.25)).weight
+        momentum = opt.Momentum(0.1, parameters=layer.parameters())
+
+        def step(x, layer=layer, momentum=momentum):
+            loss = layer(x).square().sum()
+            loss.backward()
+            momentum.step()
+            layer.clear_gradients()
+            return loss.detach()
+
+        step = convert(step)
+        values = []
+        with config.NO_JIT.override(True):
+            for weight in (first, first, other, other, first, other, first):
+                layer.weight = weight
+                values += [step(paddle.to_tensor([[1.0, -2.0, 0.5]])), first.numpy().copy(), other.numpy().copy()]
+        found.append(values)
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, 1e-6)
+    assert not np.array_equal(found[0][-2], found[0][-5])
+
+
 def test_what_others_hold_of_a_parameter_is_not_written_to():
     training = Training(OPTIMIZERS["sgd"], jit.to_static)
     weight = training.model.third.weight
