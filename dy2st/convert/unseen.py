@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import StagedValueError
 from ..tensor import Tensor
-from ..tensor.location import user_location
+from ..tensor.location import is_own, user_location
 from ..transpiler import is_generated
 from .attributes import dict_of, held
 from .cells import contents_of, defaults_of
@@ -45,7 +45,7 @@ def runs_as_it_is(f: types.FunctionType) -> bool:
     """Whether a function that has no conversion is code of the user's, with none that is called in its place."""
     inner = inspect.unwrap(f)  # a function of a library may stand around one of the user's
     of_library = not isinstance(inner, types.FunctionType) or is_library(inner.__globals__.get("__name__"))
-    if of_library or hasattr(f, "_dy2st_function"):
+    if of_library or is_own(inner.__code__.co_filename) or hasattr(f, "_dy2st_function"):  # the step of an optimizer knows what runs do
         return False
     return not is_generated(f.__code__.co_filename) or bool(f.__code__.co_flags & _ASYNC)
 

@@ -5,7 +5,7 @@ import pytest
 
 from dy2st import jit, metric, nn
 from dy2st.errors import StagedValueError
-from dy2st.optimizer import SGD, lr
+from dy2st.optimizer import SGD, Adam, lr
 from dy2st.tensor import Tensor
 
 SCHEDULES = {
@@ -58,6 +58,26 @@ def test_the_rate_of_an_optimizer_is_that_of_the_call():
     optimizer.set_lr(8.0)
     assert float(halving(Tensor(1.0))) == 8.0
     assert optimizer.get_lr() == 4.0
+
+
+def test_a_rate_that_only_the_run_knows_is_that_of_its_step():
+    found = []
+    for convert in (lambda f: f, jit.to_static):
+        layer = nn.Linear(2, 1, weight_attr=nn.initializer.Constant(1.0))
+        optimizer = Adam(0.5, parameters=layer.parameters())
+
+        def step(x, layer=layer, optimizer=optimizer):
+            loss = layer(x).square().mean()
+            loss.backward()
+            optimizer.set_lr(0.1 if loss > 1 else optimizer.get_lr() * float(loss))
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss.detach()
+
+        step = convert(step)
+        losses = [float(step(Tensor(np.full([1, 2], v, np.float32)))) for v in (2.0, 0.25, 0.5)]
+        found.append([*losses, optimizer.get_lr(), *layer.weight.numpy().ravel()])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
 
 
 def test_a_metric_needs_values():
