@@ -29,6 +29,8 @@ BASES = object()
 # the names of what a class has; those of special methods among them
 NAMES = object()
 SPECIAL = object()
+OWNER = object()
+"""What is found here is the object whose method is called: the holder refers to it."""
 
 
 class Said:
@@ -123,6 +125,8 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
         return functools.partial(_class_of, holder)
     if entry is ATTRIBUTES:
         return functools.partial(_attributes_of, holder)
+    if entry is OWNER:
+        return holder if isinstance(holder, weakref.ref) else lambda: holder
     if isinstance(entry, Said):
         return functools.partial(getattr, holder, entry.name, MISSING)
     if entry is BASES:

@@ -215,7 +215,7 @@ class Watcher:
 
     def begin(self) -> None:
         """The function is about to run: what there is now is no object of the trace."""
-        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers)}
+        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers, *self.owners.values())}
         self.reach.before = self.before
         self._owners_before = [*self.attributes.values()]
 

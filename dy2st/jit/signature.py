@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -109,16 +110,29 @@ class Parameters:
     Attributes:
         signature: of the function; bound, for a method.
         records: whether the function records gradients where its caller does not.
+
+    Args:
+        wrapped: that of the function inside, which a decorator stands for: it has names where the decorator has `*args`.
     """
 
-    def __init__(self, signature: inspect.Signature):
+    def __init__(self, signature: inspect.Signature, wrapped: inspect.Signature | None = None):
         self.signature = signature
+        self._inside = list(signature.parameters if wrapped is None else wrapped.parameters)
         self.keys: dict[tuple, Key] = {}
         parameters = signature.parameters.values()
         self._names = tuple(signature.parameters)
         self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty and not _is_state(p)}
         self.records = False
         self._simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+
+    def called(self, names: list[str]) -> list[str]:
+        """What the caller calls leaves: those in `*args` as the function inside does, if that is one name for each."""
+        first = next((i for i, p in enumerate(self.signature.parameters.values()) if p.kind is p.VAR_POSITIONAL), None)
+        if first is None or self._inside == list(self._names):
+            return names
+        of_rest = {f"{self._names[first]}[{i - first}]": name for i, name in enumerate(self._inside) if i >= first}
+        found = [re.sub(r"^\w+\[\d+\]", lambda match: of_rest.get(match[0], match[0]), name) for name in names]
+        return found if len(set(found)) == len(found) else names
 
     def bind(self, args: tuple, kwargs: dict[str, Any], name: str) -> dict[str, Any]:
         """The arguments by parameter; TypeError if they do not fit the function, which is called `name`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from ..convert.structure import flatten
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..tensor import Tensor, dispatch
-from .signature import Constant, InputSpec, Key, TensorKey, arguments_of_specs, leaf_names
+from .signature import Constant, InputSpec, Key, Parameters, TensorKey, arguments_of_specs, leaf_names
 
 
 @dataclass
@@ -22,7 +21,7 @@ class SpecArguments:
     leaves: list[Any]
 
 
-def arguments_from_specs(signature: inspect.Signature, specs: Sequence[Any]
+def arguments_from_specs(parameters: Parameters, specs: Sequence[Any]
                          ) -> tuple[SpecArguments, list[tuple[int, ...]], list[str]]:  # fmt: skip
     """The arguments, and shape and name of each tensor in them.
 
@@ -30,8 +29,8 @@ def arguments_from_specs(signature: inspect.Signature, specs: Sequence[Any]
         specs: for each argument an InputSpec, a Tensor that stands for its own shape, or a Python value; nested as the
             argument is.
     """
-    leaves, tree = flatten(arguments_of_specs(signature, specs))
-    given = leaf_names(tree)
+    leaves, tree = flatten(arguments_of_specs(parameters.signature, specs))
+    given = parameters.called(leaf_names(tree))
     keys: list[TensorKey | Constant] = []
     shapes: list[tuple[int, ...]] = []
     names: list[str] = []

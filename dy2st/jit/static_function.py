@@ -86,13 +86,19 @@ def _changed(concrete: ConcreteProgram) -> Reason | None:
     return view if isinstance(view, Reason) else None
 
 
-def _signature(function: Callable) -> inspect.Signature:
+def _signature(function: Callable, follow_wrapped: bool) -> inspect.Signature:
     """The signature; annotations may name what is not there, which Python 3.14 would look for now."""
+    options: dict[str, Any] = {"follow_wrapped": follow_wrapped}
     if sys.version_info >= (3, 14):
         import annotationlib
 
-        return inspect.signature(function, annotation_format=annotationlib.Format.FORWARDREF)
-    return inspect.signature(function)
+        options["annotation_format"] = annotationlib.Format.FORWARDREF
+    return inspect.signature(function, **options)
+
+
+def _of_function(name: str) -> property:
+    """What a function says of itself, and may be told."""
+    return property(lambda self: getattr(self.raw, name), lambda self, value: setattr(self.raw, name, value))
 
 
 class StaticFunction:
@@ -110,30 +116,59 @@ class StaticFunction:
     """
 
     # what a trace may change of it is in its dict, where users' attributes are; its own traces, with all that these hold, are not
-    __slots__ = ("__dict__", "__weakref__", "_of_instances", "_traces", "input_spec", "instance", "raw", "splits")
+    __slots__ = ("__dict__", "__weakref__", "_of_instances", "_traces", "_unbound", "input_spec", "instance", "raw", "splits")
 
     def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None, full_graph: bool = True, *,
-                 traces: Traces | None = None, splits: Splits | None = None) -> None:  # fmt: skip
+                 splits: Splits | None = None) -> None:  # fmt: skip
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
         if input_spec is not None and not isinstance(input_spec, (list, tuple)):
             raise FeedError(f"input_spec must be a list, got {type(input_spec).__name__}", hint="give one entry for each argument")
         self.raw, self.instance, self.input_spec = function, instance, input_spec
-        self._traces = Traces() if traces is None else traces
+        self._unbound: StaticFunction | types.FunctionType = function
+        self._traces = Traces()
         self.splits = splits if full_graph or splits is not None else Splits(function)
         self._of_instances = ByObject()
+        self.__dict__.update((name, value) for name, value in vars(function).items() if not name.startswith("_dy2st_"))
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__doc__, self.__module__ = function.__doc__, function.__module__
 
     # ---- binding ----
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
-        if instance is None:
+        if instance is None or self.instance is not None:
             return self
-        return StaticFunction(self.raw, self.input_spec, instance, traces=self._of_instances.of(instance), splits=self.splits)
+        method = object.__new__(StaticFunction)
+        method.__dict__ = self.__dict__  # a method has the attributes of its function
+        method.raw, method.instance, method.input_spec, method.splits = self.raw, instance, self.input_spec, self.splits
+        method._unbound, method._traces, method._of_instances = self, self._of_instances.of(instance), self._of_instances
+        return method
+
+    def bound_to(self, instance: Any) -> StaticFunction:
+        """The same for another object, which has its own parameters, so its own traces."""
+        if instance is self.instance:
+            return self
+        new = StaticFunction(self.raw, self.input_spec, instance, self.full_graph)
+        new.__dict__.update(self.__dict__)
+        return new
 
     def __deepcopy__(self, memo: dict) -> StaticFunction:
-        # the copy of a layer has its own parameters, so its own traces
-        return StaticFunction(self.raw, self.input_spec, memo.get(id(self.instance), self.instance), self.full_graph)
+        return self.bound_to(memo.get(id(self.instance), self.instance))
+
+    def __getattr__(self, name: str) -> Any:
+        # those of a method only: a function has none
+        if name in ("__self__", "__func__") and self.instance is not None:
+            return self.instance if name == "__self__" else self._unbound
+        raise AttributeError(f"{self.raw.__qualname__!r} has no attribute {name!r}", name=name, obj=self)
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, StaticFunction) or self.instance is None:
+            return self is other if isinstance(other, StaticFunction) else NotImplemented
+        return self.instance is other.instance and self._unbound is other._unbound
+
+    def __hash__(self) -> int:
+        return object.__hash__(self) if self.instance is None else hash((id(self.instance), id(self._unbound)))
+
+    __defaults__, __kwdefaults__, __annotations__ = map(_of_function, ("__defaults__", "__kwdefaults__", "__annotations__"))
 
     def __reduce__(self) -> Any:
         return reduced(self)
@@ -164,7 +199,8 @@ class StaticFunction:
         keywords, known = f.__kwdefaults__, traces.defaults
         defaults = (f.__code__, f.__defaults__, *keywords.values()) if keywords else (f.__code__, f.__defaults__)
         if len(known) != len(defaults) or not all(map(operator.is_, known, defaults)):
-            traces.parameters, traces.defaults = Parameters(_signature(self.original)), defaults
+            traces.parameters = Parameters(_signature(self.original, False), _signature(self.original, True))
+            traces.defaults = defaults
         assert traces.parameters is not None
         return traces.parameters
 
@@ -249,7 +285,7 @@ class StaticFunction:
         group = [c for c in self._traces.order if id(c) in known]  # as they were made: the last one says what has changed since
         reason = self._why(arguments, tensors, group)
         specs = None if self.input_spec is None else specs_of(self.signature, self.input_spec, arguments)
-        names = [n for n, k in zip(arguments.names(), arguments.key.leaves, strict=True)
+        names = [n for n, k in zip(self.parameters.called(arguments.names()), arguments.key.leaves, strict=True)
                  if isinstance(k, TensorKey) and k.alias < 0]  # fmt: skip
         if specs is not None:
             names = [s.name or n for s, n in zip(specs, names, strict=True)]
@@ -378,7 +414,7 @@ class StaticFunction:
         from .specs import arguments_from_specs
 
         with self._traces.lock:
-            arguments, shapes, names = arguments_from_specs(self.signature, specs)
+            arguments, shapes, names = arguments_from_specs(self.parameters, specs)
             return self._to_save(arguments, Sizes(shapes), names, Reason("asked for by input_spec"))
 
     def to_save(self) -> ConcreteProgram:

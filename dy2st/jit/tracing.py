@@ -26,7 +26,7 @@ from ..convert.lists import StagedList
 from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.names import names_of
-from ..convert.places import CONTENTS, LENGTH, Place, place_of_attribute
+from ..convert.places import CONTENTS, LENGTH, OWNER, Place, place_of_attribute, referred
 from ..convert.printed import printing_later
 from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
@@ -117,6 +117,17 @@ class Trace:
             made.append(self.placeholders[-1])
         return unflatten(self.key.tree, made)
 
+    def _in_positions(self) -> dict[str, Any]:
+        """The arguments, with the lists by default (see `Parameters.bind`) that stand before what has no name for the caller."""
+        given, takes = dict(self.arguments), False
+        for name, p in reversed([*self.signature.parameters.items()]):
+            if name not in given:
+                if takes:
+                    given[name] = p.default
+            elif p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL):
+                takes = True
+        return given
+
     def _number(self, holder: Any, entry: Any) -> Number:
         dtype = "int64" if isinstance(holder[entry], int) else "float64"
         v = self.program.global_block().create_var(None, dtype, (), stem=str(entry), is_data=True)
@@ -166,7 +177,7 @@ class Trace:
         tracer.watch_reached(raw)
         tracer.begin()
         tracer.spaces.begin(tracer.reach)
-        bound = inspect.BoundArguments(self.signature, self.arguments)  # type: ignore[arg-type]
+        bound = inspect.BoundArguments(self.signature, self._in_positions())  # type: ignore[arg-type]
         grad = dispatch.is_grad_enabled()
         is_whole = False
         with dispatch.recording(tracer), printing_later():
@@ -339,6 +350,8 @@ class Trace:
         for place in sorted(reach.places.values(), key=lambda p: not reach.reads(p)):
             if isinstance(value := place.now(), Tensor) or id(value) in self.tracer.before:
                 places.setdefault(id(value), place)
+        if (owner := getattr(self.function, "__self__", None)) is not None:
+            places.setdefault(id(owner), Place(referred(owner), OWNER, "the object of the method"))
         captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
         recipe = located(recipe, places)
         effects.cells = [(cell, located(r, places)) for cell, r in effects.cells]

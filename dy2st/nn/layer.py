@@ -252,6 +252,13 @@ class Layer:
             del self.__dict__[store][name]
             self._non_persistable_buffer_names_set.discard(name)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """For a copy: a `forward` that `to_static` has given this layer is one of the copy."""
+        self.__dict__.update(state)
+        forward: Any = state.get("forward")
+        if hasattr(forward, "bound_to"):
+            self.__dict__["forward"] = forward.bound_to(self)
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *(n for s in _STORES for n in self.__dict__[s])})
 
