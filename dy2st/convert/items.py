@@ -43,7 +43,7 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     from .calls import call, is_ignored
 
     tracer = current_tracer()
-    if tracer is not None and type(a) in (list, tuple):
+    if tracer is not None and (type(a) in (list, tuple, str) or isinstance(a, DynamicList)):
         key = as_index(key)
     if tracer is None or not is_unknown(key):
         value = a[key]
@@ -69,8 +69,12 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
 
 
 def as_index(x: Any) -> Any:
-    """What the `__index__` of a class of the user's gives, where only the run may know that; any other value as it is."""
-    own = None if isinstance(x, (int, slice, Tensor, OneOf)) else bound(x, "__index__")
+    """What the `__index__` of a class of the user's gives, where only the run may know that, also in a slice; any other value as it is."""
+    if isinstance(x, slice):
+        parts = x.start, x.stop, x.step
+        found = tuple(map(as_index, parts))
+        return x if all(map(operator.is_, parts, found)) else slice(*found)
+    own = None if isinstance(x, (int, Tensor, OneOf)) else bound(x, "__index__")
     return x if own is None else own()
 
 

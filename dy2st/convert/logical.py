@@ -302,7 +302,7 @@ def _is_bool_in_the_run(x: Tensor, wanted: bool) -> Any:
     return python_bool(ops.op("logical_and", X=x._kinds.number, Y=ops.op("reduce_all", X=same, reduce_all=True)))
 
 
-def _one(a: Any, b: Any) -> bool:
+def is_one(a: Any, b: Any) -> bool:
     """`a is b` where Python asks it before it compares values."""
     tracer = current_tracer()
     if tracer is not None:
@@ -332,7 +332,7 @@ def _equal_items(a: Any, b: Any) -> Any:
 
 def _is_same(x: Any, y: Any) -> Any:
     """Whether two items of tuples or lists are one object, or equal."""
-    return True if _one(x, y) else truth(compare("==", x, y))
+    return True if is_one(x, y) else truth(compare("==", x, y))
 
 
 def _if_compared(comparison: Thunk, surely: bool) -> tuple[Any, bool]:
@@ -355,7 +355,7 @@ def _ordered_items(op: str, a: Any, b: Any, *, surely: bool = True) -> Any:
     if not a or not b:
         return _COMPARE[op](len(a), len(b))
     first, second = a[0], b[0]
-    if len(a) == len(b) == 1 and type(first) is type(second) and type(first) in (list, tuple) and not _one(first, second):
+    if len(a) == len(b) == 1 and type(first) is type(second) and type(first) in (list, tuple) and not is_one(first, second):
         return _ordered_items(op, first, second, surely=surely)  # without looking first whether they are equal
     same, is_compared = _if_compared(partial(_is_same, first, second), surely)
     if not is_compared:
@@ -441,7 +441,7 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, (Lazy, Staged)):
         from .builtin_functions import BUILTINS
 
-        return BUILTINS[any](generator(b, lambda e: True if _one(e, a) else compare("==", a, e)))
+        return BUILTINS[any](generator(b, lambda e: True if is_one(e, a) else compare("==", a, e)))
     if isinstance(b, DynamicList):
         b.require_scalars("'in'")
         if a is None or isinstance(a, (str, bytes)):
@@ -452,13 +452,13 @@ def in_(a: Any, b: Any) -> Any:
     if own is None and isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
         if isinstance(b, range):
             b = list(b)
-        return python_bool(or_(*[lambda e=e: True if _one(e, a) else compare("==", a, e) for e in b])) if b else False
+        return python_bool(or_(*[lambda e=e: True if is_one(e, a) else compare("==", a, e) for e in b])) if b else False
     if isinstance(b, dict) and isinstance(a, MaybeNone):
         return or_none(a, lambda one: in_(one, b))
     if isinstance(b, dict) and is_staged(a):
         from .items import place_of
 
-        return place_of(list(b), a)[1] if a._weak else any(_one(a, key) for key in b)
+        return place_of(list(b), a)[1] if a._weak else any(is_one(a, key) for key in b)
     if isinstance(b, StagedDict):
         return b.contains(a)
     if isinstance(b, (str, bytes)):

@@ -14,7 +14,7 @@ from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
-from .items import fits_array, get, is_unknown, require_key, store
+from .items import as_index, fits_array, get, is_unknown, require_key, store
 from .iterables import Lazy, Staged
 from .iterators import advanced, fresh
 from .options import OneOf, choose
@@ -98,6 +98,7 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
 @chooses
 def setitem(a: Any, key: Any, value: Any) -> Any:
     """`a[key] = value`; returns what `a` is then."""
+    key = as_index(key) if type(a) is list or isinstance(a, DynamicList) else key
     require_items_followed(a)
     about_to_set(a, key)
     a = _list(a)
@@ -123,6 +124,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
 @chooses
 def delitem(a: Any, key: Any) -> Any:
     """`del a[key]`; returns what `a` is then."""
+    key = as_index(key) if type(a) is list or isinstance(a, DynamicList) else key
     require_items_followed(a)
     about_to_set(a, key)
     a = _list(a)

@@ -49,6 +49,7 @@ _STANDS_FOR = {
     "MaybeObject": "an object that a variable holds in some runs only",
     "MaybeAttribute": "an attribute that an object has in some runs only",
 }
+_AS_A_NUMBER = re.compile(r"(__(?:index|int|float)__) returned non-(?:int|float) \(type Tensor\)")
 _NAMED = re.compile(rf"\b({'|'.join(_STANDS_FOR)})\b")
 
 
@@ -61,6 +62,11 @@ def refusal(error: BaseException) -> StagedValueError | None:
         return StagedValueError(
             f"a number that only the run knows has no attribute {error.name!r} here", location=path_of(error),
             hint="compute it with operators, or with the functions of math or of tensors",
+        )  # fmt: skip
+    if asked := _AS_A_NUMBER.search(str(error)):
+        return StagedValueError(
+            f"{asked[1]}() of an object gives a number that only the run knows, where Python asks for it", location=path_of(error),
+            hint="index a list, or call range(), int() and the like, with the number itself",
         )  # fmt: skip
     named = _NAMED.search(str(error))
     if named is None:

@@ -22,7 +22,7 @@ from .dynamic import DynamicList
 from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
-from .logical import entries_equal, not_, python_bool
+from .logical import entries_equal, in_, is_one, not_, python_bool
 from .options import OneOf, choose
 from .raising import raise_where
 from .records import RecordList, dynamic_list
@@ -202,6 +202,24 @@ def list_remove(items: StagedList, value: Any) -> None:
     del items[list_index(items, value, missing=[].remove)]
 
 
+def _of_one_inside(items: list | tuple, name: str, first: int, value: Any) -> Any:
+    """A method for a value that is an entry itself, the first time at this place."""
+    if name == "count":
+        others = [x for x in items if not is_one(x, value)]
+        same = len(items) - len(others)
+        return same + list_method(others, "count")(value) if others else same
+    at: Any = first
+    if before := items[:first]:
+        _listed(before, "a list that is searched").require_scalars(f"{name}()")
+        at = if_expr(in_(value, before), lambda: list_method(before, "index")(value), lambda: first)
+    if name == "remove":
+        from .mutation import delitem
+
+        delitem(items, at)
+        return None
+    return at
+
+
 def list_method(items: list | tuple, name: str) -> Callable[..., Any]:
     """A method of a list or tuple of Python for arguments, or entries, that only the run can compare; its own one for all others."""
     own = getattr(items, name)
@@ -209,6 +227,9 @@ def list_method(items: list | tuple, name: str) -> Callable[..., Any]:
     def method(*args: Any) -> Any:
         if len(args) != 1 or not any(map(is_staged, (*items, *args))):
             return own(*args)
+        first = next((i for i, x in enumerate(items) if is_one(x, *args)), None)
+        if first is not None and name in ("count", "index", "remove"):  # which is found without a look at what it is: NaN, too
+            return _of_one_inside(items, name, first, *args)
         if name == "remove" and isinstance(items, list):
             return list_remove(promote(need_tracer("a list"), items, []), *args)
         if not items:

@@ -206,6 +206,31 @@ def dataclasses_compared(x):
     return best.place, a < b, a >= b, same, x * 2 if a > b else x
 
 
+class Turn:
+    def __init__(self, n):
+        self.n = n
+
+    def __index__(self):
+        return int(self.n) % 3
+
+
+def places_that_objects_compute(x):
+    i, items, rest, word = Turn(x.sum()), [10, 20, 30], [1, 2, 3], "abc"
+    items[i] += 5
+    del rest[i]
+    return items, rest, items[i:], items[: Turn(x[0] + 5)], items[i], word[i] == "a"
+
+
+def found_as_the_object_that_it_is(x):
+    v = float(x[0])
+    kept = [x * 0, x]
+    if x.sum() > 100:
+        kept = [x, x]
+    numbers = [1.0, v, v]
+    numbers.remove(v)
+    return [v, 2.0].count(v), [v].index(v), (3.0, v).index(v), numbers, [x].count(x), [x, x].index(x), x in [x], len(kept)
+
+
 P, N = [1.0, 2.0], [-1.0, 0.5]
 
 CASES = [
@@ -215,5 +240,7 @@ CASES = [
     (protocols, [(P,), (N,), ([-3.0, 1.0],)], 1),
     (descriptor, [(P,), (N,)], 1),
     (in_a_layer, [(P,), (N,)], 1),
+    (places_that_objects_compute, [(P,), ([1.0, 0.5],), ([2.0, 2.0],)], 1),
+    (found_as_the_object_that_it_is, [(P,), ([float("nan"), 1.0],), ([1.0, 0.0],)], 1),
     (dataclasses_compared, [(P,), (N,), ([1.0, 1.0],)], 1),
 ]

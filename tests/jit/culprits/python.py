@@ -479,3 +479,15 @@ def condition_in_the_body_of_a_class(x):
         k = 2 if x.sum() > 0 else 3  # error: bool() needs the value of a tensor (bool[]) that is only known when the program runs
 
     return x * Made.k
+
+
+class Place:
+    def __init__(self, n):
+        self.n = n
+
+    def __index__(self):
+        return int(self.n)
+
+
+def place_that_python_asks_for(x, n):
+    return x, bin(Place(n))  # error: __index__() of an object gives a number that only the run knows, where Python asks for it
