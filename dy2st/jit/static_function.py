@@ -9,7 +9,7 @@ import time
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from dy2st_runtime import config, dims
@@ -25,6 +25,7 @@ from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
 from ..transpiler import Converted
 from . import static_call
+from .as_function import AsFunction, signature_of
 from .concrete import ConcreteProgram
 from .numbers import Entry
 from .pace import Pace, is_short
@@ -86,22 +87,7 @@ def _changed(concrete: ConcreteProgram) -> Reason | None:
     return view if isinstance(view, Reason) else None
 
 
-def _signature(function: Callable, follow_wrapped: bool) -> inspect.Signature:
-    """The signature; annotations may name what is not there, which Python 3.14 would look for now."""
-    options: dict[str, Any] = {"follow_wrapped": follow_wrapped}
-    if sys.version_info >= (3, 14):
-        import annotationlib
-
-        options["annotation_format"] = annotationlib.Format.FORWARDREF
-    return inspect.signature(function, **options)
-
-
-def _of_function(name: str) -> property:
-    """What a function says of itself, and may be told."""
-    return property(lambda self: getattr(self.raw, name), lambda self, value: setattr(self.raw, name, value))
-
-
-class StaticFunction:
+class StaticFunction(AsFunction):
     """A function that is traced at its first call, and then runs as a compiled Program.
 
     Attributes:
@@ -116,7 +102,7 @@ class StaticFunction:
     """
 
     # what a trace may change of it is in its dict, where users' attributes are; its own traces, with all that these hold, are not
-    __slots__ = ("__dict__", "__weakref__", "_of_instances", "_traces", "_unbound", "input_spec", "instance", "raw", "splits")
+    __slots__ = ("_of_instances", "_traces", "input_spec", "splits")
 
     def __init__(self, function: Any, input_spec: Sequence[Any] | None = None, instance: Any = None, full_graph: bool = True, *,
                  splits: Splits | None = None) -> None:  # fmt: skip
@@ -124,14 +110,9 @@ class StaticFunction:
             function, instance = function.__func__, function.__self__
         if input_spec is not None and not isinstance(input_spec, (list, tuple)):
             raise FeedError(f"input_spec must be a list, got {type(input_spec).__name__}", hint="give one entry for each argument")
-        self.raw, self.instance, self.input_spec = function, instance, input_spec
-        self._unbound: StaticFunction | types.FunctionType = function
-        self._traces = Traces()
+        super().__init__(function, instance)
+        self.input_spec, self._traces, self._of_instances = input_spec, Traces(), ByObject()
         self.splits = splits if full_graph or splits is not None else Splits(function)
-        self._of_instances = ByObject()
-        self.__dict__.update((name, value) for name, value in vars(function).items() if not name.startswith("_dy2st_"))
-        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-        self.__doc__, self.__module__ = function.__doc__, function.__module__
 
     # ---- binding ----
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
@@ -139,8 +120,9 @@ class StaticFunction:
             return self
         method = object.__new__(StaticFunction)
         method.__dict__ = self.__dict__  # a method has the attributes of its function
-        method.raw, method.instance, method.input_spec, method.splits = self.raw, instance, self.input_spec, self.splits
-        method._unbound, method._traces, method._of_instances = self, self._of_instances.of(instance), self._of_instances
+        method.raw, method.instance, method.unbound = self.raw, instance, self
+        method.input_spec, method.splits = self.input_spec, self.splits
+        method._traces, method._of_instances = self._of_instances.of(instance), self._of_instances
         return method
 
     def bound_to(self, instance: Any) -> StaticFunction:
@@ -154,32 +136,8 @@ class StaticFunction:
     def __deepcopy__(self, memo: dict) -> StaticFunction:
         return self.bound_to(memo.get(id(self.instance), self.instance))
 
-    def __getattr__(self, name: str) -> Any:
-        # those of a method only: a function has none
-        if name in ("__self__", "__func__") and self.instance is not None:
-            return self.instance if name == "__self__" else self._unbound
-        raise AttributeError(f"{self.raw.__qualname__!r} has no attribute {name!r}", name=name, obj=self)
-
-    def __eq__(self, other: object) -> Any:
-        if not isinstance(other, StaticFunction) or self.instance is None:
-            return self is other if isinstance(other, StaticFunction) else NotImplemented
-        return self.instance is other.instance and self._unbound is other._unbound
-
-    def __hash__(self) -> int:
-        return object.__hash__(self) if self.instance is None else hash((id(self.instance), id(self._unbound)))
-
-    __defaults__, __kwdefaults__, __annotations__ = map(_of_function, ("__defaults__", "__kwdefaults__", "__annotations__"))
-
     def __reduce__(self) -> Any:
         return reduced(self)
-
-    @property
-    def original(self) -> Callable:
-        """The function as the user wrote it (bound, for a method)."""
-        return self.raw if self.instance is None else types.MethodType(self.raw, self.instance)
-
-    # how `convert.call` finds what to convert
-    _dy2st_function = original
 
     @property
     def full_graph(self) -> bool:
@@ -199,7 +157,7 @@ class StaticFunction:
         keywords, known = f.__kwdefaults__, traces.defaults
         defaults = (f.__code__, f.__defaults__, *keywords.values()) if keywords else (f.__code__, f.__defaults__)
         if len(known) != len(defaults) or not all(map(operator.is_, known, defaults)):
-            traces.parameters = Parameters(_signature(self.original, False), _signature(self.original, True))
+            traces.parameters = Parameters(signature_of(self.original), signature_of(self.original, follow_wrapped=True))
             traces.defaults = defaults
         assert traces.parameters is not None
         return traces.parameters
