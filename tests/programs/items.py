@@ -311,7 +311,29 @@ def items_of_the_last_one(x, n):
     return rows
 
 
+def places_that_the_value_moves(x, n):
+    out, counts, pos, k = [0.0] * 4, [1, 2, 3, 4], 0, 0
+
+    def take():
+        nonlocal pos
+        pos += 1
+        return float(x.sum()) * pos
+
+    def step():
+        nonlocal k
+        k = (k + 1) % 4
+        return k
+
+    for _ in range(2):
+        out[pos] = take()  # of Python the value comes first
+        counts[k] += step()  # and here the key
+        counts[n] += (n := n + 1)
+    out[take() > 0] = pos
+    return out, counts, pos, k, n
+
+
 CASES = [
+    (places_that_the_value_moves, [(X, 0), ([-1.0], 1)], 1),
     *((f, [([1.0, 2.0], [1.0, 0.0, 1.0]), ([-1.0, 0.5], [0.0, 0.0, 0.0])], 1) for f in (sums_by_class, sums_by_class_of_rows)),
     (neighbours_by_number, [([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, 2.0], 2)], 1),
     (number_replaced_by_a_vector, [([1.0, 2.0], 0), ([1.0, 2.0], 1)], 1),

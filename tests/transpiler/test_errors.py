@@ -83,7 +83,32 @@ def walrus_in_item(d, x):
     return y
 
 
+def walrus_in_manager(x, m):
+    with m((y := 1) if x else 2):  # error: ':=' in a part that may not be evaluated
+        return y
+
+
+def walrus_in_default(x):
+    def inner(z=x and (y := 1)):  # error: ':=' in a part that may not be evaluated
+        return z
+
+    return inner(), y
+
+
+def walrus_in_deletion(d, x):
+    del d[x and (y := 1)]  # error: ':=' in a part that may not be evaluated
+    return y
+
+
+def walrus_in_lambda(x):
+    return (lambda v: y + 1 if v and (y := v * 3) > 2 else v)(x)  # error: ':=' in a part that may not be evaluated
+
+
 CASES = [
+    walrus_in_manager,
+    walrus_in_default,
+    walrus_in_deletion,
+    walrus_in_lambda,
     asynchronous,
     reserved,
     local_names,

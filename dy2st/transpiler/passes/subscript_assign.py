@@ -63,11 +63,11 @@ class SubscriptAssign(MutationPass):
             return node
         base, key, result = node.target.value, _key(node.target.slice), []
         held = None
-        if not isinstance(base, gast.Name) or self.may_rebind(base.id, key, node.value):
+        if not isinstance(base, gast.Name) or self._changes(base, key, node.value):
             held = self.context.namer.fresh("old_")
             result += statements("held = base", at=node, held=held, base=base)
             base = nodes.name(held)
-        if not isinstance(key, (gast.Name, gast.Constant)):
+        if not isinstance(key, (gast.Name, gast.Constant)) or self._changes(key, node.value):
             name = self.context.namer.fresh("key_")
             result += statements("name = key", at=node, name=name, key=key)
             key = nodes.name(name)
@@ -131,10 +131,16 @@ class SubscriptAssign(MutationPass):
 
     def _same_order(self, value: gast.AST, target: gast.Subscript) -> bool:
         """Whether one cannot tell if the value or the container and the key are evaluated first."""
-        if isinstance(value, (gast.Name, gast.Constant)):
-            return True
-        simple = isinstance(target.value, gast.Name) and is_plain(target.slice) and not self.may_rebind(target.value.id, value)
-        return simple and not any(isinstance(n, gast.NamedExpr) for n in gast.walk(value))
+        if isinstance(value, gast.Name):
+            return not self._changes(value, target.value, target.slice)
+        simple = isinstance(target.value, gast.Name) and is_plain(target.slice)
+        return isinstance(value, gast.Constant) or (simple and not self._changes(target, value))
+
+    def _changes(self, node: gast.AST, *parts: gast.AST) -> bool:
+        """Whether to evaluate parts of the statement may give a variable in the node another value."""
+        bound = {n.target.id for part in parts for n in gast.walk(part) if isinstance(n, gast.NamedExpr)}
+        names = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
+        return not names.isdisjoint(bound) or any(self.may_rebind(name, *parts) for name in names)
 
     def _items(self, target: gast.AST) -> bool:
         """Whether there is an item to assign in the target."""

@@ -38,9 +38,11 @@ class Walrus(Pass):
     def generic_visit(self, node: gast.AST) -> Any:
         self.walk(node)
         field = _EVALUATED.get(type(node))
-        if field is None or getattr(node, field) is None:
-            return node
         linear = _Linear(self, node)
+        if field is None or getattr(node, field) is None:
+            if isinstance(node, (gast.stmt, gast.Lambda)):
+                self._reject_elsewhere(node, None, linear)
+            return node
         if not linear.conditional(getattr(node, field)):
             self._reject_elsewhere(node, field, linear)
             return node
@@ -55,10 +57,15 @@ class Walrus(Pass):
         setattr(node, field, linear.flat(getattr(node, field)))
         return [*linear.out, node]
 
-    def _reject_elsewhere(self, node: gast.AST, field: str, linear: _Linear) -> None:
+    def visit_defaults(self, node: gast.FunctionDef) -> None:
+        super().visit_defaults(node)
+        if not (getattr(node, "entry", False) or getattr(node, "in_class", False)):
+            self._reject_elsewhere(node, None, _Linear(self, node))
+
+    def _reject_elsewhere(self, node: gast.AST, field: str | None, linear: _Linear) -> None:
         """Other expressions of the statement are evaluated too late to be moved before it."""
         for child in nodes.children(node):
-            if child is getattr(node, field) or isinstance(child, (gast.stmt, gast.match_case)):
+            if (field is not None and child is getattr(node, field)) or isinstance(child, (gast.stmt, gast.match_case, gast.ExceptHandler)):
                 continue
             if linear.conditional(child):
                 raise self.context.error(node, "':=' in a part that may not be evaluated", _HINT)
