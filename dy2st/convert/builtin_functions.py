@@ -6,6 +6,7 @@ import bisect
 import copy
 import functools
 import heapq
+import inspect
 import itertools
 import operator
 import types
@@ -237,6 +238,19 @@ def classes(x: Tensor) -> set[type]:
     return {numbers[k.dtype] if k.weak else Tensor for k in kinds_of(x)}
 
 
+def _own_check(kind: Any) -> Any:
+    """The `__instancecheck__` that a metaclass of the user's gives a class, in its converted form; None if there is none."""
+    from .calls import call, is_ignored
+
+    own = inspect.getattr_static(type(kind), "__instancecheck__", None)
+    return call(types.MethodType(own, kind)) if isinstance(own, types.FunctionType) and not is_ignored(own) else None
+
+
+def _is_one(cls: type, kinds: Any) -> bool:
+    """Whether objects of a class are of some kinds. A protocol looks at an object: at one of the numbers, which are all alike."""
+    return issubclass(cls, kinds) if cls is Tensor else isinstance(cls(), kinds)
+
+
 def isinstance_(x: Any, kinds: Any) -> Any:
     """A weak scalar counts as the Python number that it stands for.
 
@@ -251,10 +265,14 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return choose(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, (MaybeNone, MaybeValue)):
         return or_none(x, lambda one: isinstance_(one, kinds))
+    if isinstance(x, (Tensor, DynamicList, StagedDict)) and any(map(_own_check, kinds if isinstance(kinds, tuple) else (kinds,))):
+        if isinstance(kinds, tuple):
+            return or_(*[lambda kind=kind: isinstance_(x, kind) for kind in kinds])
+        return bool_(_own_check(kinds)(x))
     if isinstance(x, Tensor) and x._weak:
-        answers = {issubclass(c, kinds) for c in classes(x)}
+        answers = {_is_one(c, kinds) for c in classes(x)}
         if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:
-            known = {issubclass(c, kinds) for c in classes(x) - {Tensor}}
+            known = {_is_one(c, kinds) for c in classes(x) - {Tensor}}
             if len(known) == 1:
                 number = python_bool(x._kinds.number)
                 return number if known.pop() else not_(number)
@@ -265,7 +283,7 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
     if type(x) is Deque:
         return issubclass(deque, kinds)
-    note_classes(type(x), kinds)
+    note_classes(type(x), kinds, x)
     return isinstance(x, kinds)
 
 

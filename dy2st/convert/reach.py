@@ -86,7 +86,7 @@ class Reach:
         dicts: the attributes of the objects; `owners`: the objects, by the ids of these.
         names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `given`: those of them that a class may get so.
-        items: whether it changes items of containers.
+        items: whether it changes items of containers; `lists`: whether it asks layers for all that they keep, each once.
         sets_variables: whether it may set variables of modules, by their names or by a key, or of functions.
         stores: the ids of the dicts in which layers keep their parameters, buffers, sublayers and hooks; `_unlisted`: those whose order
             no code sees that does not ask for all of them (`children()`).
@@ -125,7 +125,7 @@ class Reach:
         # those that code of this package names, which are looked for in its own objects only
         self._own_names: set[str] = set()
         self._own_looked: set[str] = set()
-        self._sweeping = self._asking = self._comparing = self._formatting = self._listing = False
+        self._sweeping = self._asking = self._comparing = self._formatting = self.lists = False
         self._unlisted: set[int] = set()
         self._asked: set[str] = set()
         self._by_key = False
@@ -139,7 +139,7 @@ class Reach:
         self.stores: set[int] = set()
         # the names of classes and their bases, during one walk
         self._class_names: dict[type, frozenset[str]] = {}
-        self._super: dict[type, bool] = {}
+        self._super = False  # whether code looks for attributes behind those that a class has, by `super()`
         # those of the objects in which a name that comes later may be found
         self._bearers: list[Any] = []
 
@@ -232,7 +232,6 @@ class Reach:
     # ---- walking ----
     def _settle(self) -> None:
         self._class_names.clear()  # the functions have run since
-        self._super.clear()
         while self._pending or self.names != self._looked or self._own_names != self._own_looked:
             while self._pending:
                 self._enter(*self._pending.pop())
@@ -292,7 +291,7 @@ class Reach:
                     self._meet(x, f"an item of {name}")
                 return
             self._place(holder, LENGTH, f"length of {name}")
-            if isinstance(value, dict) and (self._listing or id(value) not in self._unlisted):
+            if isinstance(value, dict) and (self.lists or id(value) not in self._unlisted):
                 self._ordered(holder, items, name)
             for entry in list(dict.keys(value)) if isinstance(value, dict) else range(len(items)):
                 self._place(holder, entry, f"item {shown(entry)} of {name}", item=True)
@@ -403,8 +402,10 @@ class Reach:
         self._asked |= asked
         if asked or names.sweeping > self._sweeping or names.asking > self._asking:
             self._looked = set()  # what was looked for by name has to be looked for once more
-        if not self._listing and not names.attributes.isdisjoint(_LISTING):
-            self._listing = True
+        if not self._super and "super" in names.globals:
+            self._super, self._looked = True, set()
+        if not self.lists and not names.attributes.isdisjoint(_LISTING):
+            self.lists = True
             for store in [x for key, x in self.objects.items() if key in self._unlisted]:
                 self._ordered(self.inside.get(id(store), store), store, "what a layer keeps")
         if names.comparing > self._comparing or names.formatting > self._formatting:
@@ -547,20 +548,11 @@ class Reach:
                     self._meet(vars(c)[name], name, named=True)
             elif not is_foreign_class(c) or name in vars(c):
                 self._place(AttributeVariable(name, c), name, f"attribute {name!r} of class {c.__name__}")
-            if name in vars(c) and not self._asks_bases(c):
+            if name in vars(c) and not self._super:
                 break
         function = getattr(found, "fget", found)
         if hasattr(cls, "sublayers") and isinstance(function, types.FunctionType):
             self._function(function, known=True)
-        return found
-
-    def _asks_bases(self, cls: type) -> bool:
-        """Whether a method of a class looks for attributes in the classes behind it, by `super()`."""
-        found = self._super.get(cls)
-        if found is None:
-            members = [x for name, x in vars(cls).items() if name not in MAKING]
-            functions = [f for x in members for f in (x, *(getattr(x, way, None) for way in INSIDE)) if isinstance(f, types.FunctionType)]
-            found = self._super[cls] = any("__class__" in f.__code__.co_freevars or "super" in f.__code__.co_names for f in functions)
         return found
 
     def _special_methods(self, cls: type, making: bool = False) -> None:

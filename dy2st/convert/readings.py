@@ -26,6 +26,7 @@ import sys
 import tempfile
 import threading
 import types
+import typing
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -137,8 +138,9 @@ def _asking(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
-def note_classes(cls: type, kinds: Any) -> None:
-    """It counts whether a class is a subclass of others, of which some may be abstract: classes can be registered with these."""
+def note_classes(cls: type, kinds: Any, x: Any = None) -> None:
+    """It counts whether a class is a subclass of others, of which some may be abstract: classes can be registered with these. A protocol
+    asks an object of it, `x`, for attributes."""
     tracer = current_tracer()
     if tracer is None:
         return
@@ -148,6 +150,8 @@ def note_classes(cls: type, kinds: Any) -> None:
         found += kind if isinstance(kind, tuple) else getattr(kind, "__args__", ()) if isinstance(kind, types.UnionType) else ()
         if isinstance(kind, abc.ABCMeta) and kind not in cls.__mro__:
             _note(tracer, _registered, None)
+            for name in typing._get_protocol_attrs(kind) if x is not None and getattr(kind, "_is_protocol", False) else ():  # type: ignore[attr-defined]
+                tracer.ask(x, name)
 
 
 def subclasses(cls: type) -> list[type]:

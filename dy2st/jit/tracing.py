@@ -84,6 +84,7 @@ class Trace:
         self._tied: list[list[Twin]] = []
         self._compared: list[Place] = []
         self._apart: list[Place] = []
+        self._compares = False
         self.arguments = self._arguments(leaves, shapes, names)
         self.tracer.placeholders = self.placeholders
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
@@ -271,7 +272,7 @@ class Trace:
         missing += [(i, n) for i, found in given.items() for n, x in found.items() if type(x) is MaybeAttribute]
         made.missing = list(dict.fromkeys(missing))
         made.require_no_new_leaf(tracer.new_leaves)
-        made.compared, made.compares, made.compares_arguments = self._compared, bool(tracer.compared), tracer.compares_arguments
+        made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
         made.apart = self._apart
         return made
 
@@ -380,7 +381,8 @@ class Trace:
         lost = {key for key, r in entries.items() if isinstance(r, Constant) and isinstance(r.value, Undefined)}
         guards = list(guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged))
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
-        if effects.writes_tensors:  # an optimizer may have a parameter that no layer has now, and has again at the next call
+        self._compares = bool(tracer.compared) or reach.lists
+        if effects.writes_tensors or reach.lists:  # an optimizer may have a parameter that no layer has now, and has at the next call
             looked = {id(g.place.now()): g.place for g in guards if isinstance(g.value, Look)}
             self._apart = [place for key, place in looked.items() if key not in compared]
         return recipe, captured, Guards([

@@ -1,6 +1,8 @@
 """What is outside of a function between its calls: what is read there, and what only some traces store there."""
 
+import functools
 import math
+import typing
 
 import numpy as np
 import pytest
@@ -130,3 +132,81 @@ def test_a_number_that_is_read_only_is_not_written_back():
     assert {number.entry for number in trace.numbers} == {"k", "count"}
     assert [cell.entry for cell, _ in trace.effects.cells] == ["count"]
     assert net.count == 3
+
+
+def wrapped(f):
+    @functools.wraps(f)
+    def wrapper(self, x):
+        return f(self, x)
+
+    return lambda self, x: wrapper(self, x)
+
+
+@pytest.mark.parametrize("decorate", [lambda f: f, wrapped], ids=["as it is", "decorated"])
+def test_what_is_behind_super_changes(decorate):
+    found = []
+    for convert in (lambda f: f, jit.to_static):
+
+        class Base:
+            gain = 2.0
+
+            def act(self, x):
+                return x * self.gain
+
+        class Mid(Base):
+            gain = 3.0
+
+            def act(self, x):
+                return x - 1
+
+        class Net(Mid):
+            gain = 5.0
+
+            @decorate
+            def run(self, x):
+                return super(Mid, self).act(x) * super(Mid, self).gain + super().act(x) * super().gain
+
+        net, x = Net(), to_tensor([1.0, 2.0])
+        static = convert(lambda x, net=net: net.run(x))
+        found.append([static(x).numpy().tolist()])
+        Base.gain = 7.0
+        found[-1].append(static(x).numpy().tolist())
+        Base.act = lambda self, x: x + 10
+        found[-1].append(static(x).numpy().tolist())
+    assert found[0] == found[1]
+    assert len({str(row) for row in found[0]}) == 3
+
+
+@typing.runtime_checkable
+class HasScale(typing.Protocol):
+    scale: float
+
+
+class Thing:
+    pass
+
+
+def test_what_a_protocol_asks_for_comes_between_calls():
+    found = []
+    for convert in (lambda f: f, jit.to_static):
+        thing = Thing()
+        static = convert(lambda x, thing=thing: x * thing.scale if isinstance(thing, HasScale) else x)
+        found.append([float(static(to_tensor(3.0)))])
+        thing.scale = 2.0
+        found[-1].append(float(static(to_tensor(3.0))))
+        del thing.scale
+        found[-1].append(float(static(to_tensor(3.0))))
+    assert found[0] == found[1] == [3.0, 6.0, 3.0]
+
+
+def test_parameters_that_are_one_between_calls_count_once():
+    found = []
+    for convert in (lambda f: f, jit.to_static):
+        net = nn.LayerList([nn.Linear(1, 1) for _ in range(3)])
+        own = net[0].weight
+        static = convert(lambda x, net=net: (net[0](x), len(net.parameters())))
+        found.append([])
+        for weight in (own, net[1].weight, own, net[2].weight):
+            net[0].weight = weight
+            found[-1].append(static(to_tensor([[1.0]]))[1])
+    assert found[0] == found[1] == [6, 5, 6, 5]

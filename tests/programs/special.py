@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import typing
 
 from dy2st import nn
 
@@ -206,6 +207,33 @@ def dataclasses_compared(x):
     return best.place, a < b, a >= b, same, x * 2 if a > b else x
 
 
+class Evens(type):
+    def __instancecheck__(cls, v):
+        return type(v) is int and v % 2 == 0
+
+
+class Even(metaclass=Evens):
+    pass
+
+
+@typing.runtime_checkable
+class Floats(typing.Protocol):
+    def __float__(self): ...
+
+
+@typing.runtime_checkable
+class Scaled(typing.Protocol):
+    scale: float
+
+
+def kinds_that_ask_an_object(x):
+    k = int(x.sum())
+    y = x * 2 if isinstance(k, Even) else x
+    if isinstance(k + 1, (float, Even)):
+        y = y + 1
+    return y, isinstance(k, Floats), isinstance(k, Scaled), isinstance(4, Even)
+
+
 class Turn:
     def __init__(self, n):
         self.n = n
@@ -240,6 +268,7 @@ CASES = [
     (protocols, [(P,), (N,), ([-3.0, 1.0],)], 1),
     (descriptor, [(P,), (N,)], 1),
     (in_a_layer, [(P,), (N,)], 1),
+    (kinds_that_ask_an_object, [(P,), ([1.0, 1.0],), (N,)], 1),
     (places_that_objects_compute, [(P,), ([1.0, 0.5],), ([2.0, 2.0],)], 1),
     (found_as_the_object_that_it_is, [(P,), ([float("nan"), 1.0],), ([1.0, 0.0],)], 1),
     (dataclasses_compared, [(P,), (N,), ([1.0, 1.0],)], 1),
