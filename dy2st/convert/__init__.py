@@ -59,6 +59,7 @@ from .spaces import space_get as space_get
 from .spaces import space_item as space_item
 from .spaces import space_run as space_run
 from .texts import percent as percent
+from .texts import percent_of as percent_of
 from .texts import shown as shown
 from .texts import text as text
 from .tracer import current_tracer as _current_tracer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import string
 from collections.abc import Callable
@@ -162,6 +163,11 @@ def percent(template: Any, values: Any) -> Any:
     if used < len(given) and not isinstance(values, dict):
         raise TypeError("not all arguments converted during string formatting")
     return result
+
+
+def percent_of(template: Any, values: Any) -> Any:
+    """What `template %= values` makes of the template."""
+    return percent(template, values) if type(template) is str else operator.imod(template, values)
 
 
 def _padded(value: str, field: re.Match) -> str:

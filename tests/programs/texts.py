@@ -51,6 +51,10 @@ def lists_in_texts(x, n):
 def in_some_width(x, n):
     template, k = "%d of %3d|%6s|%-4d", int(n)
     text = template % (k, 3, k, k) + f"{k!r:>4}{x.sum() > 0!s:>6}|" + "{:>5}|{!s:<4}|".format(k, k)  # noqa: UP032
+    row = "%3d|%s"
+    row %= (k, [k])
+    k %= 4
+    text += row + str(k)
     raise ValueError(text + "%(a)5.1f %(b)4s" % {"a": x[0].item(), "b": [1]} + format(k, ">3"))  # noqa: UP031
 
 

@@ -157,6 +157,9 @@ class PyRuntime:
     def shown(self, value, how, spec):
         return format({"": lambda x: x, "s": str, "r": repr, "a": ascii}[how](value), spec)
 
+    def percent_of(self, template, values):
+        return operator.imod(template, values)
+
     def percent(self, template, values):
         return template % values
 

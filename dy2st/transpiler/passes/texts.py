@@ -7,7 +7,7 @@ from typing import Any
 import gast
 
 from dy2st.transpiler.manager import Pass
-from dy2st.transpiler.templates import expression
+from dy2st.transpiler.templates import expression, statements
 
 
 class Texts(Pass):
@@ -48,4 +48,10 @@ class Texts(Pass):
         self.generic_visit(node)
         if isinstance(node.op, gast.Mod) and not (isinstance(node.left, gast.Constant) and not isinstance(node.left.value, str)):
             return expression("_dy.percent(a, b)", at=node, a=node.left, b=node.right)
+        return node
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name):
+            return statements("a = _dy.percent_of(a, b)", at=node, a=node.target.id, b=node.value)
         return node
