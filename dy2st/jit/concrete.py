@@ -25,7 +25,21 @@ from .captures import Captured, Captures
 from .guards import Guards
 from .outside import Outside
 from .pace import Pace
-from .recipes import Argument, Attributed, Fetched, Found, Given, Held, Identified, Rebuilt, Recipe, Twin
+from .recipes import (
+    Argument,
+    Attributed,
+    Constant,
+    Fetched,
+    Found,
+    Given,
+    Held,
+    Identified,
+    Leaf,
+    Rebuilt,
+    Recipe,
+    Twin,
+    outside,
+)
 from .shells import Untouched
 from .siblings import computed_from_others
 from .signature import Key
@@ -165,12 +179,12 @@ class ConcreteProgram:
         return [c.tensor for c in self.captured]
 
     @functools.cached_property
-    def results(self) -> list[tuple[tuple, Fetched | Argument]]:
+    def results(self) -> list[tuple[tuple, Leaf]]:
         """The tensors of the function's result, in order, with the ways to them; one that is returned twice is there twice."""
-        found: list[tuple[tuple, Fetched | Argument]] = []
+        found: list[tuple[tuple, Leaf]] = []
 
         def walk(r: Recipe, path: tuple) -> None:
-            if isinstance(r, (Fetched, Argument)):
+            if isinstance(r, (Fetched, Argument)) or (isinstance(r, (Constant, Found)) and outside(r) is not None):
                 found.append((path, r))
             elif isinstance(r, Rebuilt) and r.kind is Attributed:
                 walk(r.children[0], path)
@@ -186,10 +200,25 @@ class ConcreteProgram:
         return found
 
     @property
-    def outputs(self) -> list[Variable]:
-        """The variables of these tensors."""
-        block = self.program.global_block()
-        return [block.var(self.fetches[r.position]) if isinstance(r, Fetched) else self.inputs[r.position] for _, r in self.results]
+    def outputs(self) -> list[Variable | Tensor]:
+        """The variables of these tensors, with their values after the call; of a tensor outside that the program does not read, the
+        tensor."""
+        return [self._output(r) for _, r in self.results]
+
+    def _output(self, r: Leaf) -> Variable | Tensor:
+        effects, read = self.effects, {id(c.tensor): c.variable for c in self.captured}
+        if isinstance(r, Fetched):
+            position = r.position
+        elif isinstance(r, Argument):
+            position = dict(effects.arguments).get(r.position, -1)
+            if position < 0:
+                return self.inputs[r.position]
+        else:
+            traced, now = outside(r)  # type: ignore[misc]  # or it were no leaf
+            position = {id(t): p for t, p in effects.captures}.get(id(traced), -1)
+            if position < 0:
+                return read.get(id(traced), now)
+        return self.program.global_block().var(self.fetches[position])
 
     @functools.cached_property
     def mark(self) -> weakref.ref[ConcreteProgram]:

@@ -12,7 +12,7 @@ from ..errors import DTypeError, FeedError, FetchError
 from ..static.input_spec import InputSpec
 from ..tensor import Tensor
 from .concrete import ConcreteProgram
-from .recipes import Fetched
+from .recipes import Fetched, outside
 
 
 def outputs_to_save(concrete: ConcreteProgram, traces: Sequence[ConcreteProgram], output_spec: Any) -> list[int] | None:
@@ -59,6 +59,8 @@ _GIVE = "give what a call of the static function has returned, or its position a
 def _path_of(x: Tensor | Variable, traces: Sequence[ConcreteProgram]) -> tuple | None:
     """Where in the result of a trace a tensor is."""
     for trace in traces:
+        if isinstance(x, Tensor) and (found := next((path for path, r in trace.results if (outside(r) or (None, None))[1] is x), None)):
+            return found
         if isinstance(x, Variable):
             found = next((path for (path, _), v in zip(trace.results, trace.outputs, strict=True) if v is x), None)
             if found is not None:

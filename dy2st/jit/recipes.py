@@ -126,6 +126,8 @@ class Identified:
 
 
 Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found | Picked | Identified
+Leaf = Constant | Argument | Fetched | Found
+"""What the recipe of a tensor may be."""
 
 
 def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], follow: Callable[[tuple], Any],
@@ -249,6 +251,14 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
     steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
     steps = steps or [f"[{i}]" for i in range(len(recipe.children))]
     return [x for step, child in zip(steps, recipe.children, strict=True) for x in python_values(child, path + step)]
+
+
+def outside(recipe: Recipe) -> tuple[Tensor, Tensor] | None:
+    """Of a tensor of the outside in a result: the one that was traced, and the one that is in its place now; None for anything else."""
+    traced = recipe.contents if isinstance(recipe, Found) else recipe
+    if not isinstance(traced, Constant) or not isinstance(traced.value, Tensor):
+        return None
+    return traced.value, recipe.place.now() if isinstance(recipe, Found) else traced.value
 
 
 def handed_on(recipe: Recipe) -> list[Tensor]:

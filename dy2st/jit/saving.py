@@ -20,7 +20,7 @@ from dy2st_runtime.ops.fill import assign_value_attrs
 from ..convert.cells import EntryCell, place_of
 from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
 from ..nn import Layer
-from ..tensor import autograd
+from ..tensor import Parameter, Tensor, autograd
 from ..tensor.location import warn
 from ..tensor.random import STATE_NAME
 from .captures import Captured
@@ -199,7 +199,15 @@ def for_inference(
         builder, record = IRBuilder(block, index=0), registry.get("assign_value")
         now = np.asarray(number.holder[number.entry], v.dtype)
         builder.apply(record, (), record.complete_attrs(assign_value_attrs(now)), {"Out": [v.name]})
-    outputs = [v.name for v in concrete.outputs]
+    params = {c.variable.name: c.now()._value for c in concrete.captured}
+    outputs: list[str] = []
+    for x in concrete.outputs:
+        if isinstance(x, Tensor):  # of the outside, which the program only hands on
+            name = program.fresh_name(x.name) if program.has_name(x.name) else x.name
+            params[name] = x._value
+            x = block.create_var(name, x.dtype, x._value.shape, persistable=True, stop_gradient=x.stop_gradient,
+                                 is_parameter=isinstance(x, Parameter))  # fmt: skip
+        outputs.append(x.name)
     if not outputs:
         raise FetchError(f"{concrete.name!r} returns no tensors: there is nothing to save")
     for position in fetch or ():
@@ -213,5 +221,4 @@ def for_inference(
         fetches.append(name)
     inputs = [v.name for v in concrete.inputs]
     feeds = inputs if feed is None else [inputs[i] for i in feed]
-    params = {c.variable.name: c.now()._value for c in concrete.captured}
     return program, feeds, fetches, params

@@ -15,7 +15,7 @@ from dy2st_runtime.ops.fill import assign_value_attrs
 
 from ..convert.calls import convert_function
 from ..errors import FetchError
-from ..tensor import dispatch
+from ..tensor import Tensor, dispatch
 from . import static_function
 from .concrete import ConcreteProgram
 from .saving import for_inference
@@ -66,7 +66,7 @@ class ProgramTranslator:
         return converted if static.instance is None else types.MethodType(converted, static.instance)
 
     def get_program(self, dygraph_func: Callable, *args: Any, **kwargs: Any
-                    ) -> tuple[Program, Program, list[Variable], list[Variable]]:  # fmt: skip
+                    ) -> tuple[Program, Program, list[Variable], list[Variable | Tensor]]:  # fmt: skip
         """The program for these arguments, without running it.
 
         Returns:
