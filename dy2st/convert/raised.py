@@ -19,7 +19,7 @@ from dy2st_runtime import dims
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 from dy2st_runtime.ir.visit import may_raise
-from dy2st_runtime.ops.check import EXCEPTIONS
+from dy2st_runtime.ops.check import EXCEPTIONS, UNKNOWN, RaisedError
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
 from ..errors import StructureError
@@ -467,7 +467,8 @@ def raised_in(tracer: Tracer, block: Block, around: Sequence[Block] = ()) -> Ite
         if op.function is not None:
             continue
         if op.type == "raise_object":
-            yield type(tracer.raised[op.attrs["number"]].error)
+            number = op.attrs["number"]
+            yield RaisedError if number == UNKNOWN else type(tracer.raised[number].error)
         elif op.record.may_raise and may_raise(op, block):
             yield from _exceptions_of(op.type, op.attrs.get("exception"))
 

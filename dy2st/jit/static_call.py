@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime.errors import with_note
-from dy2st_runtime.ops.check import RaisedError
+from dy2st_runtime.ops.check import UNKNOWN, RaisedError
 from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.ops.message import silent
 
@@ -112,6 +112,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         else:
             values, pending = _start(concrete, feeds, state, view.same)
     except RaisedError as error:
+        if error.number == UNKNOWN:
+            raise
         new = concrete.raised[error.number].make(error.values)
         for note in getattr(error, "__notes__", ()):
             new = with_note(new, note)

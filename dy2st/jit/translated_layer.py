@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from dy2st_runtime.formats import InferenceModel, load_inference_model
 from dy2st_runtime.formats.inference_model import methods_beside
-from dy2st_runtime.ir import Program, Variable, clone_ops
+from dy2st_runtime.ir import Program, Variable, clone_ops, clone_program
 from dy2st_runtime.ir.visit import all_ops
+from dy2st_runtime.ops.check import UNKNOWN
 
 from ..convert.raising import raise_where
 from ..convert.tracer import current_tracer, need_tracer
@@ -40,14 +43,17 @@ class LoadedFunction:
         tensors: its parameters, by their names in the program.
     """
 
-    def __init__(self, name: str, model: InferenceModel, tensors: Mapping[str, Tensor]):
-        self.name, self.program, self.feeds, self.fetches = name, model.program, list(model.feed_names), list(model.fetch_names)
+    def __init__(self, name: str, program: Program, feeds: Sequence[str], fetches: Sequence[str], tensors: Mapping[str, Tensor]):
+        self.name, self.program, self.feeds, self.fetches, self._tensors = name, program, list(feeds), list(fetches), dict(tensors)
         block = self.program.global_block()
         captured = []
-        for parameter in model.params:
-            v, t = block.var(parameter), tensors[parameter]
+        for parameter, t in tensors.items():
+            v = block.var(parameter)
             v.stop_gradient = t.stop_gradient
             captured.append(Captured(t, v))
+        for op in (op for root in self.program.roots for op in all_ops(root)):
+            if op.type == "raise_object":
+                op.attrs["number"] = UNKNOWN  # also for the trace that it is copied into, which numbers exceptions of its own
         inputs = [block.var(name) for name in self.feeds]
         effects, computed = Effects(), list(self.fetches)
         if (random_state := block.vars.get(STATE_NAME)) is not None:
@@ -62,11 +68,14 @@ class LoadedFunction:
         )
         self._concrete = ConcreteProgram(name, None, self.program, inputs, captured, computed, recipe, effects, Guards(()), [])
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoadedFunction:
+        return LoadedFunction(self.name, clone_program(self.program), self.feeds, self.fetches, copy.deepcopy(self._tensors, memo))
+
     def __call__(self, *inputs: Any) -> Any:
         self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
             self._require_tensors(inputs)
-            return static_call.run(self._concrete, Arguments(self._takes, inputs, {}, "forward"))
+            return static_call.run(self._concrete, Arguments(self._takes, _each_its_own(inputs), {}, "forward"))
         return self._inline(inputs)
 
     def _require_no_gradient(self, inputs: Sequence[Any]) -> None:
@@ -118,6 +127,16 @@ class LoadedFunction:
         return results[0] if len(results) == 1 else results
 
 
+def _each_its_own(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Inputs of which none is another one: a copy for a tensor that was there before, through which gradients flow."""
+    given: set[int] = set()
+    found = []
+    for x in inputs:
+        found.append(x.clone() if id(x) in given and isinstance(x, Tensor) else x)
+        given.add(id(x))
+    return tuple(found)
+
+
 def _require_type(t: Tensor, v: Variable) -> None:
     """FeedError, while tracing or in the run, unless a tensor is of the type that the saved program has for an input."""
 
@@ -143,23 +162,35 @@ class TranslatedLayer(Layer):
 
     def __init__(self, models: Mapping[str, InferenceModel]):
         super().__init__("translated_layer")
+        self._functions: dict[str, LoadedFunction] = {}
         tensors: dict[str, Tensor] = {}
-        for model in models.values():
+        for method, model in models.items():
             block = model.program.global_block()
-            known = any(block.var(name).is_parameter for name in model.params)  # older files do not say which are parameters
+            # files of PaddlePaddle do not say which are parameters
+            known = any(v.is_parameter or v.stop_gradient for v in map(block.var, model.params))
             for name, value in model.params.items():
-                v = block.var(name)
-                if name not in tensors:
-                    t = Parameter(value, name=name, trainable=v.dtype.startswith("float") and (v.is_parameter or not known))
-                    self.add_parameter(name.replace(".", "_"), t)
-                    tensors[name] = t
-        self._functions = {
-            method: LoadedFunction("the loaded model" if method == "forward" else f"{method!r} of the loaded model", model, tensors)
-            for method, model in models.items()
-        }
-        for method, function in self._functions.items():
+                if name in tensors:
+                    continue
+                v, attribute = block.var(name), self._attribute_for(name, models)
+                stop = v.stop_gradient or not v.dtype.startswith("float")
+                if v.is_parameter or not known:
+                    parameter = tensors[name] = Parameter(value, name=name, trainable=not stop)
+                    self.add_parameter(attribute, parameter)
+                else:
+                    tensors[name] = Tensor(value, stop_gradient=stop)
+                    tensors[name]._name = name
+                    self.register_buffer(attribute, tensors[name])
+            called = "the loaded model" if method == "forward" else f"{method!r} of the loaded model"
+            own = {name: tensors[name] for name in model.params}
+            self._functions[method] = LoadedFunction(called, model.program, model.feed_names, model.fetch_names, own)
             if method != "forward":
-                object.__setattr__(self, method, function)
+                object.__setattr__(self, method, self._functions[method])
+
+    def _attribute_for(self, name: str, methods: Collection[str]) -> str:
+        """The attribute for a parameter: its name, without dots, and none that there is."""
+        stem = name.replace(".", "_")
+        names = itertools.chain([stem], (f"{stem}_{i}" for i in itertools.count(1)))
+        return next(n for n in names if n not in methods and not hasattr(self, n))
 
     def forward(self, *inputs: Any) -> Any:
         return self._functions["forward"](*inputs)

@@ -129,11 +129,15 @@ class RaiseIf(OpDef):
         _fail_where(cx, cond, True)
 
 
+UNKNOWN = -1
+"""The number of an exception of which nobody knows more than its text: that of a Program which was read from a file."""
+
+
 class RaisedError(RuntimeError):
     """What a Program raises for an exception of a class that it does not know: a front end that does makes that of it.
 
     Attributes:
-        number: which exception of the Program it is.
+        number: which exception of the Program it is, or `UNKNOWN`.
         values: the values that the exception holds.
     """
 
