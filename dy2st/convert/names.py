@@ -15,6 +15,8 @@ _ASSIGNS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _REBINDS = ("STORE_DEREF", "DELETE_DEREF")
 _CHANGES = ("STORE_ATTR", "DELETE_ATTR")
 _LOADS = ("LOAD_FAST", "STORE_FAST_LOAD_FAST")
+_NAMED = (*_GLOBALS, *_READS, "LOAD_DEREF")
+_BINDS = (*_ASSIGNS, *_REBINDS, *_CHANGES)
 _SWAPS = ("SWAP", "ROT_TWO")
 _ITEMS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 _CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
@@ -28,6 +30,7 @@ _METHODS = {
     *(f"{under}{name}{under}" for under in ("", "__") for name in ("iadd", "iand", "iconcat", "imul", "ior", "isub", "ixor")),
     "__delitem__", "__setitem__",
 }  # fmt: skip
+_ADDING = {"add", "append", "appendleft", "extend", "extendleft", "update"}
 # what reads attributes that it does not name
 _SWEEPING = {"vars", "dir", "__dict__", "asdict", "astuple", "attrgetter", "getmembers"}
 _TEXTS = {"str", "repr", "format", "print", "ascii"}
@@ -162,6 +165,29 @@ def names_of(code: types.CodeType) -> Names:
         sweeping or not seen.isdisjoint(_SWEEPING),
         not variables.isdisjoint(_ASKING), comparing, formatting or not seen.isdisjoint(_TEXTS),
     )  # fmt: skip
+
+
+def reads_first(code: types.CodeType, name: str) -> bool:
+    """Whether code, or a function inside it, reads a variable or attribute before it assigns that, in the order of its lines."""
+    for part in codes_in(code):
+        first = next((i for i in dis.get_instructions(part) if i.argval == name and i.opname.startswith((*_NAMED, *_BINDS))), None)
+        if first is not None and first.opname.startswith(_NAMED):
+            return True
+    return False
+
+
+def looks_into(code: types.CodeType, name: str) -> bool:
+    """Whether code, or a function inside it, looks at what is in a container of this name before it empties that, or sets an item."""
+    for part in codes_in(code):
+        for i, second, third, _ in _windows(part):
+            if i.argval != name or not i.opname.startswith(_NAMED):
+                continue
+            method = second.argval if second is not None and second.opname.startswith(_READS) else None
+            if method == "clear" or (third is not None and third.opname == "STORE_SUBSCR"):
+                break
+            if method not in _ADDING:
+                return True
+    return False
 
 
 def _key(i: dis.Instruction) -> Any:

@@ -17,14 +17,12 @@ from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.fill import assign_value_attrs
 
-from ..convert.cells import EntryCell, place_of
 from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd
 from ..tensor.location import warn
-from ..tensor.random import STATE_NAME
-from .captures import Captured
 from .concrete import ConcreteProgram
+from .lost_state import lost_state
 from .pruning import inputs_to_save, outputs_to_save
 from .recipes import python_values
 from .signature import InputSpec
@@ -117,15 +115,7 @@ def _warn_of_state(concrete: ConcreteProgram, model: Model) -> None:
     # what an op reads to update it, as the statistics of batch_norm, says nothing of its other outputs
     read = {name for op in all_ops(prune(program, feeds, fetches).global_block()) for slot, names in op.inputs.items()
             if slot not in op.record.inplace.values() for name in names}  # fmt: skip
-    changed = {id(t) for t, _ in concrete.effects.captures}
-    places = {place_of(c.target, c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
-
-    def is_lost(c: Captured) -> bool:
-        name = c.variable.name
-        replaced = c.place is not None and place_of(c.place.holder, c.place.entry) in places
-        return name in read and name != STATE_NAME and (replaced or id(c.tensor) in changed)
-
-    if lost := [c.variable.name if c.place is None else c.place.name for c in concrete.captured if is_lost(c)]:
+    if lost := lost_state(concrete, read):
         warn(f"jit.save: a call of {concrete.name!r} changes what the next one reads: {', '.join(lost)}; the saved model computes with the "
              "values of now, always")  # fmt: skip
 
