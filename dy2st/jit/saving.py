@@ -46,8 +46,8 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
         layer: a Layer, a static function, or a function.
         path: path without suffix; its folder is created.
         input_spec: for each argument an InputSpec; default: that of `to_static`, else the inputs of the last call.
-        output_spec: only these results are saved: tensors that a static call has returned, or positions of tensors in the result. If all
-            are listed, they are saved in the order of the result.
+        output_spec: only these results are saved, with the random draws that they need: tensors that a static call has returned, or
+            positions of tensors in the result. If all are listed, they are saved in the order of the result.
         input_names_after_prune: only inputs with these names remain; the others must not be needed for the results that are saved.
         configs: `clip_extra` and `skip_prune_program` of PaddlePaddle's signature are accepted, without effect.
 
@@ -86,7 +86,7 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
         _warn_of_python_values(method)
         _warn_of_state(method, models[f".{name}"])
     for suffix, model in models.items():
-        save_inference_model(f"{os.fspath(path)}{suffix}", *model)
+        save_inference_model(f"{os.fspath(path)}{suffix}", *model, draws=output_spec is None)
 
 
 def _with_hooks(layer: Layer, forward: StaticFunction, input_spec: Sequence[Any] | None) -> tuple[StaticFunction, list[Any]]:

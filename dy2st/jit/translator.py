@@ -104,7 +104,7 @@ class ProgramTranslator:
         if concrete is None:
             raise FetchError("no static function was called yet", hint="call the model once, then save it")
         program, feeds, fetches, params = for_inference(concrete, feed, fetch)
-        save_inference_folder(dirname, program, feeds, fetches, params)
+        save_inference_folder(dirname, program, feeds, fetches, params, draws=fetch is None)
         return fetches
 
     def reset(self) -> None:

@@ -5,7 +5,7 @@ import pytest
 from corpus import branches, loops, recursion
 from dy2st_runtime.backward import append_backward
 from dy2st_runtime.formats import program_from_bytes, program_to_bytes
-from dy2st_runtime.ir import Program, clone_program, verify
+from dy2st_runtime.ir import Program, Variable, clone_program, verify
 from dy2st_runtime.ir.prune import prune
 from dy2st_runtime.ops.control import ABSENT
 from dy2st_runtime.reference import run_program
@@ -51,7 +51,8 @@ def test_program(function, calls, traces):
         clone_program(concrete.program, program)
         block = program.global_block()
         inputs = [v.name for v in concrete.inputs]
-        targets = [block.var(v.name) for v in concrete.outputs if v.kind == "dense" and v.dtype.startswith("float")]
+        made = [v for v in concrete.outputs if isinstance(v, Variable)]
+        targets = [block.var(v.name) for v in made if v.kind == "dense" and v.dtype.startswith("float")]
         wrt = [block.var(v.name) for v in concrete.wrt()]
         grads = append_backward(program, targets, wrt) if targets and wrt else []
         fetches = [*concrete.fetches, *(g.name for g in grads if g is not None)]

@@ -98,3 +98,43 @@ def test_positions_in_output_spec_count_tensors_of_the_outside(tmp_path):
     results = net(x)
     for given, expected in [([1], net.fc.weight), ([results[1]], net.fc.weight), ([results[0]], results[0]), ([-3], TABLE)]:
         assert_same(saved(tmp_path, net, output_spec=given)(x), [expected.numpy()])
+
+
+class Drawing(nn.Layer):
+    """Draws for what nobody uses: before what is used, in a loop, in a branch, and at the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(2, 2)
+
+    def forward(self, x):
+        dy2st.rand([3])
+        aside = nn.functional.dropout(self.body(x), 0.5)
+        for _ in range(x.shape[0]):
+            aside = aside + dy2st.randn([2])
+        if x.sum() > 2:
+            aside = aside * dy2st.rand([2])
+        y = nn.functional.dropout(self.body(x), 0.5)
+        dy2st.rand([x.shape[0]])
+        return y, aside
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_draws_that_nobody_uses_stay(tmp_path, folder):
+    net = Drawing()
+    static = jit.to_static(lambda x: net(x)[0])
+    if folder:
+        static(Tensor([1.0, 2.0]))
+        jit.ProgramTranslator().save_inference_model(tmp_path / "net")
+        loaded = jit.load(tmp_path / "net")
+    else:
+        loaded = saved(tmp_path, static)
+    for values in ([1.0, 2.0], [1.0, 1.0]):
+        found = []
+        for model in (lambda x: net(x)[0], loaded):
+            dy2st.seed(3)
+            found.append([model(Tensor(values)).numpy() for _ in range(3)])
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+    # of the outputs that are listed only those draws are saved that they need
+    one = saved(tmp_path / "one", net, [InputSpec([2])], output_spec=[0])
+    assert [op.type for op in one.program().global_block().ops].count("dropout") == 1

@@ -39,7 +39,7 @@ class InferenceModel:
 
 
 def save_inference_model(path_prefix: str | os.PathLike[str], program: Program, feed_names: Sequence[str],
-                         fetch_names: Sequence[str], params: Mapping[str, Any]) -> None:  # fmt: skip
+                         fetch_names: Sequence[str], params: Mapping[str, Any], draws: bool = False) -> None:  # fmt: skip
     """Writes `path_prefix.pdmodel` and `path_prefix.pdiparams`.
 
     Only what the fetches need is written: no gradients, no updates, no parameters that are not read. The files replace
@@ -52,6 +52,8 @@ def save_inference_model(path_prefix: str | os.PathLike[str], program: Program, 
         feed_names: names of data variables, in the order in which they are to be fed.
         fetch_names: names of variables of the global block.
         params: values of the persistable variables, by name; others in it are left out.
+        draws: whether random draws stay whose results no fetch needs: then later ones, also of the next runs, are the same as
+            in the program.
 
     Raises:
         FetchError: a feed or a fetch is no variable of the program, or a fetch needs a data variable that is not fed.
@@ -63,7 +65,7 @@ def save_inference_model(path_prefix: str | os.PathLike[str], program: Program, 
     """
     prefix = os.fspath(path_prefix)
     os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-    pruned = _pruned(program, feed_names, fetch_names)
+    pruned = _pruned(program, feed_names, fetch_names, draws)
     values = _values(pruned, params)
     digest = _Digest()
     with paddle_params.replacing(prefix + PARAMS_SUFFIX, prefix + PROGRAM_SUFFIX) as (params_file, program_file):
@@ -73,7 +75,7 @@ def save_inference_model(path_prefix: str | os.PathLike[str], program: Program, 
 
 def save_inference_folder(folder: str | os.PathLike[str], program: Program, feed_names: Sequence[str],
                           fetch_names: Sequence[str], params: Mapping[str, Any], *, model_filename: str | None = None,
-                          params_filename: str | None = None) -> None:  # fmt: skip
+                          params_filename: str | None = None, draws: bool = False) -> None:  # fmt: skip
     """Writes the 1.x form: a folder with the program (`__model__`) and one file for each parameter, or one for all.
 
     Args, errors: see `save_inference_model`.
@@ -82,7 +84,7 @@ def save_inference_folder(folder: str | os.PathLike[str], program: Program, feed
     """
     root = os.fspath(folder)
     os.makedirs(root, exist_ok=True)
-    pruned = _pruned(program, feed_names, fetch_names)
+    pruned = _pruned(program, feed_names, fetch_names, draws)
     values = _values(pruned, params)
     names = sorted(values) if params_filename is None else [params_filename]
     paths = [paddle_params.inside(root, name) for name in [*names, model_filename or FOLDER_PROGRAM]]
@@ -176,12 +178,12 @@ def _locate(path: str, model_filename: str | None, params_filename: str | None) 
     return program, params if params_filename is None else os.path.join(os.path.dirname(program), params_filename)
 
 
-def _pruned(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str]) -> Program:
+def _pruned(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], draws: bool = False) -> Program:
     block = program.global_block()
     for name in feed_names:
         if name not in block.vars or block.vars[name].persistable:
             raise FetchError(f"{name!r} cannot be fed: the program has no such data variable")
-    return prune(program, feed_names, fetch_names)
+    return prune(program, feed_names, fetch_names, draws)
 
 
 def _values(program: Program, params: Mapping[str, Any]) -> dict[str, np.ndarray]:

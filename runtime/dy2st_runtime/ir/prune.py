@@ -12,18 +12,19 @@ from .visit import all_ops, called, clone_program, reads
 RNG = "@RNG@"
 
 
-def prune(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str]) -> Program:
+def prune(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], draws: bool = False) -> Program:
     """A copy of a Program with only the ops that the fetches need.
 
     Other than dead-code elimination this drops effects: updates of persistable variables that nothing wanted reads
-    afterwards, and random draws whose result nobody wants. Checks and prints stay if what they read can be computed
-    from the feeds.
+    afterwards, and random draws whose result nobody wants, unless these are to stay too, as later ones continue from them.
+    Checks and prints stay if what they read can be computed from the feeds.
 
     Args:
         program: is not changed.
         feed_names: data variables that are given. Other data variables are dropped.
         fetch_names: variables of the global block that are wanted; of a persistable one, the value that it has before
         the run.
+        draws: whether random draws stay, if what they read can be computed from the feeds.
 
     Raises:
         FetchError: a fetch is no variable of the global block, or needs a data variable that is not fed.
@@ -37,7 +38,7 @@ def prune(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str
     for op in block.ops:
         if all(name in available for name in reads(op)):
             available.update(op.output_names)
-    _Pruner(block, available).block(block, {n for n in fetch_names if not block.vars[n].persistable})
+    _Pruner(block, available, draws).block(block, {n for n in fetch_names if not block.vars[n].persistable})
     used = {name for op in block.ops for name in reads(op)} | set(fetch_names) | set(feed_names)
     drop_unused_functions(copy)
     drop_unread_tapes(copy)
@@ -52,10 +53,10 @@ def prune(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str
 
 
 class _Pruner:
-    """`available`: the names of the global block that can be computed from the feeds."""
+    """`available`: the names of the global block that can be computed from the feeds; `draws`: whether random draws stay."""
 
-    def __init__(self, block: Block, available: set[str]):
-        self.unavailable = set(block.vars) - available
+    def __init__(self, block: Block, available: set[str], draws: bool):
+        self.unavailable, self.draws = set(block.vars) - available, draws
         self.tapes = tapes(block)
 
     def block(self, block: Block, wanted: set[str]) -> None:
@@ -78,9 +79,10 @@ class _Pruner:
 
     def checks(self, op: Operator) -> bool:
         """Whether an op, or one in its blocks or in the functions that it calls, checks or prints something, or starts the random numbers
-        anew."""
+        anew; or draws, if draws stay."""
         blocks = [*op.blocks, *(f.block for f in called([op]))]
-        return any(_checks(inner) for inner in [op, *(inner for sub in blocks for inner in all_ops(sub))])
+        inner = [op, *(inner for sub in blocks for inner in all_ops(sub))]
+        return any(_checks(x) or (self.draws and RNG in x.output_names) for x in inner)
 
     def cond(self, op: Operator, block: Block, live: set[str]) -> None:
         outs = op.output("Out")
