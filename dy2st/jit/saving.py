@@ -36,16 +36,19 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
          input_names_after_prune: Sequence[str] | None = None, **configs: Any) -> None:  # fmt: skip
     """Writes `path.pdmodel` and `path.pdiparams`, which `load` and `dy2st_runtime.Predictor` read.
 
-    A saved model gives tensors, in their order in the result; a UserWarning names Python values that are left out. Numbers outside of the
-    function, such as attributes, are what they are now; the hooks of a layer are a part of the model.
+    A saved model gives tensors, in their order in the result, also arguments, parameters and buffers, with their values after the call; a
+    UserWarning names Python values that are left out. Numbers outside of the function, such as attributes, are what they are now; the hooks
+    of a layer are a part of the model. Each call is like the first: a warning names state that a call leaves for the next one.
 
     Of a layer whose class has other static methods, these are written beside it, as `path.METHOD.pdmodel` and `path.METHOD.pdiparams`, for
-    their own `input_spec` or the inputs of their last call; `load` gives a layer that has them too.
+    their own `input_spec` or the inputs of their last call; `load` gives a layer that has them too. A warning names those that are not
+    saved.
 
     Args:
         layer: a Layer, a static function, or a function.
         path: path without suffix; its folder is created.
-        input_spec: for each argument an InputSpec; default: that of `to_static`, else the inputs of the last call.
+        input_spec: for each argument an InputSpec; default: that of `to_static`, else the inputs of the last call. Of these, gradients
+            flow to the arguments that wanted one.
         output_spec: only these results are saved, with the random draws that they need: tensors that a static call has returned, or
             positions of tensors in the result. If all are listed, they are saved in the order of the result.
         input_names_after_prune: only inputs with these names remain; the others must not be needed for the results that are saved.
@@ -56,7 +59,7 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
         FetchError: neither an input_spec is known nor was the function called; a result that is listed is none; or it needs an input that
             is left out.
         FeedError: there is no input of a name in `input_names_after_prune`.
-        FormatError: the program cannot be expressed in PaddlePaddle's format.
+        FormatError: the program cannot be expressed in PaddlePaddle's format, or the path ends in a slash.
 
     >>> import dy2st, tempfile
     >>> from dy2st.jit import InputSpec
@@ -133,6 +136,8 @@ def _other_methods(layer: Any) -> Iterator[tuple[str, ConcreteProgram]]:
             warn(f"jit.save: the static method {function.__qualname__} is not saved, as it was not called yet and has no input_spec")
         elif (concrete := concrete_of(function, None)).effects.trains:
             warn(f"jit.save: the static method {function.__qualname__} is not saved, as it is a training step")
+        elif not concrete.outputs:
+            warn(f"jit.save: the static method {function.__qualname__} is not saved, as it returns no tensors")
         else:
             yield name, concrete
 

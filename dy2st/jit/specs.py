@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..convert.structure import flatten
@@ -47,3 +47,20 @@ def arguments_from_specs(parameters: Parameters, specs: Sequence[Any]
         else:
             keys.append(Constant(leaf))
     return SpecArguments(Key(tree, tuple(keys), dispatch.is_grad_enabled(), get_default_dtype(), True), leaves), shapes, names
+
+
+def arguments_to_save(parameters: Parameters, key: Key, shapes: Sequence[Sequence[int]], names: Sequence[str]
+                      ) -> tuple[SpecArguments, list[tuple[int, ...]], list[str]]:  # fmt: skip
+    """Arguments like those of a call, with an input for each tensor that it was given, also where it was given one twice.
+
+    Args:
+        key: that of the trace that served the call; it may have been made without gradients.
+        shapes, names: of the tensors that this trace is fed.
+    """
+    key = replace(key, grad=True, may_record=True) if dispatch.is_grad_enabled() else key
+    known = dict(zip(key.fed, zip(shapes, names, strict=True), strict=True))
+    given = parameters.called(leaf_names(key.tree))
+    found = [known[i] if k.alias < 0 else (known[k.alias][0], given[i]) for i, k in enumerate(key.leaves) if isinstance(k, TensorKey)]
+    keys = tuple(replace(k, alias=-1) if isinstance(k, TensorKey) else k for k in key.leaves)
+    leaves = [None if isinstance(k, TensorKey) else k.value for k in keys]
+    return SpecArguments(replace(key, leaves=keys), leaves), [tuple(shape) for shape, _ in found], [name for _, name in found]

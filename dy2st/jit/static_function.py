@@ -41,6 +41,7 @@ from .signature import (
     widen,
 )  # fmt: skip
 from .sizes import Sizes, choices, first_that_works, shown
+from .specs import arguments_from_specs, arguments_to_save
 from .splits import Splits
 from .traces import ByObject, Traces
 from .tracing import Trace
@@ -202,6 +203,7 @@ class StaticFunction(AsFunction):
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
         """Calls a trace that serves the arguments."""
         result = static_call.run(concrete, arguments)
+        self._traces.called = concrete.mark
         _last.append(concrete.mark)
         return result
 
@@ -369,25 +371,24 @@ class StaticFunction(AsFunction):
             raise for_user(error) from error.__cause__
 
     def _trace_specs(self, specs: Sequence[Any]) -> ConcreteProgram:
-        from .specs import arguments_from_specs
-
         with self._traces.lock:
             arguments, shapes, names = arguments_from_specs(self.parameters, specs)
             return self._to_save(arguments, Sizes(shapes), names, Reason("asked for by input_spec"))
 
     def to_save(self) -> ConcreteProgram:
-        """The last trace, as a file can hold it: a new one for the same arguments if what it has read outside has changed since, or is an
-        input."""
+        """The trace that served the last call, as a file can hold it: a new one for the same arguments if what it has read outside has
+        changed since, or is an input; if it was made without gradients, and they are recorded now; or if it knows one tensor as two
+        arguments."""
         with self._traces.lock:
-            last = self.concrete_program
-            reason = Reason("with its numbers as they are") if last.numbers else _changed(last)
-            if reason is None:
-                return last
+            called = self._traces.called()
+            last = next((c for c in self._traces.order if c is called), None) or self.concrete_program
             assert last.key is not None
-            leaves = [None if isinstance(k, TensorKey) else k.value for k in last.key.leaves]
-            arguments = types.SimpleNamespace(key=last.key, leaves=leaves)
-            sizes = Sizes([tuple(s) for s in last.shapes], outside=last.fixed is None)
-            concrete = self._to_save(arguments, sizes, last.names, reason)
+            arguments, shapes, names = arguments_to_save(self.parameters, last.key, last.shapes, last.names)
+            reason = Reason("with its numbers as they are") if last.numbers else _changed(last)
+            if reason is None and arguments.key == last.key:
+                return last
+            sizes = Sizes(shapes, outside=last.fixed is None)
+            concrete = self._to_save(arguments, sizes, names, reason or Reason("to be saved"))
             concrete.fixed = last.fixed
             return concrete
 

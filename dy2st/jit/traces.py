@@ -25,6 +25,7 @@ class Traces:
         self.lock = threading.RLock()
         self.by_key: dict[Key, list[ConcreteProgram]] = {}
         self.order: list[ConcreteProgram] = []
+        self.called: Callable[[], ConcreteProgram | None] = _nothing  # the one that served the last call
         self.made = 0  # how many there have been, also for objects that are gone
         # those that were only made to be saved: one for each kind of arguments
         self.saved: dict[Key, ConcreteProgram] = {}
@@ -79,6 +80,10 @@ class Traces:
     def open_captures(self) -> dict[int, tuple[int, ...]]:
         """The shapes of such tensors by id; without those that are gone, whose ids others may have."""
         return {key: shape for key, (t, shape) in self._open_captures.items() if t() is not None}
+
+
+def _nothing() -> None:
+    return None
 
 
 def _forget(traces: weakref.ref[Traces], key: Key, _: weakref.ref) -> None:

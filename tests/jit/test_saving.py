@@ -232,10 +232,19 @@ def test_static_methods_that_cannot_be_saved_are_left_out_with_a_warning(tmp_pat
             loss.backward()
             return loss
 
+        @jit.to_static(input_spec=SPEC)
+        def reset(self, x):
+            self.state = x * 0
+
     net = Trained()
     net.distance(Tensor(X), Tensor(X))
-    with pytest.warns(UserWarning, match=r"Trained\.train_step is not saved, as it is a training step"):
+    with pytest.warns(UserWarning, match="is not saved") as found:
         jit.save(net, tmp_path / "net", SPEC)
+    assert [str(w.message) for w in found] == [
+        f"jit.save: the static method {Trained.__qualname__}.{method}" for method in (
+            "reset is not saved, as it returns no tensors", "train_step is not saved, as it is a training step")
+    ]
+    assert jit.load(tmp_path / "net").infer(Tensor(X)).shape == [2]
 
 
 def test_models_beside_that_are_no_methods(tmp_path):

@@ -57,13 +57,15 @@ def save_inference_model(path_prefix: str | os.PathLike[str], program: Program, 
 
     Raises:
         FetchError: a feed or a fetch is no variable of the program, or a fetch needs a data variable that is not fed.
-        FormatError: the program cannot be expressed in PaddlePaddle's format, or a parameter is missing or does not
-        fit.
+        FormatError: the path ends in a slash, the program cannot be expressed in PaddlePaddle's format, or a parameter is
+        missing or does not fit.
 
     Example:
         >>> save_inference_model("model/net", program, ["x"], ["softmax_0.tmp_0"], params)  # doctest: +SKIP
     """
     prefix = os.fspath(path_prefix)
+    if not os.path.basename(prefix):
+        raise FormatError(f"{prefix!r} is a folder, not the path of files without suffix", hint=f"add a name: {prefix + 'model'!r}, say")
     os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
     pruned = _pruned(program, feed_names, fetch_names, draws)
     values = _values(pruned, params)
@@ -114,7 +116,8 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
 
     Raises:
         FileNotFoundError: there is no such model.
-        FormatError: a file is truncated or malformed, the two do not belong together, or ops are not supported.
+        FormatError: a file is truncated or malformed, the two do not belong together, or ops are not supported; or there are
+            both files with this prefix and a model in a folder of this name.
 
     Example:
         >>> model = load_inference_model("model/net")  # doctest: +SKIP
@@ -152,7 +155,7 @@ def methods_beside(path: str | os.PathLike[str]) -> dict[str, str]:
     """The models of other methods, which PaddlePaddle's `jit.save` writes beside that of `forward` as `path.METHOD.pdmodel`: by the names
     of the methods, their paths without suffix."""
     prefix = os.fspath(path).removesuffix(PROGRAM_SUFFIX)
-    if os.path.isdir(path) or not os.path.exists(prefix + PROGRAM_SUFFIX):
+    if _is_folder(os.fspath(path), None):
         return {}
     folder, base = os.path.split(prefix)
     files = [name.removesuffix(PROGRAM_SUFFIX) for name in sorted(os.listdir(folder or ".")) if name.endswith(PROGRAM_SUFFIX)]
@@ -162,7 +165,7 @@ def methods_beside(path: str | os.PathLike[str]) -> dict[str, str]:
 
 def _locate(path: str, model_filename: str | None, params_filename: str | None) -> tuple[str, str | None]:
     """The program's file and the combined parameter file, if there is to be one."""
-    if os.path.isdir(path):
+    if _is_folder(path, model_filename):
         program = paddle_params.inside(path, model_filename or FOLDER_PROGRAM)
         if model_filename is None and not os.path.exists(program):
             found = sorted(name for name in os.listdir(path) if name.endswith(PROGRAM_SUFFIX))
@@ -176,6 +179,20 @@ def _locate(path: str, model_filename: str | None, params_filename: str | None) 
         raise FileNotFoundError(f"no model at {path}: neither {program} nor a folder of this name")
     params = prefix + PARAMS_SUFFIX
     return program, params if params_filename is None else os.path.join(os.path.dirname(program), params_filename)
+
+
+def _is_folder(path: str, model_filename: str | None) -> bool:
+    """Whether a model is in a folder of this name, and not in files with this prefix beside it.
+
+    Raises:
+        FormatError: it is in both.
+    """
+    if not os.path.isdir(path) or model_filename is not None or not os.path.exists(path + PROGRAM_SUFFIX):
+        return os.path.isdir(path)
+    if os.path.exists(os.path.join(path, FOLDER_PROGRAM)):
+        raise FormatError(f"there are both {path + PROGRAM_SUFFIX} and a model in the folder {path}",
+                          hint=f"name the file ({path + PROGRAM_SUFFIX}), or move one of the two")  # fmt: skip
+    return False
 
 
 def _pruned(program: Program, feed_names: Sequence[str], fetch_names: Sequence[str], draws: bool = False) -> Program:
