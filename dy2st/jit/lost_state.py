@@ -11,7 +11,7 @@ from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
 from .concrete import ConcreteProgram
 from .guards import Guard
-from .recipes import Constant
+from .recipes import Constant, Found
 
 
 def lost_state(concrete: ConcreteProgram, read: Collection[str]) -> list[str]:
@@ -24,7 +24,7 @@ def lost_state(concrete: ConcreteProgram, read: Collection[str]) -> list[str]:
 
 
 def _tensors(concrete: ConcreteProgram, read: Collection[str]) -> Iterator[str]:
-    """Tensors outside that the program reads, and that the call changes or replaces."""
+    """Tensors outside that the program reads or the call returns, and that it changes or replaces."""
     changed = {id(t) for t, _ in concrete.effects.captures}
     places = {place_of(c.target, c.entry) for c, _ in concrete.effects.cells if isinstance(c, EntryCell)}
     for c in concrete.captured:
@@ -32,6 +32,9 @@ def _tensors(concrete: ConcreteProgram, read: Collection[str]) -> Iterator[str]:
         replaced = c.place is not None and place_of(c.place.holder, c.place.entry) in places
         if name in read and name != STATE_NAME and (replaced or id(c.tensor) in changed):
             yield name if c.place is None else c.place.name
+    for _, r in concrete.results:  # which the program does not read, but the result is
+        if isinstance(r, Found) and place_of(r.place.holder, r.place.entry) in places:
+            yield r.place.name
 
 
 def _contents(concrete: ConcreteProgram) -> Iterator[str]:

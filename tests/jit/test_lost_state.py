@@ -16,6 +16,7 @@ class Stateful(nn.Layer):
     def __init__(self):
         super().__init__()
         self.seen, self.recent, self.cache, self.last, self.lists = [], deque(maxlen=3), {}, None, [[]]
+        self.shift = dy2st.zeros([2])
         self.body, self.log, self.maps, self.steps = nn.Linear(2, 2), deque(maxlen=3), {}, 0
 
     def appended(self, x):
@@ -55,6 +56,10 @@ class Stateful(nn.Layer):
         LAST = y
         return y
 
+    def handed_on(self, x):
+        old, self.shift = self.shift, x * 2
+        return old
+
     def only_written(self, x):
         self.last = x * 2
         self.steps += 1
@@ -80,6 +85,7 @@ class Stateful(nn.Layer):
     ("cached", "an item of attribute 'cache' of Stateful"),
     ("hidden", "attribute 'last' of Stateful"),
     ("filled_on_a_path", "attribute 'seen' of Stateful"),
+    ("handed_on", "attribute 'shift' of Stateful"),
     ("in_a_list", "item 0 of attribute 'lists' of Stateful"),
     ("in_a_global", "global 'LAST'"),
 ])  # fmt: skip
