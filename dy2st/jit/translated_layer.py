@@ -166,14 +166,16 @@ class TranslatedLayer(Layer):
         tensors: dict[str, Tensor] = {}
         for method, model in models.items():
             block = model.program.global_block()
-            # files of PaddlePaddle do not say which are parameters
+            # files of PaddlePaddle do not say which are parameters; what ops update, as batch_norm its statistics, is none
             known = any(v.is_parameter or v.stop_gradient for v in map(block.var, model.params))
+            ops = [op for root in model.program.roots for op in all_ops(root)]
+            updated = {name for op in ops for slot in op.record.inplace.values() for name in op.inputs.get(slot, ())}
             for name, value in model.params.items():
                 if name in tensors:
                     continue
                 v, attribute = block.var(name), self._attribute_for(name, models)
-                stop = v.stop_gradient or not v.dtype.startswith("float")
-                if v.is_parameter or not known:
+                stop = v.stop_gradient or name in updated or not v.dtype.startswith("float")
+                if name not in updated and (v.is_parameter or not known):
                     parameter = tensors[name] = Parameter(value, name=name, trainable=not stop)
                     self.add_parameter(attribute, parameter)
                 else:

@@ -1,6 +1,7 @@
 """A loaded model as a layer: its parameters and buffers, copies of it, what it raises."""
 
 import copy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dy2st.tensor import Tensor
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
 SPEC = [InputSpec([None, 2], "float32")]
+MODELS = Path(__file__).parent.parent / "data" / "paddle-models"
 
 
 def saved(path, layer, spec=SPEC):
@@ -80,6 +82,14 @@ def test_what_gets_no_gradient_gets_none_when_it_is_loaded(tmp_path, trained):
     again = saved(tmp_path, loaded)
     assert {p.name: p.stop_gradient for p in again.parameters()} == {p.name: p.stop_gradient for p in net.parameters()}
     np.testing.assert_allclose(again(Tensor(X)).numpy(), out.numpy(), rtol=1e-6)
+
+
+def test_statistics_in_a_file_of_paddlepaddle_are_buffers():
+    loaded = jit.load(MODELS / "convnet")
+    loaded(Tensor(np.load(MODELS / "convnet.npz")["in0_0"])).sum().backward()
+    assert {b.name for b in loaded.buffers()} == {"batch_norm2d_0.w_1", "batch_norm2d_0.w_2"}
+    assert all(b.stop_gradient and b.grad is None for b in loaded.buffers())
+    assert all(p.grad is not None for p in loaded.parameters())
 
 
 def test_one_tensor_for_several_inputs(tmp_path):
