@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.bounds import allowed
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import AttributeValueError, DivisionError, OutOfRangeError
+from ..errors import AttributeValueError, DivisionError, DTypeError, IntegerRangeError, OutOfRangeError
 from ..tensor import Tensor
 from ..tensor.attribute import sizes
 from ..tensor.dispatch import ops
@@ -113,6 +114,18 @@ def _int(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
             (_one(x.isinf()), OverflowError("cannot convert float infinity to integer"))]  # fmt: skip
 
 
+def _fitted(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    x, dtype = as_number(_one(ins["X"])), attrs["out_dtype"]
+    limits = np.iinfo(dtype)
+    beyond = IntegerRangeError(f"{x} is out of range for {dtype}", hint="cast the tensor it meets to a wider dtype")
+    if not x.dtype.startswith("float"):
+        return [((x < int(limits.min)) | (x > int(limits.max)), beyond)]
+    # what is before the point counts
+    whole = ops.op("trunc", X=x)
+    outside = (whole < float(limits.min)) | (whole >= float(int(limits.max) + 1))
+    return [(ops.op("logical_not", X=ops.op("isfinite_v2", X=x)), DTypeError(f"{x} cannot be an {dtype}")), (outside, beyond)]
+
+
 def _one(x: Tensor) -> Tensor:
     return x.reshape([])
 
@@ -144,6 +157,7 @@ _TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test]]] = {
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _shifted),
     "range": _stepped,
     "python_int": _int,
+    "fitted_int": _fitted,
     "read_from_array": _entry("index"),
     "array_set": _entry("assignment index"),
     "array_pop": _popped,

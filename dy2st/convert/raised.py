@@ -22,7 +22,7 @@ from dy2st_runtime.ir.visit import may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS, UNKNOWN, RaisedError
 from dy2st_runtime.ops.registry import OpDef, TensorType
 
-from ..errors import StructureError
+from ..errors import DTypeError, IntegerRangeError, StructureError
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.kinds import number_or
@@ -453,6 +453,8 @@ def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Excepti
     """What an op may raise: `exception` is the name that a `raise_if` has."""
     if op_type == "assert":
         return (AssertionError,)
+    if op_type == "fitted_int":
+        return (DTypeError, IntegerRangeError)
     return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..nn import functional as F
-from ..tensor import Tensor, creation, manipulation, math, reduction, search
+from ..tensor import Tensor, creation, manipulation, math, reduction, scaling, search
 from ..tensor.api import all_of_numbers
 from ..tensor.promotion import as_tensor
 from .tensor_functions import sums
@@ -143,7 +143,7 @@ def hard_sigmoid(x: Any, slope: float = 0.2, offset: float = 0.5, name: str | No
 def hard_swish(x: Any, threshold: float = 6.0, scale: float = 6.0, offset: float = 3.0, name: str | None = None) -> Tensor:
     """x * min(max(x + offset, 0), threshold) / scale."""
     x = as_tensor(x)
-    return x * math.clip(x + offset, 0.0, threshold) / scale
+    return x * scaling.clip(x + offset, 0.0, threshold) / scale
 
 
 def swish(x: Any, beta: float = 1.0, name: str | None = None) -> Tensor:
@@ -154,7 +154,7 @@ def swish(x: Any, beta: float = 1.0, name: str | None = None) -> Tensor:
 
 def relu6(x: Any, threshold: float = 6.0, name: str | None = None) -> Tensor:
     """x limited to 0 ... threshold."""
-    return math.clip(as_tensor(x), 0.0, threshold)
+    return scaling.clip(as_tensor(x), 0.0, threshold)
 
 
 def softshrink(x: Any, alpha: float | None = None) -> Tensor:

@@ -16,8 +16,7 @@ from .. import unique_name
 from ..nn import functional as F
 from ..static import nn as static_nn
 from ..static.nn import activate
-from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion
-from ..tensor import math as tensor_math
+from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion, scaling
 from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries, staged
 from ..tensor.dispatch import ops
@@ -121,7 +120,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
            name: str | None = None) -> Tensor:  # fmt: skip
     """The product of matrices, times alpha."""
     out = ops.op("matmul_v2", X=as_tensor(x), Y=as_tensor(y), trans_x=transpose_x, trans_y=transpose_y)
-    return out if alpha == 1.0 else tensor_math.scale(out, alpha)
+    return out if alpha == 1.0 else scaling.scale(out, alpha)
 
 
 def mul(x: Any, y: Any, x_num_col_dims: int = 1, y_num_col_dims: int = 1, name: str | None = None) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import AttributeValueError
 from ..nn import functional as F
-from ..tensor import Tensor, creation, logic, manipulation, math, random, reduction
+from ..tensor import Tensor, creation, logic, manipulation, math, random, reduction, scaling
 from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries
 from ..tensor.promotion import as_tensor
@@ -82,7 +82,7 @@ def cos_sim(X: Any, Y: Any) -> Tensor:
 
 def brelu(x: Any, t_min: float = 0.0, t_max: float = 24.0, name: str | None = None) -> Tensor:
     """x limited to t_min ... t_max."""
-    return math.clip(as_tensor(x), float(t_min), float(t_max))
+    return scaling.clip(as_tensor(x), float(t_min), float(t_max))
 
 
 def mse_loss(input: Any, label: Any) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import AttributeValueError
-from ..tensor import Tensor, autograd, math
+from ..tensor import Tensor, autograd, math, scaling
 from ..tensor.dispatch import ops
 from ..tensor.promotion import cast
 
@@ -40,7 +40,7 @@ class ClipGradByValue(ClipGradBase):
             raise AttributeValueError(f"ClipGradByValue: min {self.min} is larger than max {self.max}")
 
     def clip(self, grads: list[Tensor]) -> list[Tensor]:
-        return [math.clip(g, self.min, self.max) for g in grads]
+        return [scaling.clip(g, self.min, self.max) for g in grads]
 
 
 class ClipGradByNorm(ClipGradBase):

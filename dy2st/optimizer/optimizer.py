@@ -20,7 +20,7 @@ from ..nn.clip import ClipGradBase, ClipGradByGlobalNorm, ClipGradByNorm, ClipGr
 from ..nn.parameter import make_buffer
 from ..nn.state import fit
 from ..regularizer import L1Decay, L2Decay, WeightDecay
-from ..tensor import Tensor, autograd, dispatch, manipulation, math
+from ..tensor import Tensor, autograd, dispatch, manipulation, math, scaling
 from ..tensor.location import user_location
 from ..tensor.promotion import as_tensor
 from .compiled import CompiledSteps
@@ -278,7 +278,7 @@ class Optimizer:
         if dispatch.in_dynamic_mode():
             return dispatch.constant(self._rate_array(factor))
         shared = self.learning_rate_variable() if shared is None else shared
-        return shared if factor == 1.0 else math.scale(shared, factor)
+        return shared if factor == 1.0 else scaling.scale(shared, factor)
 
     def learning_rate_variable(self) -> Tensor:
         """The learning rate in the program being built: a persistable variable of one element that is set to `get_lr()`

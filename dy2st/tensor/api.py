@@ -7,7 +7,20 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from . import arranging, attribute, creation, derived, linalg, logic, manipulation, math, random, reduction, search
+from . import (
+    arranging,
+    attribute,
+    creation,
+    derived,
+    linalg,
+    logic,
+    manipulation,
+    math,
+    random,
+    reduction,
+    scaling,
+    search,
+)
 from .arranging import bucketize as bucketize
 from .arranging import diagonal as diagonal
 from .arranging import diff as diff
@@ -143,7 +156,6 @@ from .math import asinh as asinh
 from .math import atan as atan
 from .math import atanh as atanh
 from .math import ceil as ceil
-from .math import clip as clip
 from .math import cos as cos
 from .math import cosh as cosh
 from .math import divide as divide
@@ -153,7 +165,6 @@ from .math import expm1 as expm1
 from .math import floor as floor
 from .math import floor_divide as floor_divide
 from .math import floor_mod as floor_mod
-from .math import increment as increment
 from .math import isfinite as isfinite
 from .math import isinf as isinf
 from .math import isnan as isnan
@@ -172,7 +183,6 @@ from .math import reciprocal as reciprocal
 from .math import remainder as remainder
 from .math import round as round
 from .math import rsqrt as rsqrt
-from .math import scale as scale
 from .math import sign as sign
 from .math import sin as sin
 from .math import sinh as sinh
@@ -214,6 +224,9 @@ from .reduction import prod as prod
 from .reduction import std as std
 from .reduction import sum as sum
 from .reduction import var as var
+from .scaling import clip as clip
+from .scaling import increment as increment
+from .scaling import scale as scale
 from .search import argmax as argmax
 from .search import argmin as argmin
 from .search import argsort as argsort
@@ -238,7 +251,8 @@ _METHOD_NAMES: dict[Any, str] = {
     "strided_slice gather index_select gather_nd scatter scatter_nd_add take_along_axis concat stack",
     math: "add subtract multiply divide floor_divide remainder mod floor_mod pow maximum minimum exp expm1 log "
     "log2 log10 log1p sqrt rsqrt square abs sign floor ceil round trunc sin cos tan asin acos atan sinh "
-    "cosh tanh asinh acosh atanh erf reciprocal isnan isinf isfinite neg scale clip lerp add_n",
+    "cosh tanh asinh acosh atanh erf reciprocal isnan isinf isfinite neg lerp add_n",
+    scaling: "scale clip",
     reduction: "sum mean max min amax amin prod all any logsumexp cumsum cumprod var std norm dist count_nonzero",
     search: "argmax argmin argsort sort topk nonzero masked_select masked_fill index_sample",
     random: "bernoulli multinomial",
@@ -284,4 +298,4 @@ def all_of_numbers(namespace: dict[str, Any], *modules: str) -> None:
             namespace[name] = of_numbers(function, namespace["__name__"])
 
 
-all_of_numbers(globals(), math.__name__, logic.__name__, derived.__name__)
+all_of_numbers(globals(), math.__name__, scaling.__name__, logic.__name__, derived.__name__)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, ShapeError, StagedValueError
 from . import dispatch
-from .kinds import resolved
+from .failures import raise_if
+from .kinds import as_number, resolved
 from .location import user_location
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -30,6 +31,20 @@ class Entries:
 def staged(x: Any) -> bool:
     """Whether x is a tensor whose value belongs to the program being built."""
     return isinstance(x, Tensor) and (x.is_symbolic or not dispatch.in_dynamic_mode())
+
+
+def known(value: Any, what: str) -> Any:
+    """A number that decides what is traced, as it is.
+
+    Raises:
+        StagedValueError: only the run knows it.
+    """
+    if staged(value):
+        raise StagedValueError(
+            f"{what} is a number that is only known when the program runs; it must be known while it is traced",
+            location=user_location(), hint="give a number, or fix the sizes that it is computed from in the InputSpec",
+        )  # fmt: skip
+    return value
 
 
 def ints(values: Any, slot: str, what: str = "shape") -> tuple[Sequence[int], dict[str, Any]]:
@@ -93,7 +108,7 @@ def numbers(values: Any, what: str, count: int, kind: type = int) -> list[Any]:
     entries = entries if several else entries * count
     if len(entries) != count:
         raise AttributeValueError(f"{what}: expected {count} numbers, got {values!r}")
-    return [scalar(v) if staged(v) else kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
+    return [(truncated(v) if kind is int else scalar(v)) if staged(v) else kind(v.item() if isinstance(v, Tensor) else v) for v in entries]
 
 
 def _entries(t: Tensor, what: str) -> list[Tensor]:
@@ -111,6 +126,35 @@ def scalar(v: Any) -> Any:
     return v if v.ndim == 0 else dispatch.ops.op("reshape2", X=v, shape=[])
 
 
+def truncated(v: Any) -> Any:
+    """`int(v)` of a number; one that only the run knows becomes a tensor without dims."""
+    v = scalar(v)
+    return int(v) if not isinstance(v, Tensor) else dispatch.ops.op("python_int", X=v) if _is_float(v) else v
+
+
+def whole(v: Any, what: str, exception: type[Exception] = DTypeError) -> Any:
+    """A number, as an int if it is a float that only the run knows; a tensor as it is.
+
+    Args:
+        what: begins the message: "{what} must be integers, got 0.5", or is all of it but the number.
+        exception: what the run raises if the number is not whole.
+    """
+    if not staged(v) or not _is_float(v):
+        return v
+    number, op = scalar(v), dispatch.ops.op
+    if exception is DTypeError:
+        op("python_int", X=number)  # which says so of NaN and infinity
+    fits = op("equal", X=op("trunc", X=number), Y=number)
+    text = what if what.endswith(" ") else f"{what} must be integers, got "
+    raise_if(op("logical_not", X=fits), exception, text, "", data=(number,))
+    return as_number(op("python_int", X=number))
+
+
+def _is_float(v: Tensor) -> bool:
+    """Whether v is a float of Python, or on some paths an int."""
+    return v._weak and v.dtype.startswith("float") and (v._kinds is None or not v._kinds.mixed)
+
+
 def integer(v: Any, what: str) -> int:
     """An int given as an int, a NumPy integer or an eager one-element integer tensor."""
     if type(v) is int:
@@ -126,6 +170,7 @@ def integer(v: Any, what: str) -> int:
 
 
 def _index(t: Tensor, what: str) -> Tensor:
+    t = whole(t, what)
     if not t.dtype.startswith(("int", "uint")):
         raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(3))
     # of a tensor with several elements nobody would take but the first

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from dy2st_runtime.dtype import to_numpy
 
-from ..errors import AttributeValueError, DTypeError, IntegerRangeError
+from ..errors import AttributeValueError, DTypeError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from ..framework.place import check_device
 from . import dispatch
-from .arguments import ints, scalar, staged
+from .arguments import ints, scalar, staged, whole
 from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, kinds_of, require_whole
 from .location import user_location
-from .promotion import as_plain_tensor, as_tensor, cast, weak_dtype
+from .promotion import as_plain_tensor, as_tensor, cast, require_in_range, weak_dtype
 from .tensor import Parameter, Tensor, to_array
 
 
@@ -199,11 +198,7 @@ def checked_number(value: Any, dtype: str) -> int | None:
     """
     if not dtype.startswith(("int", "uint")):
         return None
-    if isinstance(value, float) and not math.isfinite(value):
-        raise DTypeError(f"{value} cannot be an {dtype}", location=user_location(2))
-    limits = np.iinfo(dtype)
-    if not limits.min <= int(value) <= limits.max:
-        raise IntegerRangeError(f"{value} is out of range for {dtype}", location=user_location(2))
+    require_in_range(value, dtype)
     return None if float(value) == value and abs(value) <= 2**53 else int(value)
 
 
@@ -278,7 +273,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     first, stop, by = (as_tensor(b, wanted) for b in bounds)
     found = ops.op("range", Start=first, End=stop, Step=by)
     exact = 2**24 if wanted in ("float32", "float64") else 2**63 if wanted == "int64" else 0
-    if not dispatch.in_dynamic_mode() and step and all(type(b) is int and abs(b) < exact for b in bounds):
+    if not dispatch.in_dynamic_mode() and all(type(b) is int and abs(b) < exact for b in bounds) and step:
         return ops.op("reshape2", X=found, shape=[len(range(start, end, step))])  # Python knows how many there are
     return found
 
@@ -305,7 +300,9 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: 
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     columns = num_rows if num_columns is None else num_columns
     if staged(num_rows) or staged(columns):
-        return tril(triu(full([num_rows, columns], 1, wanted)))
+        shape = [whole(n, f"eye: attribute '{name}' must be INT, got ", AttributeValueError)
+                 for n, name in ((num_rows, "num_rows"), (columns, "num_columns"))]  # fmt: skip
+        return tril(triu(full(shape, 1, wanted)))
     return ops.op("eye", num_rows=num_rows, num_columns=columns, dtype=wanted)
 
 
@@ -332,7 +329,7 @@ def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Tensor:
 def _triangle(x: Tensor, diagonal: Any, lower: bool) -> Tensor:
     if not staged(diagonal) or x.ndim < 2:  # which the op refuses
         return ops.op("tril_triu", X=x, diagonal=diagonal, lower=lower)
-    diagonal = scalar(diagonal)
+    diagonal = scalar(whole(diagonal, "tril_triu: attribute 'diagonal' must be INT, got ", AttributeValueError))
     if not diagonal.dtype.startswith(("int", "uint", "bool")):
         require_whole(diagonal)
         raise AttributeValueError(

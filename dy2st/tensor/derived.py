@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from . import logic, manipulation, math, reduction
+from . import logic, manipulation, math, reduction, scaling
 from .kinds import divided
 from .promotion import as_tensor, mark, operands
 from .tensor import Tensor
@@ -94,7 +94,7 @@ def logit(x: Any, eps: float | None = None, name: str | None = None) -> Tensor:
     >>> logit(Tensor([0.5])).numpy()
     array([0.], dtype=float32)
     """
-    x = as_tensor(x) if eps is None else math.clip(x, eps, 1.0 - eps)
+    x = as_tensor(x) if eps is None else scaling.clip(x, eps, 1.0 - eps)
     return math.log(x / (1.0 - x))
 
 
@@ -111,9 +111,9 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
     if not x.dtype.startswith("float"):
         return x
     limits = np.finfo(x.dtype)
-    x = logic.where(math.isnan(x), float(nan), x)
-    x = logic.where(x == _math.inf, float(limits.max) if posinf is None else float(posinf), x)
-    return logic.where(x == -_math.inf, float(limits.min) if neginf is None else float(neginf), x)
+    x = logic.where(math.isnan(x), nan, x)
+    x = logic.where(x == _math.inf, float(limits.max) if posinf is None else posinf, x)
+    return logic.where(x == -_math.inf, float(limits.min) if neginf is None else neginf, x)
 
 
 def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:

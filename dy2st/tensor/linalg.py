@@ -9,7 +9,8 @@ from dy2st_runtime import dims
 from dy2st_runtime import dtype as _dtype
 
 from ..errors import AttributeValueError, ShapeError
-from . import dispatch, math, reduction
+from . import dispatch, math, reduction, scaling
+from .arguments import staged
 from .attribute import dynamic_size
 from .creation import tensor_of
 from .dispatch import ops, plain
@@ -103,8 +104,8 @@ def outer(x: Any, y: Any, name: str | None = None) -> Tensor:
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """beta * input + alpha * (x @ y)."""
     product = matmul(x, y)
-    product = product if alpha == 1.0 else math.scale(product, alpha)
-    return math.add(input if beta == 1.0 else math.scale(input, beta), product)
+    product = scaling.scale(product, alpha) if staged(alpha) or alpha != 1.0 else product
+    return math.add(scaling.scale(input, beta) if staged(beta) or beta != 1.0 else input, product)
 
 
 def cross(x: Any, y: Any, axis: int | None = None, name: str | None = None) -> Tensor:

@@ -15,8 +15,7 @@ from dy2st_runtime.ops.registry import OpDef
 
 from ..errors import DTypeError
 from . import dispatch
-from .arguments import Entries, number, tensors
-from .attribute import count
+from .arguments import Entries, tensors
 from .creation import tensor_of
 from .dispatch import ops, plain
 from .failures import message_of, raise_if
@@ -118,13 +117,13 @@ def _require_divisor(number: Any, y: Tensor, divide: Callable[[Any, Any], Any], 
     """
     if isinstance(number, Tensor) or number == 0:
         message = message_of(ZeroDivisionError, divide, one, one - one)
-        zero = _equal_zero(y)
+        zero = equal_zero(y)
         if isinstance(kind, Kinds) and kind.number is not None:
             zero = logical("and", kind.number, ops.op("reduce_all", X=zero, reduce_all=True))
         raise_if(zero, ZeroDivisionError, message)
 
 
-def _equal_zero(y: Tensor) -> Tensor:
+def equal_zero(y: Tensor) -> Tensor:
     """y == 0 for a number y."""
     return ops.op("equal", X=y, Y=dispatch.constant(0, y.dtype))
 
@@ -373,53 +372,6 @@ def neg(x: Any, name: str | None = None) -> Tensor:
     if x.dtype == "bool":
         raise DTypeError("a bool tensor has no negative", hint="use logical_not, or cast it")
     return subtract(0, x) if is_python_int(x) else unary("scale", x, scale=-1.0)
-
-
-def scale(x: Any, scale: float | Tensor = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None,
-          name: str | None = None) -> Tensor:  # fmt: skip
-    """scale * x + bias, or scale * (x + bias) without `bias_after_scale`, in the dtype of x.
-
-    >>> scale(Tensor([1.0, 2.0]), 2.0, 1.0).numpy()
-    array([3., 5.], dtype=float32)
-    """
-    x = as_tensor(x)
-    if isinstance(scale, Tensor):
-        shifted = x if bias_after_scale else add(x, bias)
-        out = multiply(shifted, cast(scale, x.dtype))
-        out = add(out, bias) if bias_after_scale else out
-    else:
-        out = ops.op("scale", X=x, scale=scale, bias=bias, bias_after_scale=bias_after_scale)
-    return out if act is None else unary(act, out)
-
-
-def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
-    """Adds `value` to x in place; x has one element. Returns x."""
-    return dispatch.rebind(x, ops.op("increment", X=as_tensor(x), step=value), differentiable=True)
-
-
-def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
-    """x limited to min ... max, in the dtype of x.
-
-    Args:
-        x: Tensor of any numeric dtype.
-        min, max: numbers or 0-d (or one-element) Tensors; None: no limit.
-
-    >>> clip(Tensor([-1.0, 0.5, 2.0]), 0.0, 1.0).numpy()
-    array([0. , 0.5, 1. ], dtype=float32)
-    """
-    x = as_tensor(x)
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        if min is not None:
-            x = maximum(x, as_tensor(min, x.dtype) if isinstance(min, Tensor) and count(min) == 1 else min)
-        if max is not None:
-            x = minimum(x, as_tensor(max, x.dtype) if isinstance(max, Tensor) and count(max) == 1 else max)
-        return x
-    if not _dtype.is_float(x.dtype):
-        x = x if min is None else maximum(x, int(number(min, "min")))
-        return x if max is None else minimum(x, int(number(max, "max")))
-    low = -float("inf") if min is None else number(min, "min")
-    high = float("inf") if max is None else number(max, "max")
-    return unary("clip", x, min=low, max=high)
 
 
 def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:

@@ -27,6 +27,7 @@ from . import (
     printing,
     promotion,
     random,
+    scaling,
     search,
 )
 from .dispatch import ops
@@ -346,8 +347,8 @@ INPLACE: dict[str, Callable[..., Tensor]] = {
     "multiply_": math.multiply,
     "divide_": math.divide,
     "remainder_": math.remainder,
-    "scale_": math.scale,
-    "clip_": math.clip,
+    "scale_": scaling.scale,
+    "clip_": scaling.clip,
     "exp_": math.exp,
     "sqrt_": math.sqrt,
     "rsqrt_": math.rsqrt,

@@ -21,9 +21,10 @@ import numpy as np
 from dy2st_runtime import dtype as _dtype
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops import registry
+from dy2st_runtime.ops.python_int import require_room
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import DTypeError, of_tracing
+from ..errors import DTypeError, IntegerRangeError, of_tracing, with_location
 from . import dispatch
 from .dispatch import ops
 from .failures import raise_if
@@ -52,22 +53,48 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
     """Any operand as a Tensor; a number without `dtype` becomes a weak one.
 
     Raises:
-        DTypeError: it is nothing that a tensor can be made of.
-        IntegerRangeError: it is an int for which `dtype` has no room; where only the run knows the int, in the run.
+        DTypeError: it is nothing that a tensor can be made of, or an infinite number or NaN, of which there is none in an integer `dtype`.
+        IntegerRangeError: it is a number for which an integer `dtype` has no room. Where only the run knows the number, both are raised in
+            the run.
     """
     if isinstance(x, Tensor):
         if dtype is None:
             return x
-        if x._weak and x._kinds is None and x.dtype == "int64" and _dtype.is_int(dtype) and dtype != "int64":
-            return ops.op("fitted_int", X=x, out_dtype=dtype)
-        return cast(x, dtype)
+        return _fitted(x, dtype) if x._weak and x.dtype != dtype and _dtype.is_int(dtype) else cast(x, dtype)
     if isinstance(x, Variable):
         return as_tensor(Tensor.wrap(x, x.stop_gradient), dtype)
     if isinstance(x, NUMBERS):
+        if dtype is not None and isinstance(x, (float, np.floating)) and _dtype.is_int(dtype):
+            require_in_range(x, dtype)
         return dispatch.constant(x, dtype or weak_dtype(x), weak=dtype is None)
     if isinstance(x, (np.ndarray, list, tuple)):
         return dispatch.constant(to_array(x, dtype))
     raise DTypeError(f"expected a Tensor, got {type(x).__name__}", hint="give a Tensor, an array, a list of numbers or a number")
+
+
+def require_in_range(x: Any, dtype: str) -> None:
+    """DTypeError or IntegerRangeError if an integer dtype does not hold a number, without its fraction."""
+    try:
+        require_room(x, dtype)
+    except (DTypeError, IntegerRangeError) as error:
+        raise with_location(error, user_location(3)) from None
+
+
+def _fitted(x: Tensor, dtype: str) -> Tensor:
+    """What is a number, at least on some path, in an integer dtype, which must have room for it."""
+    if x._kinds is None or not x._kinds.mixed:
+        return ops.op("fitted_int", X=resolved(x), out_dtype=dtype) if x.dtype in _WIDEST else cast(x, dtype)
+    number, plain = x._kinds.number, cast(x, dtype)
+    if not _dtype.is_float(x.dtype) and x.dtype != "int64":
+        return plain
+    if number is None:
+        raise x._kinds.fail(f"not all numbers can be an {dtype}")
+    held = cast(resolved(x), "float64" if _dtype.is_float(x.dtype) else "int64")
+    held = ops.op("where", Condition=number, X=held, Y=dispatch.constant(0, held.dtype))
+    return ops.op("where", Condition=number, X=ops.op("fitted_int", X=held, out_dtype=dtype), Y=plain)
+
+
+_WIDEST = ("int64", "float64")  # which Python's numbers are held in
 
 
 def cast(x: Tensor, dtype: str) -> Tensor:

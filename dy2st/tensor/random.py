@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import AttributeValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from . import dispatch
-from .arguments import integer, ints, number, scalar, staged
+from .arguments import integer, ints, number, staged, truncated, whole
 from .attribute import sizes
 from .dispatch import ops
 from .failures import raise_if
@@ -87,6 +87,10 @@ def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, 
     """
     attr, slots = ints(shape, "ShapeTensorList")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    if staged(min) or staged(max):
+        low, high = as_tensor(min, "float64"), as_tensor(max, "float64")
+        drawn = _draw("uniform_random", shape=attr, dtype=wanted, min=0.0, max=1.0, seed=seed, **slots)
+        return cast(cast(drawn, "float64") * (high - low) + low, wanted)
     return _draw("uniform_random", shape=attr, dtype=wanted, min=number(min, "min"), max=number(max, "max"), seed=seed, **slots)
 
 
@@ -104,6 +108,9 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
     """Numbers drawn from the normal distribution."""
     attr, slots = ints(shape, "ShapeTensorList")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
+    if staged(mean) or staged(std):
+        drawn = _draw("gaussian_random", shape=attr, dtype="float64", mean=0.0, std=1.0, seed=seed, **slots)
+        return cast(drawn * as_tensor(std, "float64") + as_tensor(mean, "float64"), wanted)
     return _draw("gaussian_random", shape=attr, dtype=wanted, mean=number(mean, "mean"), std=number(std, "std"), seed=seed, **slots)
 
 
@@ -130,9 +137,10 @@ standard_normal = randn
 
 def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Numbers drawn from normal distributions; `mean` and `std` may be tensors, whose shape the result then has."""
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+    of_tensors = [v for v in (mean, std) if isinstance(v, Tensor) and not v._weak]
+    if not of_tensors:
         return gaussian([1] if shape is None else shape, mean, std)
-    like = mean if isinstance(mean, Tensor) else std
+    like = of_tensors[0]
     return randn(sizes(like), like.dtype) * std + mean
 
 
@@ -142,14 +150,14 @@ def randint(
     """Integers drawn uniformly from [low, high), or from [0, low) without `high`; int64 without `dtype`.
 
     Raises:
-        AttributeValueError: the range is empty; a ValueError of the run, if only that knows.
+        AttributeValueError: the range is empty.
     """
     if high is None:
         low, high = 0, low
     wanted = "int64" if dtype is None else convert_dtype(dtype)
     if staged(low) or staged(high):
-        first, end = (as_number(ops.op("assign", X=as_tensor(v, "int64"))) for v in (low, high))
-        raise_if(as_tensor(first >= end), ValueError, "randint: the range [", ", ", ") is empty", data=(first, end))
+        first, end = (as_number(ops.op("assign", X=as_tensor(whole(v, what), "int64"))) for v, what in ((low, "low"), (high, "high")))
+        raise_if(as_tensor(first >= end), AttributeValueError, "randint: the range [", ", ", ") is empty", data=(first, end))
         return cast(randint(0, _ANY, shape, "int64") % (end - first) + first, wanted)
     low, high = integer(low, "low"), integer(high, "high")
     if low >= high:
@@ -175,7 +183,7 @@ def randperm(n: Any, dtype: Any = "int64", name: str | None = None) -> Tensor:
     >>> sorted(randperm(4).tolist())
     [0, 1, 2, 3]
     """
-    slots = {"N": scalar(n)} if staged(n) else {}
+    slots = {"N": truncated(n)} if staged(n) else {}
     return _draw("randperm", n=0 if slots else int(n), dtype=convert_dtype(dtype), **slots)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import DTypeError
 from ..framework.dtype import convert_dtype, get_default_dtype
-from .arguments import axis_number, scalar, staged
+from .arguments import axis_number, staged, truncated
 from .dispatch import ops
 from .manipulation import split
 from .promotion import as_tensor
@@ -55,7 +55,7 @@ def topk(x: Any, k: Any, axis: int | None = None, largest: bool = True, sorted: 
     >>> values.numpy(), positions.numpy()
     (array([5, 3]), array([1, 2]))
     """
-    slots = {"K": scalar(k)} if staged(k) else {}
+    slots = {"K": truncated(k)} if staged(k) else {}
     out, indices = ops.op("top_k_v2", X=as_tensor(x), k=1 if slots else int(k), axis=-1 if axis is None else axis,
                           largest=largest, sorted=sorted, **slots)  # fmt: skip
     return out, indices
@@ -119,5 +119,5 @@ def one_hot(x: Any, num_classes: int, name: str | None = None) -> Tensor:
     array([[0., 1.],
            [1., 0.]], dtype=float32)
     """
-    slots = {"depth_tensor": scalar(num_classes)} if staged(num_classes) else {}
+    slots = {"depth_tensor": truncated(num_classes)} if staged(num_classes) else {}
     return ops.op("one_hot_v2", X=as_tensor(x), depth=-1 if slots else int(num_classes), dtype=get_default_dtype(), **slots)

@@ -8,7 +8,8 @@ from dy2st_runtime.ops import registry
 
 from ...errors import AttributeValueError
 from ...framework.dtype import convert_dtype
-from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, search
+from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, scaling, search
+from ...tensor.arguments import known, staged
 from ...tensor.dispatch import ops
 from ...tensor.math import unary
 from ...tensor.promotion import as_tensor, cast
@@ -86,23 +87,30 @@ def mish(x: Any, name: str | None = None) -> Tensor:
 
 def leaky_relu(x: Any, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
     """x where x > 0, else negative_slope * x."""
+    if staged(negative_slope):
+        x = unary("leaky_relu", x, alpha=1.0)  # x itself, if it has a dtype that there is one of
+        return logic.where(x < 0, x * negative_slope, x)
     return unary("leaky_relu", x, alpha=negative_slope)
 
 
 def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """x where x > 0, else alpha * (exp(x) - 1)."""
+    if staged(alpha):
+        # the op's own result is not used but where it is x
+        x, out = as_tensor(x), unary("elu", x)
+        return logic.where(x > 0, out, alpha * math.expm1(logic.where(x > 0, 0.0, x)))
     return unary("elu", x, alpha=alpha)
 
 
 def selu(x: Any, scale: float = 1.0507009873554804934193349852946, alpha: float = 1.6732632423543772848170429916717,
          name: str | None = None) -> Tensor:  # fmt: skip
     """scale * elu(x, alpha)."""
-    return math.scale(elu(x, alpha), scale)
+    return scaling.scale(elu(x, alpha), scale)
 
 
 def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
-    return math.scale(elu(math.scale(x, 1.0 / alpha), 1.0), alpha)
+    return scaling.scale(elu(scaling.scale(x, 1.0 / alpha), 1.0), alpha)
 
 
 def hardswish(x: Any, name: str | None = None) -> Tensor:
@@ -112,12 +120,14 @@ def hardswish(x: Any, name: str | None = None) -> Tensor:
 
 def hardsigmoid(x: Any, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
     """slope * x + offset, limited to 0 ... 1."""
+    if staged(slope) or staged(offset):
+        return unary("hard_sigmoid", as_tensor(x) * slope + offset, slope=1.0, offset=0.0)
     return unary("hard_sigmoid", x, slope=slope, offset=offset)
 
 
 def hardtanh(x: Any, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
     """x limited to min ... max."""
-    return math.clip(x, float(min), float(max))
+    return scaling.clip(x, min, max)
 
 
 def hardshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> Tensor:
@@ -145,6 +155,10 @@ def thresholded_relu(x: Any, threshold: float = 1.0, name: str | None = None) ->
 
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0, name: str | None = None) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+    if staged(beta) or staged(threshold):
+        x = as_tensor(x)
+        scaled = x * beta
+        return logic.where(scaled > threshold, x, unary("softplus", scaled, beta=1.0, threshold=float("inf")) / beta)
     return unary("softplus", x, beta=float(beta), threshold=float(threshold))
 
 
@@ -212,7 +226,7 @@ def rrelu(x: Any, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, training: 
     Raises:
         AttributeValueError: not 0 <= lower <= upper <= 1.
     """
-    if not 0 <= lower <= upper <= 1:
+    if not 0 <= known(lower, "rrelu: a slope") <= known(upper, "rrelu: a slope") <= 1:
         raise AttributeValueError(f"rrelu: the slopes must be 0 <= lower <= upper <= 1, got {lower} and {upper}")
     x = as_tensor(x)
     if not training:

@@ -6,7 +6,7 @@ import math as _math
 from typing import Any
 
 from ...errors import AttributeValueError, ShapeError
-from ...tensor import Tensor, creation, linalg, manipulation, math
+from ...tensor import Tensor, creation, linalg, manipulation, math, scaling
 from ...tensor.location import user_location
 from ...tensor.promotion import as_tensor, cast
 from . import activation
@@ -39,7 +39,7 @@ def _scaled(query: Tensor) -> Tensor:
     """query / sqrt(head size), where only the run may know the size, or it may be 0."""
     size = query._value.shape[-1]
     if size > 0:
-        return math.scale(query, 1.0 / _math.sqrt(size))
+        return scaling.scale(query, 1.0 / _math.sqrt(size))
     return math.multiply(query, math.rsqrt(as_tensor(query.shape[-1], query.dtype)))
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from dy2st_runtime import dims
 
 from ...errors import AttributeValueError, ShapeError, StagedValueError
-from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, search
-from ...tensor.arguments import numbers, staged
+from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, scaling, search
+from ...tensor.arguments import known, numbers, staged
 from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
 from ...tensor.location import user_location
@@ -52,7 +52,7 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
     Raises:
         AttributeValueError: p is not in 0 ... 1, the mode is unknown, or an axis is out of range.
     """
-    if not 0 <= p <= 1:
+    if not 0 <= known(p, "dropout: the probability") <= 1:
         raise AttributeValueError(f"dropout: the probability must be in 0 ... 1, got {p}")
     modes = {"upscale_in_train": "upscale_in_train", "downscale_in_infer": "downgrade_in_infer"}
     if mode not in modes:
@@ -64,12 +64,12 @@ def dropout(x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mod
         return ops.op("dropout", X=x, State=random.state if training else None, dropout_prob=float(p), is_test=not training,
                       dropout_implementation=modes[mode])[0]  # fmt: skip
     if not training:
-        return x if mode == "upscale_in_train" else math.scale(x, 1 - p)
+        return x if mode == "upscale_in_train" else scaling.scale(x, 1 - p)
     kept = [dims.normalize_axis(a, x.ndim) for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
     shape = [d if a in kept else 1 for a, d in enumerate(x.shape)]
     mask = cast(random.uniform(shape, x.dtype, 0.0, 1.0) >= p, x.dtype)
     if mode == "upscale_in_train" and p < 1:
-        mask = math.scale(mask, 1 / (1 - p))
+        mask = scaling.scale(mask, 1 / (1 - p))
     return math.multiply(x, mask)
 
 
@@ -92,17 +92,17 @@ def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | Non
     Raises:
         AttributeValueError: p is not in 0 ... 1.
     """
-    if not 0 <= p <= 1:
+    if not 0 <= known(p, "alpha_dropout: the probability") <= 1:
         raise AttributeValueError(f"alpha_dropout: the probability must be in 0 ... 1, got {p}")
     x = as_tensor(x)
     if not training or p == 0:
         return x
     if p == 1:
-        return math.scale(x, 0.0)
+        return scaling.scale(x, 0.0)
     smallest = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717
     a = ((1 - p) * (1 + p * smallest**2)) ** -0.5
     kept = random.uniform(x.shape, x.dtype, 0.0, 1.0) >= p
-    return math.scale(logic.where(kept, x, smallest), a, -a * smallest * p)
+    return scaling.scale(logic.where(kept, x, smallest), a, -a * smallest * p)
 
 
 def embedding(
@@ -146,8 +146,8 @@ def label_smooth(label: Any, prior_dist: Tensor | None = None, epsilon: float = 
     label = as_tensor(label)
     if prior_dist is None:
         share = epsilon / label.shape[-1]
-        return math.add(math.scale(label, 1 - epsilon), share) if staged(share) else math.scale(label, 1 - epsilon, share)
-    return math.add(math.scale(label, 1 - epsilon), math.scale(prior_dist, epsilon))
+        return scaling.scale(label, 1 - epsilon, share)
+    return math.add(scaling.scale(label, 1 - epsilon), scaling.scale(prior_dist, epsilon))
 
 
 def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
@@ -208,6 +208,9 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
         return _padded_in_the_run(x, per_axis, value)
     if mode == "constant":
         flat = [n for pair in per_axis for n in pair]
+        if staged(value):
+            inside = ops.op("pad", X=creation.ones_like(x, "bool"), paddings=flat)
+            return logic.where(inside, ops.op("pad", X=x, paddings=flat), as_tensor(value, x.dtype))
         return ops.op("pad", X=x, paddings=flat, pad_value=float(value))
     if mode not in ("reflect", "replicate", "circular"):
         raise AttributeValueError(

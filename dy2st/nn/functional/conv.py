@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import AttributeValueError, ShapeError, StagedValueError
+from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, manipulation, math
-from ...tensor.arguments import staged
+from ...tensor.arguments import known
 from ...tensor.dispatch import ops
-from ...tensor.location import user_location
 from ...tensor.promotion import as_tensor
 
 
@@ -20,11 +19,7 @@ def pair(value: Any, what: str, count: int = 2) -> list[int]:
         StagedValueError: only the run knows one of them.
     """
     entries = list(value) if isinstance(value, (list, tuple)) else [value] * count
-    if any(map(staged, entries)):
-        raise StagedValueError(
-            f"{what} has a number that is only known when the program runs; it must be known while it is traced",
-            location=user_location(), hint="give numbers, or fix the sizes that they are computed from in the InputSpec",
-        )  # fmt: skip
+    entries = [known(v, what) for v in entries]
     if len(entries) != count or any(isinstance(v, float) and v != int(v) for v in entries):
         raise AttributeValueError(f"{what} must be an int or {count} ints, got {value!r}")
     return [int(v) for v in entries]

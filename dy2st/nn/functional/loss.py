@@ -6,8 +6,9 @@ import math as _math
 from typing import Any
 
 from ...errors import AttributeValueError, ShapeError
-from ...tensor import Tensor, logic, manipulation, math, search
+from ...tensor import Tensor, logic, manipulation, math, scaling, search
 from ...tensor import reduction as _reduction
+from ...tensor.arguments import known
 from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
 from ...tensor.failures import require_sizes
@@ -48,7 +49,8 @@ def smooth_l1_loss(
     input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, name: str | None = None
 ) -> Tensor:
     """0.5 * d ** 2 where d = |input - label| < delta, else delta * (d - 0.5 * delta)."""
-    return reduced(ops.op("huber_loss", X=as_tensor(input), Y=as_tensor(label), delta=float(delta))[0], reduction)
+    delta = float(known(delta, "smooth_l1_loss: delta"))
+    return reduced(ops.op("huber_loss", X=as_tensor(input), Y=as_tensor(label), delta=delta)[0], reduction)
 
 
 def kl_div(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -98,7 +100,7 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
     classes = input.shape[axis]
     if soft_label:
         if label_smoothing > 0:
-            label = math.scale(label, 1 - label_smoothing, label_smoothing / classes)
+            label = scaling.scale(label, 1 - label_smoothing, label_smoothing / classes)
         return _soft_cross_entropy(input, label, weight, reduction, axis, use_softmax)
     squeeze = label.ndim + 1 == input.ndim
     if squeeze:

@@ -8,7 +8,7 @@ from typing import Any
 from dy2st_runtime import dims
 
 from ...errors import ShapeError
-from ...tensor import Tensor, creation, manipulation, math
+from ...tensor import Tensor, creation, manipulation, math, scaling
 from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
 from ...tensor.failures import require_sizes
@@ -97,4 +97,4 @@ def local_response_norm(x: Any, size: int, alpha: float = 1e-4, beta: float = 0.
     squares = manipulation.reshape(math.square(x), [n, 1, c, h * w])
     padded = pad(squares, [0, 0, 0, 0, size // 2, (size - 1) // 2, 0, 0])
     means = ops.op("pool2d", X=padded, pooling_type="avg", ksize=[size, 1], exclusive=False)
-    return x / math.pow(math.scale(manipulation.reshape(means, [n, c, h, w]), alpha, k), beta)
+    return x / math.pow(scaling.scale(manipulation.reshape(means, [n, c, h, w]), alpha, k), beta)

@@ -12,7 +12,7 @@ from .. import dtype
 from ..errors import AttributeValueError, DivisionError
 from ..loopir import nodes as n
 from .elementwise import Binary, Unary
-from .python_int import Counting, in_range
+from .python_int import Counting, in_range, require_room
 from .registry import Bool, Float, TensorType, register
 
 NUMBERS = (*dtype.FLOATS, *dtype.INTS)
@@ -313,6 +313,7 @@ def number_for(op: str, name: str, value: float, dtype_name: str) -> float | int
         return float(value)
     if not float(value).is_integer():
         raise AttributeValueError(f"{op}: {name}={value} is not a whole number, but X is {dtype_name}", hint="cast X to a float dtype")
+    require_room(value, dtype_name)
     return int(value)
 
 
@@ -326,9 +327,10 @@ class Scale(Unary):
 
     @classmethod
     def infer(cls, x: TensorType, *, scale: float, bias: float, bias_after_scale: bool) -> TensorType:  # type: ignore[override]
+        out = super().infer(x)
         number_for("scale", "scale", scale, x.dtype)
         number_for("scale", "bias", bias, x.dtype)
-        return super().infer(x)
+        return out
 
     @staticmethod
     def array(x: np.ndarray, *, scale: float, bias: float, bias_after_scale: bool) -> np.ndarray:
@@ -365,8 +367,9 @@ class Increment(Unary):
 
     @classmethod
     def infer(cls, x: TensorType, *, step: float) -> TensorType:  # type: ignore[override]
+        out = super().infer(x)
         number_for("increment", "step", step, x.dtype)
-        return super().infer(x)
+        return out
 
     @staticmethod
     def array(x: np.ndarray, *, step: float) -> np.ndarray:

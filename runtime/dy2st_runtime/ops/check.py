@@ -24,7 +24,7 @@ EXCEPTIONS: dict[str, type[Exception]] = {
         FloatingPointError, ImportError, IndexError, IsADirectoryError, KeyError, LookupError, MemoryError, ModuleNotFoundError, NameError,
         NotADirectoryError, NotImplementedError, OSError, OverflowError, PermissionError, RecursionError, ReferenceError, RuntimeError,
         StopAsyncIteration, StopIteration, SyntaxError, SystemError, TimeoutError, TypeError, UnboundLocalError, ValueError,
-        ZeroDivisionError, DTypeError, ShapeError,
+        ZeroDivisionError, AttributeValueError, DTypeError, ShapeError,
     )
 }  # fmt: skip
 """What `raise_if` can raise: Python's own, and what functions and layers raise that look at sizes, or at what they are given, themselves.

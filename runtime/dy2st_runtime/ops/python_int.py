@@ -7,6 +7,7 @@ nothing that eager code would, so it may be moved, merged and dropped like any o
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -72,12 +73,13 @@ class PythonInt(Unary):
 
 @register
 class FittedInt(Unary):
-    """A Python int in the dtype `out_dtype` of the tensor that it meets, which must have room for it."""
+    """A Python int in the integer dtype `out_dtype` of the tensor that it meets, which must have room for it; of a float what is before the
+    point."""
 
     type = "fitted_int"
     attrs = {"out_dtype": DType("int32")}
     dtype_attr = "out_dtype"
-    accepts = ("int64",)
+    accepts = ("int64", "float64")
     differentiable = False
     may_raise = True
 
@@ -87,17 +89,34 @@ class FittedInt(Unary):
 
     @staticmethod
     def array(x: np.ndarray, *, out_dtype: str) -> np.ndarray:
-        low, high = _limits(out_dtype)
         for value in x.flat:
-            if not low <= value <= high:
-                raise IntegerRangeError(f"{value} is out of range for {out_dtype}", hint="cast the tensor it meets to a wider dtype")
+            require_room(value.item(), out_dtype)
         return x
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, *, out_dtype: str) -> n.Expr:
         low, high = _limits(out_dtype)
-        k.fail_if((x < k.attr(low)) | (x > k.attr(high)))
+        if dtype.is_float(x.dtype):
+            # of 64 bits no float lies between low - 1 and low, and low - 1 is none
+            above = x > float(low - 1) if float(low - 1) < low else x >= float(low)
+            k.fail_if(~(above & (x < float(high + 1))))  # of NaN no comparison holds
+        else:
+            k.fail_if((x < k.attr(low)) | (x > k.attr(high)))
         return n.cast(x, out_dtype)
+
+
+def require_room(value: float, name: str) -> None:
+    """An error if an integer dtype does not hold a number, without its fraction.
+
+    Raises:
+        DTypeError: it is infinite or NaN.
+        IntegerRangeError: it is too large.
+    """
+    if not math.isfinite(value):
+        raise DTypeError(f"{value} cannot be an {name}")
+    low, high = _limits(name)
+    if not low <= int(value) <= high:
+        raise IntegerRangeError(f"{value} is out of range for {name}", hint="cast the tensor it meets to a wider dtype")
 
 
 def _limits(name: str) -> tuple[int, int]:

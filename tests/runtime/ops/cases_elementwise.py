@@ -130,6 +130,13 @@ CASES: list[Case] = [
       for x, name in ((255, "uint8"), (0, "uint8"), (-128, "int8"), (2**31 - 1, "int32"), (-(2**31), "int32"))],
     *[Case("fitted_int", {"X": arr(x, "int64")}, {"out_dtype": name}, raises=IntegerRangeError, match=f"{x} is out of range for {name}")
       for x, name in ((256, "uint8"), (-1, "uint8"), (-129, "int8"), (2**31, "int32"), (-TOP, "int32"))],
+    *[Case("fitted_int", {"X": arr(x, "float64")}, {"out_dtype": name}, expect=lambda x, name=name: x.astype(name))
+      for x, name in ((2.75, "int64"), (-2.75, "int64"), (255.9, "uint8"), (-0.9, "uint8"), (-128.9, "int8"), (-(2.0**63), "int64"),
+                      (2.0**63 - 2.0**10, "int64"), (2.0**31 - 0.5, "int32"))],
+    *[Case("fitted_int", {"X": arr(x, "float64")}, {"out_dtype": name}, raises=DTypeError, match=f"{x} cannot be an {name}")
+      for x, name in ((NAN, "int64"), (-INF, "uint8"))],
+    *[Case("fitted_int", {"X": arr(x, "float64")}, {"out_dtype": name}, raises=IntegerRangeError, match=f"out of range for {name}")
+      for x, name in ((2.0**63, "int64"), (1e300, "int8"), (256.0, "uint8"), (-1.0, "uint8"), (-129.0, "int8"), (2.0**31, "int32"))],
     *binary("elementwise_floordiv", np.floor_divide, (arr([-TOP - 1, 7], "int64"), arr([-1, -1], "int64"))),
     *binary("elementwise_mod", np.mod, (arr([-TOP - 1, 7], "int64"), arr([-1, -1], "int64"))),
     Case("elementwise_add", {"X": f32(2, 3), "Y": f32(2)}, raises=ShapeError, match=r"\[2, 3\] and \[2\]"),
