@@ -16,6 +16,7 @@ from dy2st_runtime.ir import Block, Variable
 from ..errors import ShapeError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
+from ..tensor.failures import raise_if
 from ..tensor.kinds import class_of_numbers, resolved
 from ..tensor.location import user_location
 from .activations import NoResult
@@ -66,11 +67,12 @@ def truth(x: Any) -> Any:
         bare = x.bare()
         return _resolved(if_expr(x.is_none, lambda: False, lambda: truth(bare)))
     count = np.prod([d for d in x._value.shape if d != -1], dtype=int)
-    if count > 1:
-        raise ShapeError(
-            f"the truth value of a tensor with {count} elements is ambiguous", location=user_location(2),
-            hint="reduce it first: any(), all(), mean(), ...",
-        )  # fmt: skip
+    if count > 1 or count == 0:
+        message = f"the truth value of a tensor with {count} elements is ambiguous"
+        if not need_tracer("a condition").frames:
+            raise ShapeError(message, location=user_location(2), hint="reduce it first: any(), all(), mean(), ...")
+        raise_if(dispatch.constant(True, "bool"), ShapeError, message)  # in the runs that get there
+        return False
     x = resolved(x)
     if x.dtype != "bool":
         x = ops.op("not_equal", X=x, Y=dispatch.constant(np.zeros((), x.dtype)))

@@ -16,6 +16,20 @@ def truths_of_different_kinds(x, n):
     return x, y
 
 
+def truth_that_is_ambiguous(x, n):
+    none = dy2st.zeros([0])
+    try:
+        if x.sum() > 0 and dy2st.ones([3]):
+            x = x + 1
+    except ValueError:
+        x = x * 3
+    if n > 0:
+        if none:
+            x = x + 1
+        x = x * 2
+    return x if not n or x.min() > 0 or not none else -x
+
+
 def none_in_a_nested_branch_of_a_loop(x, n):
     found = None
     for i in range(n + 1):
@@ -317,6 +331,7 @@ CASES = [
     (elif_chain, [(P,), ([9.0, 8.0],), (N,), ([-20.0],)], 1),
     (nested, [(P,), (N,), ([2.0, 1.0],), ([-1.0, -0.5],)], 1),
     (python_condition, [(P, True), (P, False), (N, True)], 2),
+    (truth_that_is_ambiguous, [(N, 0), (P, 0), (P, 1), (N, -1), (P, -1)], 1),
     (early_return, [(P,), (N,), ([-0.5, -0.25],)], 1),
     (return_none, [(P,), (N,)], 1),
     (ternary, [(P,), (N,), ([-3.0, 4.0],)], 1),

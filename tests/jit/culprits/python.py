@@ -284,11 +284,11 @@ def stop_gradient_of_an_argument(x):
 
 
 def pooled_to_a_size_of_the_run(x, n):
-    return paddle.nn.functional.adaptive_avg_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: output_size has a number that is only
+    return paddle.nn.functional.adaptive_avg_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: output_size is a number that is only
 
 
 def window_of_the_run(x, n):
-    return paddle.nn.functional.max_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: kernel_size has a number that is only known
+    return paddle.nn.functional.max_pool2d(x.reshape([1, 1, 1, 2]), [1, int(n)])  # error: kernel_size is a number that is only known
 
 
 def reflected_by_a_tensor(x, n):
