@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.dtype import to_numpy
 
 from ..errors import AttributeValueError, DTypeError
 from ..framework.dtype import convert_dtype, get_default_dtype
@@ -17,6 +16,7 @@ from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, kinds_of, require_whole
 from .location import user_location
+from .nested import any_staged, stacked
 from .promotion import as_plain_tensor, as_tensor, cast, require_in_range, weak_dtype
 from .tensor import Parameter, Tensor, to_array
 
@@ -50,8 +50,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         if dtype is None and data._weak:
             dtype = _of_numbers(data)
         t = (data if dtype is None else cast(data, convert_dtype(dtype))).detach()
-    elif isinstance(data, (list, tuple)) and _any_staged(data):
-        t = _stacked(data, _common_dtype(data) if dtype is None else convert_dtype(dtype))
+    elif isinstance(data, (list, tuple)) and any_staged(data):
+        t = stacked(data, None if dtype is None else convert_dtype(dtype))
     else:
         t = dispatch.constant(to_array(data, dtype))
     t.set_stop(True)
@@ -108,34 +108,6 @@ def tensor_of(x: Tensor) -> Tensor:
         return to_tensor(x)
     dtypes = _dtypes_as_tensors(x)
     return as_plain_tensor(x) if x.ndim or len(dtypes) > 1 else cast(x, dtypes.pop())
-
-
-def _any_staged(data: Any) -> bool:
-    if isinstance(data, (list, tuple)):
-        return any(map(_any_staged, data))
-    return isinstance(data, Tensor) and (data.is_symbolic or not dispatch.in_dynamic_mode())
-
-
-def _common_dtype(data: Any) -> str:
-    """The dtype of a tensor made of a list with tensors in it: what `to_array` finds of entries of the same kinds."""
-    return to_array(_samples(data)).dtype.name
-
-
-def _samples(entry: Any) -> Any:
-    if isinstance(entry, (list, tuple)):
-        return [_samples(e) for e in entry]
-    if not isinstance(entry, Tensor):
-        return np.zeros(1, entry.dtype) if isinstance(entry, np.ndarray) else type(entry)(1)
-    zero = np.zeros((), to_numpy(entry.dtype))
-    return zero.item() if entry._weak else zero
-
-
-def _stacked(data: Any, dtype: str) -> Tensor:
-    if not isinstance(data, (list, tuple)):
-        return cast(data, dtype) if isinstance(data, Tensor) else as_tensor(data, dtype)
-    from .manipulation import stack
-
-    return stack([_stacked(d, dtype) for d in data], 0)
 
 
 def to_variable(value: Any, name: str | None = None, zero_copy: Any = None, dtype: Any = None) -> Tensor:
@@ -353,7 +325,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     >>> assign([1.0, 2.0]).numpy()
     array([1., 2.], dtype=float32)
     """
-    x = as_tensor(to_array(x) if isinstance(x, (list, tuple, np.ndarray)) and not _any_staged(x) else x)
+    x = as_tensor(x)
     if output is None:
         return ops.op("assign", X=x)
     return dispatch.rebind(output, ops.op("assign", X=x), differentiable=True)

@@ -229,6 +229,8 @@ def set_value(self: Tensor, value: Any) -> None:
     Raises:
         ShapeError: the shape differs.
     """
+    if isinstance(value, (list, tuple)):
+        value = promotion.as_tensor(value, self.dtype)
     new = value if isinstance(value, Tensor) else dispatch.constant(to_array(value, self.dtype))
     with autograd._grad_mode(False):
         new = dispatch.ops.op("same_shape", X=new, Like=self)

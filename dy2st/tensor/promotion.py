@@ -30,6 +30,7 @@ from .dispatch import ops
 from .failures import raise_if
 from .kinds import Kind, Kinds, class_of_numbers, combine, is_number, meet, require_exact, resolved
 from .location import user_location
+from .nested import any_staged, stacked
 from .tensor import Tensor, to_array
 
 NUMBERS = (bool, int, float, np.generic)
@@ -68,7 +69,7 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
             require_in_range(x, dtype)
         return dispatch.constant(x, dtype or weak_dtype(x), weak=dtype is None)
     if isinstance(x, (np.ndarray, list, tuple)):
-        return dispatch.constant(to_array(x, dtype))
+        return stacked(x, dtype) if any_staged(x) else dispatch.constant(to_array(x, dtype))
     raise DTypeError(f"expected a Tensor, got {type(x).__name__}", hint="give a Tensor, an array, a list of numbers or a number")
 
 

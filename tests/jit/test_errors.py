@@ -138,9 +138,9 @@ def test_an_argument_that_does_not_fit_its_spec_names_the_line_of_the_call():
         lambda x, n: dy2st.sum(x, axis=[n]),
         lambda x, n: dy2st.nn.functional.softmax(x, axis=n),
         lambda x, n: dy2st.diag(x[0], int(n)),
-        lambda x, n: dy2st.nn.functional.leaky_relu(x, float(n)),
+        lambda x, n: dy2st.nn.functional.normalize(x, float(n)),
     ],
-    ids=["parts", "axis", "axes", "attribute", "size", "slope"],
+    ids=["parts", "axis", "axes", "attribute", "size", "order"],
 )
 def test_an_argument_that_must_be_known_says_that_it_is_not(function):
     spec = [jit.InputSpec([None, 3], "float32"), jit.InputSpec([], "int64")]
