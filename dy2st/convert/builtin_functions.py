@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, ShapeError, StagedValueError
-from ..library import bisection, heaps, tensors
+from ..library import bisection, heaps
 from ..library.queues import Deque
-from ..tensor import Tensor, api, dispatch, manipulation, operators
-from ..tensor.arguments import axis_number
+from ..tensor import Tensor, api, dispatch, operators
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
@@ -58,6 +57,7 @@ from .rounding import rounded
 from .running import frames
 from .spaces import OF_NAMESPACES
 from .special import as_length, bound
+from .tensor_functions import OF_TENSORS
 from .texts import StagedText, require_known
 from .tracer import current_tracer, is_staged
 
@@ -395,22 +395,6 @@ def sorted_(xs: Iterable, /, **kwargs: Any) -> Any:
     return sorted_(fresh(xs), **kwargs)
 
 
-def _stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
-    x = fresh(x) if isinstance(x, MaybeValue) else x
-    return manipulation.stack(x, axis, name)
-
-
-def _unbind(input: Any, axis: Any = 0) -> Any:
-    """`unbind`: a list of dynamic length where only the run knows how many slices there are."""
-    is_open = isinstance(input, Tensor) and current_tracer() is not None and input.ndim and input._value.shape[axis_number(axis)] == -1
-    return list_(manipulation.moveaxis(input, axis, 0)) if is_open else manipulation.unbind(input, axis)
-
-
-def _concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
-    x = fresh(x) if isinstance(x, MaybeValue) else x
-    return manipulation.concat(x, axis, name)
-
-
 def _index(x: Any) -> Any:
     return int_(x) if is_staged(x) and not x.dtype.startswith(("float", "bool")) else operator.index(x)
 
@@ -425,12 +409,6 @@ def _filterfalse(test: Any, xs: Iterable) -> Any:
     from .calls import call
 
     return filter_(lambda x: not_(x if test is None else call(test)(x)), xs)
-
-
-def _tolist(x: Tensor) -> Any:
-    from .calls import call
-
-    return call(tensors.tolist)(x) if current_tracer() is not None and x.ndim <= tensors.DEPTH else x.tolist()
 
 
 def _converted(f: Callable, own: Callable) -> Callable:
@@ -457,8 +435,7 @@ for _python, _ours in BUILTINS.items():
         _ours.__module__, _ours.__qualname__ = _python.__module__, _python.__qualname__
 FUNCTIONS: dict[Any, Callable] = {
     api.is_tensor: _is_tensor, **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
-    functools.reduce: reduce_, operators.item: item, operators.tolist: _tolist, manipulation.stack: _stack, manipulation.concat: _concat,
-    manipulation.unbind: _unbind,
+    functools.reduce: reduce_, operators.item: item, **OF_TENSORS,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,
     **{f: _converted(f, getattr(heaps, f.__name__)) for f in (

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Dy2stError, StagedValueError
+from ..tensor import Tensor
 from ..tensor.location import user_location
 from .managers import follow
 from .structure import flatten
@@ -30,6 +31,8 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     Raises:
         StagedValueError: only the run knows them; the hint names the function for tensors.
     """
+    if f is np.prod and len(args) == 1 and not kwargs and _are_numbers(args[0]):
+        return math.prod(args[0])
     for array in _written(f, args, kwargs):
         if isinstance(array, np.ndarray):
             need_tracer("a function of NumPy").about_to_be_called(array)
@@ -48,6 +51,12 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(error, Dy2stError) or not _any_staged(args, kwargs):
             raise
         raise _needs_numbers(f) from None
+
+
+def _are_numbers(values: Any) -> bool:
+    """Whether these are numbers of Python, of which only the run knows one: the sizes of a tensor, say."""
+    return _any_staged((values,), {}) and isinstance(values, (list, tuple)) and all(
+        type(v) in (int, float, bool) or (isinstance(v, Tensor) and v._weak and v._kinds is None) for v in values)  # fmt: skip
 
 
 # of these the first argument changes

@@ -1,4 +1,4 @@
-"""What methods of tensors do entry by entry, as Python that is converted with the code that uses it."""
+"""What functions and methods of tensors do entry by entry, as Python that is converted with the code that uses it."""
 
 from __future__ import annotations
 
@@ -17,3 +17,13 @@ def tolist(x: Any) -> Any:
     if x.ndim == 2:
         return [[v.item() for v in row] for row in x]
     return [[[v.item() for v in row] for row in rows] for rows in x]
+
+
+def products(x: Any) -> list:
+    """The rows of `cumprod(x, 0)`, for at least one row."""
+    total, found = x[0], []
+    for row in x[1:]:
+        found.append(total)
+        total = total * row
+    found.append(total)
+    return found

@@ -9,9 +9,11 @@ from dy2st_runtime import dims
 
 from ...errors import AttributeValueError, ShapeError, StagedValueError
 from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, scaling, search
-from ...tensor.arguments import known, numbers, staged
+from ...tensor.arguments import known, numbers, staged, whole
 from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
+from ...tensor.failures import raise_if
+from ...tensor.kinds import as_number
 from ...tensor.location import user_location
 from ...tensor.promotion import as_tensor, cast
 
@@ -123,6 +125,8 @@ def embedding(
         OutOfRangeError: an index is out of range.
     """
     count = weight.shape[0]
+    if padding_idx is not None and (staged(count) or staged(padding_idx)):
+        return _embedding_with_padding(as_tensor(x), weight, padding_idx, count)
     if padding_idx is None:
         row = -1
     else:
@@ -130,6 +134,18 @@ def embedding(
             raise AttributeValueError(f"embedding: padding_idx {padding_idx} is out of range for {count} rows")
         row = padding_idx + count if padding_idx < 0 else padding_idx
     return ops.op("lookup_table_v2", W=weight, Ids=as_tensor(x), padding_idx=row)
+
+
+def _embedding_with_padding(ids: Tensor, weight: Tensor, padding_idx: Any, count: Any) -> Tensor:
+    """The rows of `weight`, zeros for a row of which only the run knows which one it is, or whether there is one."""
+    row = whole(padding_idx, "lookup_table_v2: attribute 'padding_idx' must be INT, got ", AttributeValueError)
+    row, count = as_tensor(row, "int64"), as_tensor(count, "int64")
+    inside = logic.logical_and(row >= -count, row < count)
+    raise_if(logic.logical_not(inside), AttributeValueError, "embedding: padding_idx ", " is out of range for ", " rows",
+             data=(as_number(row.clone()), as_number(count.clone())))  # fmt: skip
+    rows = ops.op("lookup_table_v2", W=weight, Ids=ids)
+    padded = ids == logic.where(row < 0, row + count, row)
+    return logic.where(manipulation.unsqueeze(padded, -1), 0.0, rows)
 
 
 def one_hot(x: Any, num_classes: int, name: str | None = None) -> Tensor:
