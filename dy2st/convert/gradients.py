@@ -15,7 +15,9 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.autograd import no_gradient
 from ..tensor.location import user_location
+from ..tensor.promotion import cast
 from ..tensor.tape import has_hooks
+from .optional import MaybeNone
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
               no_grad_vars: Sequence[Tensor], create_graph: bool) -> list[Tensor | None]:  # fmt: skip
-    """For each input its gradient, None where the outputs do not depend on it.
+    """For each input its gradient, None where the outputs do not depend on it, a `MaybeNone` where they do in some runs.
 
     Raises:
         StagedValueError: it is asked for within a branch or a loop that depends on a tensor.
@@ -39,14 +41,17 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
             continue
         g = Tensor.wrap(v, v.stop_gradient)
         if v.name in absent:
-            g = dispatch.ops.op(
-                "ensure_defined",
-                X=g,
-                name=f"the gradient of input {i}",
-                why=f"no op that leads from input {i} of grad() to its outputs has run",
-            )
-        results[i] = g if create_graph else g.detach()
+            results[i] = MaybeNone.of(g if create_graph else g.detach(), _is_absent(g))
+        else:
+            results[i] = g if create_graph else g.detach()
     return results
+
+
+def _is_absent(g: Tensor) -> Tensor:
+    """Whether a tensor has no value, as a bool tensor with one element: what is computed from it has none either, and is filled with 0."""
+    op = dispatch.ops.op
+    one = op("elementwise_max", X=cast(op("reduce_any", X=op("isnan_v2", X=g), reduce_all=True), "int64"), Y=dispatch.constant(1, "int64"))
+    return op("equal", X=op("fill_absent", X=one, Like=dispatch.constant(0, "int64")), Y=dispatch.constant(0, "int64"))
 
 
 def require_no_hook(tensors: Sequence[Tensor], what: str) -> None:

@@ -93,15 +93,23 @@ def grad(outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor],
     else:
         retain = create_graph if retain_graph is None else retain_graph
         results = _run(roots, grads, wrt, retain, create_graph, blocked)
-    for i, g in enumerate(results):
-        if g is None and not allow_unused:
-            if not wrt[i].dtype.startswith("float"):
-                raise no_gradient(wrt[i], f"input {i} of grad()")
-            raise GradientError(
-                f"input {i} of grad() is not used by the outputs, or has stop_gradient=True",
-                hint="pass allow_unused=True to get None for it", location=user_location(2),
-            )  # fmt: skip
-    return results
+    return results if allow_unused else [_required(g, wrt[i], i) for i, g in enumerate(results)]
+
+
+def _required(g: Tensor | None, x: Tensor, i: int) -> Tensor:
+    """The gradient of an input of `grad()`.
+
+    Raises:
+        GradientError: there is none; where only the run knows, then.
+    """
+    message = f"input {i} of grad() is not used by the outputs, or has stop_gradient=True"
+    if hasattr(type(g), "require"):
+        return g.require(message, GradientError)  # type: ignore[union-attr]
+    if g is not None:
+        return g
+    if not x.dtype.startswith("float"):
+        raise no_gradient(x, f"input {i} of grad()")
+    raise GradientError(message, hint="pass allow_unused=True to get None for it", location=user_location(3))
 
 
 def _list(x: Tensor | Sequence[Tensor]) -> list[Tensor]:

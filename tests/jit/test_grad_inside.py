@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from dy2st_runtime import config
-from three_ways import compare, outcome
+from three_ways import check, compare, outcome
 
 import dy2st
 from dy2st import jit, nn
@@ -144,13 +144,53 @@ def used_on_one_path(x, y):
     return grad(h.sum(), x)[0]
 
 
-def test_gradient_of_what_the_path_does_not_use():
-    static = jit.to_static(used_on_one_path)
-    with config.NO_JIT.override(True):
-        compare(outcome(used_on_one_path, (P, P)), outcome(static, (P, P)), P)
-        assert outcome(used_on_one_path, (N, P))[0] is GradientError
-        with pytest.raises(UnboundLocalError, match="the gradient of input 0"):
-            static(Tensor(np.array(N, np.float32), stop_gradient=False), Tensor(np.array(P, np.float32), stop_gradient=False))
+def unused_on_one_path(x, y):
+    h = x * x if x.sum() > 0 else y * y
+    gx, gy = grad(h.sum(), [x, y], retain_graph=True, allow_unused=True)
+    a = h.sum()
+    if gx is not None:
+        a = a + (gx * x.detach()).sum()
+    if gy is not None:
+        a = a - gy.sum()
+    return a, gx, [0.0 if g is None else g.max() for g in (gx, gy)]
+
+
+def unused_on_one_path_and_differentiated(x, y):
+    h = (x * x * x).sum() if x.sum() > 0 else (y * x.detach()).sum()
+    (g,) = grad(h, [x], create_graph=True, allow_unused=True)
+    return h if g is None else h + (g * g).sum()
+
+
+def used_without_a_look(x, y):
+    h = (x * y).sum()
+    for _ in range(int(y.sum())):
+        h = (y * 2).sum()
+    (g,) = grad(h, [x], allow_unused=True)
+    return g * 2
+
+
+def caught(x, y):
+    h = x * x if x.sum() > 0 else y * y
+    try:
+        g = grad(h.sum(), x)[0]
+    except GradientError:
+        g = y * 0.5
+    return g
+
+
+@pytest.mark.parametrize(
+    "function", [used_on_one_path, unused_on_one_path, unused_on_one_path_and_differentiated, used_without_a_look, caught]
+)
+def test_gradient_of_what_the_path_does_not_use(function):
+    check(function, [(P, P), (N, P), (N, N), (P, N)], 1)
+
+
+def test_the_error_of_what_the_path_does_not_use_names_the_line():
+    x, y = (Tensor(np.array(v, np.float32), stop_gradient=False) for v in (N, P))
+    for f in (used_on_one_path, jit.to_static(used_on_one_path)):
+        with pytest.raises(GradientError, match=r"input 0 of grad\(\) is not used by the outputs") as caught:
+            f(x, y)
+        assert caught.value.location.line == used_on_one_path.__code__.co_firstlineno + 2
 
 
 def in_a_loop(x, n):
