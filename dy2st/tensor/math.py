@@ -32,12 +32,25 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not (x._weak or y._weak):
         op, attrs = plain(op_type)
         return ops.apply(op, (x, y), attrs)[0]  # nothing to promote, as `operands` would say
+    if op_type in _BY_SCALE and (_is_half_beside(x, y) or _is_half_beside(y, x)):
+        x, y = (cast(v, "float32") if isinstance(v, Tensor) and not v._weak else v for v in (x, y))
+        return cast(binary(op_type, x, y), "float16")
     x, y, kind = operands(x, y)
     if op_type in _CHECKED or op_type == "bitwise_right_shift":
         x, y, kind = _counted(x, y, kind)
     if kind is True and op_type in _CHECKED and (x.dtype == "int64" or op_type == "elementwise_pow"):
         return mark(ops.op(op_type, X=x, Y=y, checked=True), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
+
+
+_BY_SCALE = ("elementwise_add", "elementwise_sub", "elementwise_mul")
+
+
+def _is_half_beside(x: Any, y: Any) -> bool:
+    """Whether x is a float16 tensor and y a number that only the run knows: one of Python would be an attribute of `scale`, which is not
+    rounded to float16 first."""
+    return (isinstance(y, Tensor) and y._weak and y._kinds is None
+            and isinstance(x, Tensor) and x.dtype == "float16" and not x._weak and x._kinds is None)  # fmt: skip
 
 
 def is_python_int(x: Any) -> bool:

@@ -34,7 +34,9 @@ def scale(x: Any, scale: float | Tensor = 1.0, bias: float = 0.0, bias_after_sca
     elif staged(scale) or staged(bias):
         if x._weak or x.dtype == "bool":
             x = ops.op("scale", X=x)  # a tensor; of bools there is none
-        out = _scaled_in_the_run(x, option_of(x, scale, "scale", "scale"), option_of(x, bias, "scale", "bias"), bias_after_scale)
+        wide = cast(x, "float32") if x.dtype == "float16" else x  # in which the op computes
+        factor, offset = option_of(wide, scale, "scale", "scale"), option_of(wide, bias, "scale", "bias")
+        out = cast(_scaled_in_the_run(wide, factor, offset, bias_after_scale), x.dtype)
     else:
         out = ops.op("scale", X=x, scale=scale, bias=bias, bias_after_scale=bias_after_scale)
     return out if act is None else unary(act, out)

@@ -214,3 +214,16 @@ def test_a_handler_catches_them() -> None:
 def test_what_must_be_known_is_refused(f: Callable[[Tensor, Any], Any]) -> None:
     with pytest.raises(StagedValueError, match="is only known when the program runs; it must be known while it is traced"):
         jit.to_static(lambda x: f(x, float(x[0, 0])))(Tensor(FLOATS))
+
+
+def test_it_is_not_rounded_beside_a_half() -> None:
+    def program(x, number):
+        h, v = x.astype("float16"), float(number)
+        return h * v, v * h, h + v, h - v, v - h, h / v, h.scale(v, 0.3), h.scale(0.3, v), h.clip(v)
+
+    with config.NO_JIT.override(True):
+        static = jit.to_static(program)
+        for number in (0.7, 1.3, 1e-3, 0.0):
+            given = Tensor([0.7, 1.3, 77.7, -0.013]), Tensor(np.array(number))
+            for eager, found in zip(program(*given), static(*given), strict=True):
+                np.testing.assert_array_equal(found.numpy(), eager.numpy())
