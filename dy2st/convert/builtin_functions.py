@@ -19,11 +19,12 @@ import numpy as np
 from ..errors import DTypeError, ShapeError, StagedValueError
 from ..library import bisection, heaps
 from ..library.queues import Deque
-from ..tensor import Tensor, api, dispatch, operators
+from ..tensor import Tensor, api, creation, dispatch, operators
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
 from ..tensor.location import user_location
+from ..tensor.nested import any_staged
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
 from . import copying
 from .behind import Opened, beside
@@ -356,12 +357,21 @@ def round_(x: Any, digits: int | None = None) -> Any:
 
 def tensor_(*args: Any, **kwargs: Any) -> Tensor:
     """`Tensor(...)`: while tracing a constant of the program, so that each call begins with a new one."""
+    if any_staged(args[0] if args else kwargs.get("data")):
+        return _tensor_of(*args, **kwargs)
     new = Tensor(*args, **kwargs)
     if not new.is_symbolic and not dispatch.in_dynamic_mode():
         stop = new._stops
         new = dispatch.constant(new._value)
         if not stop:
             new.stop_gradient = False
+    return new
+
+
+def _tensor_of(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True, name: str | None = None) -> Tensor:
+    """`Tensor(...)` of what only the run knows."""
+    new = creation.to_tensor(data, dtype, place, stop_gradient)
+    new._name = name
     return new
 
 

@@ -18,7 +18,7 @@ from ..static import nn as static_nn
 from ..static.nn import activate
 from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion, scaling
 from ..tensor.api import all_of_numbers
-from ..tensor.arguments import Entries, staged
+from ..tensor.arguments import Entries, known, staged, truncated
 from ..tensor.dispatch import ops
 from ..tensor.kinds import Kinds
 from ..tensor.promotion import as_tensor
@@ -51,7 +51,7 @@ elementwise_floordiv = _elementwise("floordiv")
 def _reduction(kind: str) -> Callable[..., Tensor]:
     def function(input: Any, dim: int | Sequence[int] | None = None, keep_dim: bool = False,
                  name: str | None = None) -> Tensor:  # fmt: skip
-        dims = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
+        dims = [] if dim is None else [dim] if isinstance(dim, int) else list(known(dim, f"reduce_{kind}: dim"))
         out = ops.op(f"reduce_{kind}", X=as_tensor(input), dim=dims, keep_dim=keep_dim, reduce_all=not dims)
         return one_element(out)
 
@@ -236,7 +236,7 @@ def one_hot(input: Any, depth: int, allow_out_of_range: bool = False) -> Tensor:
     x = as_tensor(input)
     if x.ndim > 1 and int(x._value.shape[-1]) == 1:
         x = manipulation.squeeze(x, [-1])
-    slots = {"depth_tensor": depth} if staged(depth) else {}
+    slots = {"depth_tensor": truncated(depth)} if staged(depth) else {}
     return ops.op("one_hot_v2", X=x, depth=-1 if slots else int(depth), allow_out_of_range=allow_out_of_range, **slots)
 
 

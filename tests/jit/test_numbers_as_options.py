@@ -63,6 +63,9 @@ OF_ALL_DTYPES: list[Callable[[Tensor, Any], Any]] = [
     lambda x, v: dy2st.arange(v, 6),
     lambda x, v: dy2st.addmm(x[:, :2], x, x.t(), alpha=v),
     lambda x, v: dy2st.addmm(x[:, :2], x, x.t(), beta=v),
+    lambda x, v: F.pad(x, [1, 0, 0, 0], value=v),
+    lambda x, v: Tensor(v) + x,
+    lambda x, v: Tensor([v, 1]),
 ]  # fmt: skip
 OF_FLOATS: list[Callable[[Tensor, Any], Any]] = [
     lambda x, v: dy2st.nan_to_num(x / 0.0, v, 1.0, v),
@@ -73,7 +76,6 @@ OF_FLOATS: list[Callable[[Tensor, Any], Any]] = [
     lambda x, v: F.hardtanh(x, -1, v),
     lambda x, v: F.softplus(x, 1.0, v),
     lambda x, v: F.label_smooth(x, epsilon=v),
-    lambda x, v: F.pad(x, [1, 0, 0, 0], value=v),
     lambda x, v: dy2st.normal(v, 2.0, [3]),
     lambda x, v: dy2st.normal(0.0, v, [3]),
     lambda x, v: dy2st.uniform([3], "float32", v, 3.0),

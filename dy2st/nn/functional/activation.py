@@ -6,11 +6,12 @@ from typing import Any
 
 from dy2st_runtime.ops import registry
 
-from ...errors import AttributeValueError
+from ...errors import AttributeValueError, DTypeError
 from ...framework.dtype import convert_dtype
 from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, scaling, search
 from ...tensor.arguments import known, staged
 from ...tensor.dispatch import ops
+from ...tensor.location import user_location
 from ...tensor.math import unary
 from ...tensor.promotion import as_tensor, cast
 
@@ -44,6 +45,14 @@ def elu_(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
 def tanh_(x: Tensor, name: str | None = None) -> Tensor:
     """`tanh` in place."""
     return dispatch.rebind(x, tanh(x), differentiable=True)
+
+
+def _number(x: Any, op_type: str) -> Tensor:
+    """An operand of arithmetic that stands for an op, which takes no bool."""
+    x = as_tensor(x)
+    if x.dtype == "bool":
+        raise DTypeError(f"{op_type} does not take bool", location=user_location(3))
+    return x
 
 
 def softmax_(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
@@ -121,7 +130,7 @@ def hardswish(x: Any, name: str | None = None) -> Tensor:
 def hardsigmoid(x: Any, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
     """slope * x + offset, limited to 0 ... 1."""
     if staged(slope) or staged(offset):
-        return unary("hard_sigmoid", as_tensor(x) * slope + offset, slope=1.0, offset=0.0)
+        return unary("hard_sigmoid", _number(x, "hard_sigmoid") * slope + offset, slope=1.0, offset=0.0)
     return unary("hard_sigmoid", x, slope=slope, offset=offset)
 
 
@@ -156,7 +165,7 @@ def thresholded_relu(x: Any, threshold: float = 1.0, name: str | None = None) ->
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0, name: str | None = None) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
     if staged(beta) or staged(threshold):
-        x = as_tensor(x)
+        x = _number(x, "softplus")
         scaled = x * beta
         return logic.where(scaled > threshold, x, unary("softplus", scaled, beta=1.0, threshold=float("inf")) / beta)
     return unary("softplus", x, beta=float(beta), threshold=float(threshold))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime import dims
+from dy2st_runtime.dtype import is_int
 
 from ...errors import AttributeValueError, ShapeError, StagedValueError
 from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, scaling, search
@@ -15,7 +16,7 @@ from ...tensor.dispatch import ops
 from ...tensor.failures import raise_if
 from ...tensor.kinds import as_number
 from ...tensor.location import user_location
-from ...tensor.promotion import as_tensor, cast
+from ...tensor.promotion import as_tensor, cast, require_in_range
 
 
 def linear(x: Any, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
@@ -227,6 +228,8 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
         if staged(value):
             inside = ops.op("pad", X=creation.ones_like(x, "bool"), paddings=flat)
             return logic.where(inside, ops.op("pad", X=x, paddings=flat), as_tensor(value, x.dtype))
+        if is_int(x.dtype):
+            require_in_range(value, x.dtype)
         return ops.op("pad", X=x, paddings=flat, pad_value=float(value))
     if mode not in ("reflect", "replicate", "circular"):
         raise AttributeValueError(
