@@ -22,7 +22,7 @@ from .dynamic import DynamicList
 from .lists import StagedList, element_type, stackable
 from .optional import MaybeNone
 from .sources import NO_SOURCES, Sources, with_code
-from .tracer import is_staged, renamed
+from .tracer import is_staged, need_tracer, renamed
 from .undefined import nothing
 
 _MOST_ITEMS = 100_000
@@ -174,8 +174,14 @@ def staged(x: Any) -> Staged | None:
         if x.ndim == 0:
             raise DTypeError("a 0-d tensor cannot be iterated over", location=user_location(2))
         # x itself, not its value now: rows that the loop modifies in place are read as they are then
-        return Staged(resolved(x).shape[0], lambda i: getitem(resolved(x), i), "a tensor")
+        return Staged(resolved(x).shape[0], lambda i: _row(resolved(x), i), "a tensor")
     return None
+
+
+def _row(x: Tensor, i: Any) -> Any:
+    """A row that a loop over all rows comes to."""
+    with need_tracer("a loop").tries.certain():
+        return getitem(x, i)
 
 
 def indexed(x: Any, what: str) -> Staged:
@@ -205,7 +211,7 @@ def indexed(x: Any, what: str) -> Staged:
     dtype, shape = entry.dtype, entry.shape
     if not any(isinstance(v, Tensor) for v in items) and len({weak_dtype(v) for v in items}) == 1:
         table = as_tensor(items, dtype)
-        return Staged(len(items), lambda i: _weak(getitem(table, i)), what, sources=sources)
+        return Staged(len(items), lambda i: _weak(_row(table, i)), what, sources=sources)
     array = StagedList.of(items, dtype, shape)
     return Staged(len(items), lambda i: array[i], what, sources=sources)
 

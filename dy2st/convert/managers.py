@@ -1,25 +1,24 @@
-"""Context managers that may keep an exception from going on: what the run raises inside of their `with` they would have to see.
+"""Context managers that would have to see what the run raises inside of their `with`.
 
 The body of a `with` is traced once, as code that comes to its end. For nearly all managers that is enough: a static call that fails leaves
-everything as it was. One that suppresses exceptions, or raises others, decides how the call goes on, so that what only the run
-knows to be raised is refused inside of it. The same holds for `except*`.
+everything as it was. One that suppresses exceptions, or raises others, decides how the call goes on, and what one prints, logs or warns
+is seen also where the call fails: so what only the run knows to be raised is refused inside of these. The same holds for `except*`.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import functools
-import linecache
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..transpiler.again import said_before
 from .as_it_is import code_of, driven
 from .foreign import is_foreign
+from .leaving import runs, shows, source_of
+from .onlookers import Onlooker
 from .options import OneOf
-from .raised import Onlooker, require_known_kinds
+from .raised import require_known_kinds
 from .tracer import Tracer, current_tracer
 from .unseen import runs_as_it_is
 
@@ -46,7 +45,7 @@ def manager(x: Any) -> Any:
         follow(x)
         tracer.suspended.add(x.gen)
     takes = _takes(x)
-    return x if takes is None else _Watched(tracer, x, takes)
+    return _Watched(tracer, x, takes) if takes is not None or runs(x) else x
 
 
 def follow(x: contextlib._GeneratorContextManager) -> None:
@@ -78,28 +77,38 @@ def tried(alone: bool) -> Any:
 
 
 class _Watched:
-    """A manager that may suppress exceptions."""
+    """A manager that may suppress exceptions, or print, log or warn where its `with` is left."""
 
-    def __init__(self, tracer: Tracer, original: Any, takes: Takes):
+    def __init__(self, tracer: Tracer, original: Any, takes: Takes | None):
         self.tracer, self.original = tracer, original
-        self.onlooker = Onlooker(
-            takes, f"the {_name(original)}() of a with statement, which may keep it from going on or raise another one",
-            "catch it with try and except inside of the with statement", len(tracer.tries.active),
+        depth, name = len(tracer.tries.active), f"the {_name(original)}() of a with statement"
+        self.showing = Onlooker(
+            lambda kind: shows(original) or (None if runs(original) else False), f"{name}, which then prints, logs or warns",
+            "do that behind the with statement, or raise it before or behind that", depth, sizes=False,
         )  # fmt: skip
+        self.onlookers = [self.showing]
+        if takes is not None:
+            self.onlookers.append(Onlooker(takes, f"{name}, which may keep it from going on or raise another one",
+                                           "catch it with try and except inside of the with statement", depth))  # fmt: skip
 
     def __enter__(self) -> Any:
         value = type(self.original).__enter__(self.original)
-        self.tracer.tries.onlookers.append(self.onlooker)
+        self.tracer.tries.onlookers += self.onlookers
         return value
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
         from .tries import is_of_tracing
 
-        self.tracer.tries.onlookers.remove(self.onlooker)
+        for onlooker in self.onlookers:
+            self.tracer.tries.onlookers.remove(onlooker)
         if error is not None and is_of_tracing(error):
             return False
         self.tracer.note_missing(error)
-        return type(self.original).__exit__(self.original, kind, error, traceback)
+        before = self.tracer.shown
+        answer = type(self.original).__exit__(self.original, kind, error, traceback)
+        if self.showing.passed is not None and self.tracer.shown > before:  # which its code does not tell
+            raise self.showing.refusal(*self.showing.passed)
+        return answer
 
 
 class _Handled:
@@ -163,20 +172,8 @@ def _inside(stack: contextlib.ExitStack) -> Iterator[Takes]:
 
 def _decides(code: types.CodeType, test: Callable[[Any], bool]) -> bool:
     """Whether a function does something that makes it decide about exceptions; True if there is no source."""
-    node = functions_of(code.co_filename).get(code.co_firstlineno)
+    node = source_of(code)
     return node is None or test(node)
-
-
-@functools.lru_cache(maxsize=64)
-def functions_of(file: str) -> dict[int, Any]:
-    """The functions of a file by the line at which their code begins."""
-    try:
-        with said_before():
-            tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return {}
-    found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    return {min([n.lineno, *(d.lineno for d in n.decorator_list)]): n for n in found}
 
 
 def _answers(function: Any) -> bool:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..tensor.location import is_own
 from ..transpiler import is_generated
-from .managers import functions_of, goes_on
-from .raised import Onlooker
+from .leaving import functions_of
+from .managers import goes_on
+from .onlookers import Onlooker
 
 if TYPE_CHECKING:
     from .tracer import Tracer

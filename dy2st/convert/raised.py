@@ -8,7 +8,7 @@ which hands on whether it raises, or of the `try`, where the handlers follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from types import CellType, FrameType
@@ -33,6 +33,7 @@ from .frames import Frame, Side, value_before
 from .growing import grown
 from .left import changed_parts, changes_of
 from .lists import StagedList
+from .onlookers import Onlooker
 from .options import OneOf
 from .structure import build, node_type, split
 from .surroundings import refused_by
@@ -150,22 +151,6 @@ class Attempt:
         return self.shows or any(issubclass(kind, named()) for named in self.kinds)
 
 
-@dataclass(eq=False)
-class Onlooker:
-    """What stands around code that is being traced and would see what is raised there, but cannot be shown what only the run knows.
-
-    Attributes:
-        takes: whether it matters to it that an exception of this class is raised.
-        what, hint: name it in errors, and say what to do.
-        depth: how many `try`s are around it.
-    """
-
-    takes: Callable[[type[BaseException]], bool]
-    what: str
-    hint: str
-    depth: int
-
-
 @dataclass
 class Rest:
     """The block of what follows where something may be raised, or one thing of several."""
@@ -201,23 +186,35 @@ class Attempts:
         self.active: list[Attempt] = []
         self.onlookers: list[Onlooker] = []
         self._scopes: list[_Scope] = []
+        self._certain = 0
         self._places: dict[int, tuple[Exception, Location | None]] = {}
 
     def wants(self, *kinds: type[Exception]) -> bool:
         """Whether a `try` may catch one of these exceptions."""
         return any(a.takes(kind) for a in self.active for kind in kinds)
 
-    def require_unseen(self, location: Location | None, *kinds: type[Exception]) -> None:
-        """StructureError if an onlooker would see one of these exceptions before a `try` catches it."""
+    def require_unseen(self, location: Location | None, *kinds: type[Exception], by_size: bool = False) -> None:
+        """StructureError if an onlooker would see one of these exceptions before a `try` catches it; see `Onlooker.sizes`."""
         if location is not None and is_own(location.file):  # in a layer of ours, say
             location = user_location(2)
         for onlooker in reversed(self.onlookers):
             for kind in kinds:
-                if onlooker.takes(kind) and not any(a.takes(kind) for a in self.active[onlooker.depth :]):
-                    raise StructureError(
-                        f"that {kind.__name__} is raised here, which only the run knows, would be seen by {onlooker.what}",
-                        location=location, hint=onlooker.hint,
-                    )  # fmt: skip
+                if (by_size and not onlooker.sizes) or any(a.takes(kind) for a in self.active[onlooker.depth :]):
+                    continue
+                matters = onlooker.takes(kind)
+                if matters:
+                    raise onlooker.refusal(kind, location)
+                if matters is None and onlooker.passed is None:
+                    onlooker.passed = kind, location
+
+    @contextmanager
+    def certain(self) -> Iterator[None]:
+        """Within this `with`, no op fails because of values: the row of a loop is there."""
+        self._certain += 1
+        try:
+            yield
+        finally:
+            self._certain -= 1
 
     def place(self, error: Exception) -> Location | None:
         """Where the user's code raises an exception; None if something else does."""
@@ -368,12 +365,14 @@ class Attempts:
         Raises:
             StructureError: a `try` would catch what it raises, and there is no test for that.
         """
+        if self._certain:
+            return False
         kinds = _exceptions_of(op.type, attrs.get("exception"))
         tensors = [t for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None]
         if not op.may_raise_for([TensorType(t.dtype, dims.from_static(t._value.shape)) for t in tensors], attrs):
             return False
         if self.onlookers:
-            self.require_unseen(user_location(4), *kinds)
+            self.require_unseen(user_location(4), *kinds, by_size=_by_size(op, ins))
         if not self.wants(*kinds):
             return False
         location = user_location(4)
@@ -456,6 +455,12 @@ def _exceptions_of(op_type: str, exception: str | None) -> Sequence[type[Excepti
     if op_type == "fitted_int":
         return (DTypeError, IntegerRangeError)
     return _BY_VALUE if exception is None else (EXCEPTIONS[exception],)
+
+
+def _by_size(op: type[OpDef], ins: Sequence[Any]) -> bool:
+    """Whether an op has numbers as indices, so that it fails only where a dim of another size comes."""
+    indices = (x for slot, x in zip(op.input_slots, ins, strict=True) if slot.name.startswith("Starts"))
+    return op.type in ("slice", "strided_slice", "set_value") and not any(indices)
 
 
 def raised_in(tracer: Tracer, block: Block, around: Sequence[Block] = ()) -> Iterator[type[BaseException]]:

@@ -173,6 +173,7 @@ class Tracer(Watcher, Flags):
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []
         self.loops: list[Loop] = []
+        self.shown = 0  # how many effects that others see there were
         self._open = open_captures or {}
         self._count = 0
 
@@ -349,6 +350,7 @@ class Tracer(Watcher, Flags):
 
     def effect(self, op_type: str, **slots_and_attrs: Any) -> None:
         """An op that is run for its effect."""
+        self.shown += op_type != "assert"
         dispatch.ops.op(op_type, **slots_and_attrs)
 
     # ---- undefined values ----

@@ -4,6 +4,7 @@ import contextlib
 import decimal
 import fractions
 import functools
+import logging
 import queue
 import sys
 
@@ -11,6 +12,10 @@ import numpy as np
 
 import dy2st as paddle
 from dy2st.tensor.tensor import Parameter
+
+from .things import section, warned
+
+LOGGER = logging.getLogger("tests.culprits")
 
 
 def lists_in_order(x, n):
@@ -87,6 +92,53 @@ def caught_in_a_stack_of_managers(x):
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.suppress(AssertionError))
         assert x.sum() < 0  # error: that AssertionError is raised here, which only the run knows, would be seen by the ExitStack()
+    return x
+
+
+class Told:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.tell(error is None)
+
+    def tell(self, well):
+        print("left", well)
+
+
+def raised_in_a_manager_that_prints(x):
+    with Told():
+        if x.sum() > 0:
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the Told()
+    return x
+
+
+def asserted_in_a_section(x):
+    with section("all"), section("inner"):
+        assert x.sum() > 0, "negative"  # error: that AssertionError is raised here, which only the run knows, would be seen by the
+    return x
+
+
+def index_in_a_section(x, n):
+    with section("all"):
+        x = x + x[n]  # error: that IndexError is raised here, which only the run knows, would be seen by the section() of a with
+    return x
+
+
+def raised_below_a_callback_that_logs(x):
+    with contextlib.ExitStack() as stack:
+        stack.callback(LOGGER.info, "undone")
+        for v in x:
+            if v > 5:
+                raise ValueError("large")  # error: that ValueError is raised here, which only the run knows, would be seen by the
+        stack.pop_all()
+    return x
+
+
+def raised_in_a_manager_that_warns(x):
+    with warned():
+        if x.sum() > 0:
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the warned()
     return x
 
 

@@ -1,7 +1,9 @@
 """Classes and objects that several of these functions use."""
 
 import collections
+import contextlib
 import dataclasses
+import warnings
 
 import numpy as np
 
@@ -82,3 +84,20 @@ def _counting():
 
 
 COUNTS = _counting()
+
+
+@contextlib.contextmanager
+def section(name, says=(print,)):
+    try:
+        yield
+    finally:
+        says[0]("end", name)
+
+
+@contextlib.contextmanager
+def warned():
+    try:
+        yield
+    except ValueError:
+        warnings.warn("failed", stacklevel=1)
+        raise
