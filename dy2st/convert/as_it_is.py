@@ -22,13 +22,13 @@ from ..errors import StagedValueError
 from ..tensor.location import is_own, user_location
 from .followed import FILES, OF_THE_MOMENT, done_once, is_done_once
 from .foreign import is_library
-from .printing import LOGGING, WARNINGS
+from .printing import LOGGING, SHOWING, WARNINGS
 from .readings import OF_THE_WORLD
 from .unseen import require_plain
 
 # what these tell is the same at each call, but for what nearly no program does
 _TOLD = {issubclass, inspect.signature}
-_ONCE = {f for f in (*OF_THE_MOMENT, *OF_THE_WORLD, *LOGGING, *WARNINGS) if f not in _TOLD}
+_ONCE = {f for f in (*OF_THE_MOMENT, *OF_THE_WORLD, *LOGGING, *SHOWING, *WARNINGS) if f not in _TOLD}
 _CODES = {f.__code__: f for f in _ONCE if isinstance(f, types.FunctionType)}
 _GENERATORS = (random._inst, np.random.mtrand._rand)  # type: ignore[attr-defined]  # of the functions of both modules
 

@@ -51,7 +51,7 @@ from .math_functions import MATH
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .printing import LOGGING, PRETTY, WARNINGS, print_
+from .printing import LOGGING, PRETTY, SHOWING, WARNINGS, print_
 from .readings import OF_THE_WORLD, note_classes
 from .reductions import combined, extreme, quantifier, sum_
 from .rounding import rounded
@@ -444,7 +444,7 @@ for _python, _ours in BUILTINS.items():
     if isinstance(_ours, types.FunctionType):  # what Python says of wrong arguments names the function
         _ours.__module__, _ours.__qualname__ = _python.__module__, _python.__qualname__
 FUNCTIONS: dict[Any, Callable] = {
-    api.is_tensor: _is_tensor, **MATH, **LOGGING, **WARNINGS, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
+    api.is_tensor: _is_tensor, **MATH, **LOGGING, **WARNINGS, **SHOWING, **PRETTY, **OF_THE_MOMENT, **OF_THE_WORLD, **OF_NAMESPACES,
     functools.reduce: reduce_, operators.item: item, **OF_TENSORS,
     operator.is_: functools.partial(compare, "is"), operator.is_not: functools.partial(compare, "is not"),
     operator.not_: not_, operator.truth: bool_, operator.index: _index, operator.contains: _contains,

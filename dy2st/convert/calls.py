@@ -39,7 +39,7 @@ from .libraries import OF_BYTES, OF_TEXTS, READING, calling, home_of, of_library
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
-from .printing import print_
+from .printing import print_, written
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
@@ -86,7 +86,7 @@ def call(f: Any) -> Any:
     if tracer is None or (found is not f and isinstance(f, types.FunctionType)):
         return found
     home = home_of(f)
-    if home in READING:
+    if home in READING and written(f) is None:
         return functools.partial(reading_texts, f, found)
     if home == "inspect":
         return of_each(found)
@@ -323,8 +323,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and isinstance(owner, str):
         return functools.partial(with_fresh, functools.partial(reading, f))
     if tracer is not None:
-        if (owner is sys.stdout or owner is sys.stderr) and f.__name__ in ("write", "flush"):
-            return functools.partial(print_, sep="", end="", file=owner, flush=f.__name__ == "flush")
+        if (of_output := written(f)) is not None:
+            return of_output
         require_followed(owner, f.__name__)
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f

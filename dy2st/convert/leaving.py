@@ -67,7 +67,7 @@ def _whole(f: Any, owner: type | None) -> Iterator[_Part]:
     elif isinstance(f, functools.partial):  # which may stand for the call of a converted function
         for inner in (f.func, *f.args):
             yield from _whole(inner, None)
-    if (module := getattr(f, "__module__", None)) == printing.__name__ or (module == "builtins" and f.__name__ in ("print", "print_")):
+    if (module := getattr(f, "__module__", None)) == printing.__name__ or (module == "builtins" and f.__qualname__ == "print"):
         yield _Part([ast.parse("print()")], {}, None)
     f = getattr(f, "_dy2st_function", f)
     if isinstance(f, types.FunctionType) and not is_foreign(f.__module__):

@@ -7,6 +7,7 @@ import functools
 import logging
 import pprint
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved, with_number
 from ..tensor.location import user_location, user_path
-from .followed import require_followed
+from .followed import done_once, require_followed
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
@@ -32,24 +33,54 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     if tracer is None:
         print(*values, sep=sep, end=end, file=file, flush=flush)
         return
+    for name, given in (("sep", sep), ("end", end)):
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name} must be None or a string, not {type(given).__name__}")
     if file is None and sys.stdout is not tracer.stdout:
         file = sys.stdout  # within `redirect_stdout` of the function's own
     if file not in (None, tracer.stdout, tracer.stderr):
-        if any(map(is_staged, values)):
+        shown = [format(v) if is_staged(v) else str(v) for v in values]
+        if any(MARK.search(said) for said in (*shown, sep, end) if said is not None):
             raise StagedValueError(
                 "print() of a tensor to a file, or where the output is redirected, is not supported while tracing",
                 location=user_location(2), hint="print it outside of the function, or to the standard output",
             )  # fmt: skip
         require_followed(file, "write")
-        print(*values, sep=sep, end=end, file=file, flush=flush)
+        print(*shown, sep=sep, end=end, file=file, flush=flush)
         return
-    for name, given in (("sep", sep), ("end", end)):
-        if given is not None and not isinstance(given, str):
-            raise TypeError(f"{name} must be None or a string, not {type(given).__name__}")
     # also a text without tensors: it is printed at each call
-    parts, specs, tensors = texts(values, " " if sep is None else sep)
+    said = [part for value in values for part in (" " if sep is None else sep, value)][1:]
+    if end is not None and MARK.search(end):
+        said, end = [*said, end], ""
+    parts, specs, tensors = texts(said)
     tracer.effect("print", In=tensors, parts=parts, specs=specs, end="\n" if end is None else end,
                   stderr=file is not None and file is tracer.stderr, flush=bool(flush))  # fmt: skip
+
+
+def written(f: Any) -> Callable | None:
+    """What stands for a method of the standard output, or that of errors, which writes; None for all else."""
+    file = getattr(f, "__self__", None)
+    known = _WRITING.get(f.__name__) if file is not None and (file is sys.stdout or file is sys.stderr) else None
+    return None if known is None else functools.partial(known, file)
+
+
+def _write(file: Any, said: str, /) -> int | None:
+    if not isinstance(said, str):
+        return file.write(said)  # type: ignore[no-any-return]  # which says so
+    print_(said, sep="", end="", file=file)
+    return len(said) if type(said) is str else None
+
+
+def _write_lines(file: Any, lines: Any, /) -> None:
+    for line in lines:
+        _write(file, line)
+
+
+def _flush(file: Any, /) -> None:
+    print_(sep="", end="", file=file, flush=True)
+
+
+_WRITING: dict[str, Callable] = {"write": _write, "writelines": _write_lines, "flush": _flush}
 
 
 def _pretty(x: Any, stream: Any = None, *args: Any, **kwargs: Any) -> None:
@@ -61,9 +92,7 @@ def _pretty(x: Any, stream: Any = None, *args: Any, **kwargs: Any) -> None:
     if stream is not None or current_tracer() is None:
         pprint.pprint(x, stream, *args, **kwargs)
         return
-    if any(is_staged(v) or isinstance(v, StagedList) for v in flatten(x)[0]):
-        raise StagedValueError("pprint() of what holds a tensor is not supported while tracing", location=user_location(2),
-                               hint="use print(), or return it and print it outside")  # fmt: skip
+    _require_plain(x)
     print_(pprint.pformat(x, *args, **kwargs))
 
 
@@ -72,7 +101,24 @@ def _pretty_in_order(x: Any, *args: Any, sort_dicts: bool = False, **kwargs: Any
     _pretty(x, *args, sort_dicts=sort_dicts, **kwargs)
 
 
-PRETTY: dict[Any, Callable] = {pprint.pprint: _pretty, pprint.pp: _pretty_in_order}
+def _pretty_by(printer: pprint.PrettyPrinter, x: Any) -> None:
+    """The method `pprint` of a printer that is there already."""
+    if current_tracer() is None:
+        printer.pprint(x)
+    elif printer._stream not in (sys.stdout, sys.stderr):  # type: ignore[attr-defined]
+        raise done_once("pprint() of a PrettyPrinter to a file", "use its pformat(), and write() outside of the static function")
+    else:
+        _require_plain(x)
+        print_(printer.pformat(x), file=printer._stream)  # type: ignore[attr-defined]
+
+
+def _require_plain(x: Any) -> None:
+    if any(is_staged(v) or isinstance(v, StagedList) for v in flatten(x)[0]):
+        raise StagedValueError("pprint() of what holds a tensor is not supported while tracing", location=user_location(3),
+                               hint="use print(), or return it and print it outside")  # fmt: skip
+
+
+PRETTY: dict[Any, Callable] = {pprint.pprint: _pretty, pprint.pp: _pretty_in_order, pprint.PrettyPrinter.pprint: _pretty_by}
 
 
 def _log(original: Callable, level: int | None, logger: logging.Logger, /, *args: Any, **kwargs: Any) -> None:
@@ -85,6 +131,8 @@ def _log(original: Callable, level: int | None, logger: logging.Logger, /, *args
     if tracer is None:
         original(logger, *args, **kwargs)
         return
+    if "extra" in kwargs and not kwargs["extra"]:
+        del kwargs["extra"]
     if kwargs:
         raise StagedValueError(
             f"{original.__name__}() of a logger with {', '.join(kwargs)} is not supported while tracing", location=user_location(2),
@@ -107,12 +155,44 @@ def _log_to_root(original: Callable, level: int | None, /, *args: Any, **kwargs:
     _log(original, level, logging.getLogger(), *args, **kwargs)
 
 
+def _log_by_adapter(original: Callable, level: int | None, adapter: logging.LoggerAdapter, /, *args: Any, **kwargs: Any) -> None:
+    """What a method of an adapter does: its `process()` says what is logged, and with which options."""
+    from .calls import call
+
+    if current_tracer() is None:
+        original(adapter, *args, **kwargs)
+        return
+    if level is None:
+        level, *args = args  # type: ignore[assignment]
+    message, *values = args
+    message, kwargs = call(adapter.process)(message, kwargs)
+    call(adapter.logger.log)(level, message, *values, **kwargs)
+
+
+def _not_logged(original: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """What has more than a message to say.
+
+    Raises:
+        StagedValueError: a function is traced.
+    """
+    if current_tracer() is None:
+        return original(*args, **kwargs)
+    raise StagedValueError(
+        f"{original.__name__}() of a logger is not supported while tracing", location=user_location(2),
+        hint="use debug(), info(), warning(), error() or critical(), and put what it is to say into the message",
+    )  # fmt: skip
+
+
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING, "error": logging.ERROR,
            "critical": logging.CRITICAL, "fatal": logging.CRITICAL, "log": None}  # fmt: skip
+_ADAPTER = logging.LoggerAdapter
 LOGGING: dict[Any, Callable] = {
     **{f: functools.partial(_log, f, level) for name, level in _LEVELS.items() if (f := getattr(logging.Logger, name, None))},
     **{f: functools.partial(_log_to_root, f, level) for name, level in _LEVELS.items() if (f := getattr(logging, name, None))},
-}
+    **{f: functools.partial(_log_by_adapter, f, level) for name, level in _LEVELS.items() if (f := getattr(_ADAPTER, name, None))},
+    **{f: functools.partial(_not_logged, f) for f in (
+        logging.exception, logging.Logger.exception, _ADAPTER.exception, logging.Logger.handle, logging.Logger.callHandlers)},
+}  # fmt: skip
 
 
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, *args: Any, **kwargs: Any) -> None:
@@ -152,6 +232,30 @@ def _unknown_warning(what: str) -> StagedValueError:
 
 
 WARNINGS: dict[Any, Callable] = {warnings.warn: _warn}
+
+
+def _shown_once(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """What writes to the standard output or that of errors by itself.
+
+    Raises:
+        StagedValueError: a function is traced.
+    """
+    if current_tracer() is None or (f in _TRACEBACKS and kwargs.get("limit") == 0):
+        return f(*args, **kwargs)
+    hint = "use print() or warnings.warn() for what it is to say"
+    if f in _TRACEBACKS:
+        raise StagedValueError(f"traceback.{f.__name__}() shows the lines of the program, which are not those that run",
+                               location=user_location(2), hint=f"{hint}, or limit=0 for no lines")  # fmt: skip
+    raise done_once(f"{f.__module__.lstrip('_')}.{f.__name__}()", hint)
+
+
+_TRACEBACKS: set[Any] = {
+    traceback.print_exc, traceback.print_exception, traceback.print_last, traceback.print_stack, traceback.print_tb, traceback.print_list,
+    traceback.format_stack, traceback.format_tb,
+}  # fmt: skip
+SHOWING: dict[Any, Callable] = {
+    f: functools.partial(_shown_once, f) for f in (*_TRACEBACKS, warnings.warn_explicit, warnings.showwarning, sys.displayhook)
+}
 
 
 def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor]]:

@@ -63,3 +63,53 @@ def test_options_of_a_call_are_refused():
     with pytest.raises(Dy2stError, match="a logger with stack_info is not supported") as error:
         f(dy2st.ones([1]))
     assert error.value.location.text.strip().startswith("LOGGER.info")
+
+
+class Named(logging.LoggerAdapter):
+    def process(self, msg, kwargs):
+        return f"[{self.extra['name']}] {msg}", kwargs
+
+
+NAMED, BARE = Named(LOGGER, {"name": "a"}), logging.LoggerAdapter(LOGGER, {})
+
+
+def adapted(x, n):
+    for i in range(n):
+        NAMED.info("at %d: %.2f", i, x.sum())
+        x = x / 2
+    BARE.warning(f"it is {x.sum().item():.1f}")
+    NAMED.log(logging.ERROR, "end")
+    return x
+
+
+def test_an_adapter_says_what_is_logged(caplog, capsys):
+    static = jit.to_static(adapted)
+    for name in ("a", "b"):
+        NAMED.extra["name"] = name
+        wanted = logged(adapted, caplog, capsys)
+        assert wanted[0][0][2] == f"[{name}] at 0: 24.00"
+        assert logged(static, caplog, capsys) == wanted
+
+
+FULL = logging.LoggerAdapter(LOGGER, {"run": 1})
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: LOGGER.exception("failed"), r"exception\(\) of a logger is not supported"),
+        (lambda x: logging.exception("failed"), r"exception\(\) of a logger is not supported"),
+        (lambda x: LOGGER.handle(LOGGER.makeRecord("a", 20, "f", 1, "text", (), None)), r"handle\(\) of a logger is not supported"),
+        (lambda x: FULL.info("here"), "a logger with extra is not supported"),
+    ],
+)
+def test_what_has_more_to_say_than_a_message_is_refused(call, text, caplog):
+    def f(x):
+        if x.sum() > 0:
+            call(x)
+        return x
+
+    with caplog.at_level(logging.DEBUG):
+        with pytest.raises(Dy2stError, match=text):
+            jit.to_static(f)(dy2st.ones([1]))
+        assert not caplog.records

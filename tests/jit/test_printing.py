@@ -3,8 +3,10 @@
 import builtins
 import contextlib
 import functools
+import io
 import logging
 import pprint
+import sys
 import threading
 import warnings
 
@@ -109,11 +111,27 @@ def under_other_names(x):
     return x
 
 
+def with_separators_of_the_run(x):
+    print(1, x.mean(), "b", sep=f" {float(x[0]):.1f} ", end=f"|{int(x[1])}\n")
+    print(sep=str(x[0].item()), end=f"{float(x[0])}")
+    print("c", sep=f"{float(x[0])}", end=None, flush=True)
+    return x
+
+
+def by_methods_of_the_output(x):
+    x = x * sys.stdout.write("abc")
+    sys.stdout.writelines(["a", f"{float(x[0]):.2f}\n"])
+    if x.sum() > 0:
+        sys.stdout.write(f"{x.sum()}")
+    pprint.PrettyPrinter(width=12).pprint([1000, 2000, 3000])
+    return x
+
+
 @pytest.mark.parametrize(
     "function",
     [
         by_managers, by_a_generator_function, by_a_generator_function_of_the_module, by_what_is_not_converted, by_a_body_of_a_class,
-        by_special_methods, in_lines, under_other_names,
+        by_special_methods, in_lines, under_other_names, with_separators_of_the_run, by_methods_of_the_output,
     ],
     ids=lambda f: f.__name__,
 )
@@ -125,6 +143,23 @@ def test_each_call_prints_it(function, capsys):
             text = capsys.readouterr().out
             assert static(Tensor(values, stop_gradient=False)).numpy().tolist() == expected.tolist()
             assert capsys.readouterr().out == text
+
+
+def encoded():
+    return io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n")
+
+
+@pytest.mark.parametrize("opened", [encoded, io.StringIO])
+def test_the_output_may_be_any_file(opened):
+    static, shown = jit.to_static(by_methods_of_the_output), []
+    with config.NO_JIT.override(True):
+        for function in (by_methods_of_the_output, static, by_methods_of_the_output, static):
+            with contextlib.redirect_stdout(opened()) as file:
+                function(Tensor([1.0, 1.5]))
+            file.seek(0)
+            shown.append(file.read())
+    assert shown[0].startswith("abca3.00\nTensor")
+    assert shown == shown[:1] * 4
 
 
 def test_print_is_pythons_own_after_a_trace_and_in_other_threads(capsys):

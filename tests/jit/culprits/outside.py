@@ -9,6 +9,8 @@ import os
 import pathlib
 import queue
 import subprocess
+import traceback
+import warnings
 
 import numpy as np
 
@@ -119,6 +121,36 @@ def tensor_printed_elsewhere(x):
     with contextlib.redirect_stdout(io.StringIO()) as shown:
         print(x)  # error: print() of a tensor to a file, or where the output is redirected, is not supported while tracing
     return x * len(shown.getvalue())
+
+
+def text_printed_elsewhere(x):
+    shown = io.StringIO()
+    print("sum", f"{float(x.sum()):.1f}", file=shown)  # error: print() of a tensor to a file, or where the output is redirected, is not
+    return x * len(shown.getvalue())
+
+
+def separator_printed_elsewhere(x):
+    shown = io.StringIO()
+    print(1, 2, sep=f"{float(x.sum()):.1f}", file=shown)  # error: print() of a tensor to a file, or where the output is redirected
+    return x * len(shown.getvalue())
+
+
+def lines_that_run_shown(x):
+    try:
+        raise ValueError
+    except ValueError:
+        traceback.print_exc()  # error: traceback.print_exc() shows the lines of the program, which are not those that run
+    return x
+
+
+def warning_of_another_place(x):
+    warnings.warn_explicit("low", UserWarning, "model.py", 3)  # error: warnings.warn_explicit() would be done once, while tracing
+    return x
+
+
+def warning_shown(x):
+    warnings.showwarning(UserWarning("low"), UserWarning, "model.py", 3)  # error: warnings.showwarning() would be done once
+    return x
 
 
 def hashed(x):
