@@ -166,7 +166,10 @@ def _log_by_adapter(original: Callable, level: int | None, adapter: logging.Logg
         level, *args = args  # type: ignore[assignment]
     message, *values = args
     message, kwargs = call(adapter.process)(message, kwargs)
-    call(adapter.logger.log)(level, message, *values, **kwargs)
+    if type(adapter.logger).log is logging.Logger.log:
+        _log(original, level, adapter.logger, message, *values, **kwargs)
+    else:
+        call(adapter.logger.log)(level, message, *values, **kwargs)
 
 
 def _not_logged(original: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -318,7 +321,13 @@ def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:
 
 
 def _stage_assertion(tracer: Tracer, test: Tensor, message: Callable[[], Any] | None) -> tuple:
-    parts, specs, tensors = ([], [], []) if message is None else texts([message()])
+    from .raising import raise_where
+
+    said = [] if message is None else [message()]
+    if said and not isinstance(said[0], str):  # the exception holds it as it is
+        raise_where(dispatch.ops.op("logical_not", X=test), AssertionError(*said))
+        return ()
+    parts, specs, tensors = texts(said) if said else ([], [], [])
     tracer.effect("assert", Cond=test, Data=tensors, parts=parts, specs=specs)
     return ()
 

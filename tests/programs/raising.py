@@ -20,6 +20,27 @@ def assertion_that_never_holds(x):
     return x
 
 
+def assertion_with_a_tuple(x, n):
+    """What an `assert` says is the argument of its exception, whatever it is."""
+    try:
+        assert x.sum() > 0, ("negative", int(n), x.min())
+        assert n < 2, int(n)
+        assert n > 0, [x, {"n": 2}]
+    except AssertionError as error:
+        (said,) = error.args
+        if isinstance(said, tuple):
+            return x * said[1] + said[2], len(said[0])
+        return (x - said, 0) if isinstance(said, int) else (said[0] * said[1]["n"], len(said))
+    return x, -1
+
+
+def assertion_that_nobody_catches(x, n):
+    for v in x:
+        assert v < 2.5, (int(n), v)
+    assert x.sum() > 0, x
+    return x * 2
+
+
 def empty_list_on_one_path(x):
     items = []
     if x.sum() < 0:
@@ -202,6 +223,8 @@ CASES = [
     (after_a_check, [(P,), (N,)], 1),
     (assertion_on_one_path, [(P,), (N,)], 1),
     (assertion_that_never_holds, [(P,), (N,)], 1),
+    (assertion_with_a_tuple, [(P, 1), (P, 3), (N, 5), (P, 0)], 1),
+    (assertion_that_nobody_catches, [(P, 1), (N, 3), ([1.0, 2.0], 2)], 1),
     (empty_list_on_one_path, [(P,), (N,)], 1),
     (nothing_on_one_path, [(P,), (N,)], 1),
     (step_of_zero_on_one_path, [(P,), (N,)], 1),
