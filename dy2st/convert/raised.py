@@ -105,11 +105,12 @@ class Raised:
         self.cells = {key: found for key, found in self.cells.items() if lasts(found[0])}
 
 
-def require_known_kinds(named: Any) -> None:
-    """StagedValueError if only the run knows which exceptions a handler names."""
+def require_known_kinds(named: Any) -> Any:
+    """What a handler names. StagedValueError if only the run knows which exceptions that are."""
     for kind in named if isinstance(named, tuple) else (named,):
         if isinstance(kind, OneOf):
             kind._dy_fail("named by a handler")
+    return named
 
 
 class NoWayOn(BaseException):
@@ -128,7 +129,7 @@ class Attempt:
     """A `try` whose body is being traced.
 
     Attributes:
-        kinds: give the classes that the handlers name.
+        kinds: give the classes that the handlers name; Python asks for them where something is raised, and not before.
         shows: whether it does something that is seen whatever is raised.
         names: the variables, attributes and items that it reads.
         own: those of them that are variables of functions.
@@ -148,7 +149,7 @@ class Attempt:
 
     def takes(self, kind: type[Exception]) -> bool:
         """Whether it matters to it that an exception of this class is raised."""
-        return self.shows or any(issubclass(kind, named()) for named in self.kinds)
+        return self.shows or any(issubclass(kind, require_known_kinds(named())) for named in self.kinds)
 
 
 @dataclass

@@ -14,6 +14,9 @@ from ..tensor.location import user_location
 
 # what stands in the text for the tensor of this number
 MARK = re.compile("\0([0-9]+)\0")
+# what is left of one in what `repr` gives, and what that would escape in a format
+_ESCAPED = re.compile(r"\\x00([0-9]+)\\x00")
+_QUOTED = re.compile(r"""['"\\]|[^ -~]""")
 _FIELD = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<digits>\d+))?[hlL]?(?P<kind>[a-zA-Z%])")
 _STAR = re.compile(r"%(?:\([^)]*\))?[-+ 0#]*(?:\d*\.)?\*")
 _SHOWING: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
@@ -44,6 +47,18 @@ class StagedText(str):
 
     def __mod__(self, values: Any) -> Any:
         return text(percent(str(self), values))
+
+    def __repr__(self) -> str:
+        """The text in quotes, if the values in it are numbers, which have nothing to escape."""
+        from .tracer import need_tracer
+
+        marked = need_tracer("a text").marked
+        for mark in MARK.findall(str(self)):
+            tensor, shown = marked[int(mark)]
+            is_number = tensor._weak or (tensor.ndim == 0 and shown.endswith(("d", "e", "f", "g", "%")))
+            if not is_number or _QUOTED.search(shown):
+                raise _unknown()
+        return StagedText(_ESCAPED.sub("\0\\1\0", str.__repr__(self)))
 
 
 def _unknown() -> StagedValueError:
@@ -84,7 +99,7 @@ def _refused(name: str) -> Callable[..., NoReturn]:
 # all else that looks at the characters
 _FORMATTING = {"format", "format_map"}
 _ALLOWED = {"join", *_FORMATTING}
-_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul", "repr")
+_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "contains", "getitem", "iter", "mul", "rmul")
 for _name in (*(n for n in vars(str) if not n.startswith("_") and n not in _ALLOWED), *(f"__{n}__" for n in _OPERATORS)):
     setattr(StagedText, _name, _refused(_name))
 StagedText.__name__ = "str"  # what Python calls it, in errors of the user's code

@@ -45,8 +45,6 @@ def try_stmt(body: Callable[[], None], kinds: Kinds, handlers: Callable[[Any], N
     line = place.line if place else 0
 
     def handled() -> None:
-        for named in kinds:
-            require_known_kinds(named())
         if handlers is None:
             body()
         else:
@@ -112,6 +110,10 @@ class _Try:
         except BaseException as error:
             if self.handle is None or (self.attempt.kinds and is_of_tracing(error)):
                 raise
+            for named in self.attempt.kinds:
+                kind = require_known_kinds(named())
+                if isinstance(kind, (type, tuple)) and isinstance(error, kind):
+                    break  # the rest is not asked for
             self.handle(error)
             return
         if values is not None:

@@ -41,6 +41,22 @@ def assertion_that_nobody_catches(x, n):
     return x * 2
 
 
+def handlers_named_in_the_body(x):
+    """Python asks for what a handler names where something is raised."""
+    try:
+        kinds = (KeyError, ZeroDivisionError)
+        if x.sum() < 0:
+            raise KeyError("k")
+        y = x * 2
+    except kinds:
+        y = x * 3
+    try:
+        y = y + 1
+    except paddle.NoSuchError:
+        y = x
+    return y
+
+
 def empty_list_on_one_path(x):
     items = []
     if x.sum() < 0:
@@ -225,6 +241,7 @@ CASES = [
     (assertion_that_never_holds, [(P,), (N,)], 1),
     (assertion_with_a_tuple, [(P, 1), (P, 3), (N, 5), (P, 0)], 1),
     (assertion_that_nobody_catches, [(P, 1), (N, 3), ([1.0, 2.0], 2)], 1),
+    (handlers_named_in_the_body, [(P,), (N,)], 1),
     (empty_list_on_one_path, [(P,), (N,)], 1),
     (nothing_on_one_path, [(P,), (N,)], 1),
     (step_of_zero_on_one_path, [(P,), (N,)], 1),

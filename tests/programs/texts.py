@@ -93,6 +93,19 @@ def handed_to_a_recursive_function(x):
     return handed_on(x, f"from {x}")
 
 
+def in_quotes(x):
+    """`repr` of a text with numbers in it: these have nothing to escape."""
+    said = f"it's {float(x[0]):.1f} \\ \"q\" \n {int(x[1])} {x[0]:.2f}"
+    print([said], repr(said), f"{said!r:}", (said, f"'{int(x[0])}"), ascii(f"\xfc {int(x[0])}"))
+    try:
+        if x[0] < 0:
+            raise KeyError(f"row {int(x[0])}")
+    except KeyError as error:
+        print(error, repr(error), [error])
+        raise ValueError(f"no {error}") from error
+    return x
+
+
 P, N, BIG, INF = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [1e4, 1.0], [float("inf"), 1.0]
 
 def of_an_iterator(x):
@@ -113,6 +126,7 @@ CASES = [
     (size_of_half, [(P,), (BIG,)], 1),
     (power_of_a_float, [(P,), (N,)], 1),
     (lists_in_texts, [(P, 0), (P, 1), (P, 2)], 1),
+    (in_quotes, [(P,), (N,)], 1),
     (in_some_width, [(P, 3), (N, 12)], 1),
     (handed_to_functions, [(P, 3), (N, 1), (P, 0)], 1),
     (handed_to_a_recursive_function, [(P,), (N,)], 1),

@@ -509,6 +509,11 @@ def text_of_what_holds_a_tensor_in_a_list(x):
     return said
 
 
+def text_with_a_tensor_in_quotes(x):
+    print([f"rows {x}"])  # error: a text with the values of tensors in it is only known when the program runs
+    return x
+
+
 def list_of_what_may_be_none_or_a_list_that_grows(x):
     row = x if x.sum() > 1 else None
     if x.max() > 0:  # error: a list that changes in a staged loop can hold tensors and numbers, not what is None in some runs
