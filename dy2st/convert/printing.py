@@ -23,7 +23,7 @@ from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
 from .structure import flatten
-from .texts import MARK, percent
+from .texts import ESCAPED, MARK, percent, unknown
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
 
 
@@ -194,7 +194,8 @@ LOGGING: dict[Any, Callable] = {
     **{f: functools.partial(_log_to_root, f, level) for name, level in _LEVELS.items() if (f := getattr(logging, name, None))},
     **{f: functools.partial(_log_by_adapter, f, level) for name, level in _LEVELS.items() if (f := getattr(_ADAPTER, name, None))},
     **{f: functools.partial(_not_logged, f) for f in (
-        logging.exception, logging.Logger.exception, _ADAPTER.exception, logging.Logger.handle, logging.Logger.callHandlers)},
+        logging.exception, logging.Logger.exception, _ADAPTER.exception, logging.Logger.handle, logging.Logger.callHandlers,
+        logging.Handler.handle, logging.StreamHandler.emit)},
 }  # fmt: skip
 
 
@@ -238,7 +239,7 @@ WARNINGS: dict[Any, Callable] = {warnings.warn: _warn}
 
 
 def _shown_once(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
-    """What writes to the standard output or that of errors by itself.
+    """What writes to the standard output or that of errors by itself, or tells which lines run.
 
     Raises:
         StagedValueError: a function is traced.
@@ -247,14 +248,17 @@ def _shown_once(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
     hint = "use print() or warnings.warn() for what it is to say"
     if f in _TRACEBACKS:
-        raise StagedValueError(f"traceback.{f.__name__}() shows the lines of the program, which are not those that run",
-                               location=user_location(2), hint=f"{hint}, or limit=0 for no lines")  # fmt: skip
+        raise StagedValueError(
+            f"traceback.{f.__name__}() shows the lines of the program, which are not those that run", location=user_location(2),
+            hint="use the exception itself (str, type, traceback.format_exception_only), or limit=0 for no lines",
+        )  # fmt: skip
     raise done_once(f"{f.__module__.lstrip('_')}.{f.__name__}()", hint)
 
 
 _TRACEBACKS: set[Any] = {
     traceback.print_exc, traceback.print_exception, traceback.print_last, traceback.print_stack, traceback.print_tb, traceback.print_list,
-    traceback.format_stack, traceback.format_tb,
+    traceback.format_exc, traceback.format_exception, traceback.format_stack, traceback.format_tb, traceback.extract_stack,
+    traceback.extract_tb,
 }  # fmt: skip
 SHOWING: dict[Any, Callable] = {
     f: functools.partial(_shown_once, f) for f in (*_TRACEBACKS, warnings.warn_explicit, warnings.showwarning, sys.displayhook)
@@ -275,7 +279,10 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
                 "a list of dynamic length cannot be printed while tracing", location=user_location(3),
                 hint="print its entries one by one in a loop, or return it and print it outside",
             )  # fmt: skip
-        pieces = MARK.split(format(value) if is_staged(value) else str(value))
+        said = format(value) if is_staged(value) else str(value)
+        if ESCAPED.search(said):  # what a library gives may be a text of Python's with tensors in it
+            raise unknown()
+        pieces = MARK.split(said)
         parts[-1] += pieces[0]
         for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
             tensor, shown = tracer.marked[int(number)]

@@ -15,7 +15,7 @@ from ..tensor.location import user_location
 # what stands in the text for the tensor of this number
 MARK = re.compile("\0([0-9]+)\0")
 # what is left of one in what `repr` gives, and what that would escape in a format
-_ESCAPED = re.compile(r"\\x00([0-9]+)\\x00")
+ESCAPED = re.compile(r"\\x00([0-9]+)\\x00")
 _QUOTED = re.compile(r"""['"\\]|[^ -~]""")
 _FIELD = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<digits>\d+))?[hlL]?(?P<kind>[a-zA-Z%])")
 _STAR = re.compile(r"%(?:\([^)]*\))?[-+ 0#]*(?:\d*\.)?\*")
@@ -57,11 +57,11 @@ class StagedText(str):
             tensor, shown = marked[int(mark)]
             is_number = tensor._weak or (tensor.ndim == 0 and shown.endswith(("d", "e", "f", "g", "%")))
             if not is_number or _QUOTED.search(shown):
-                raise _unknown()
-        return StagedText(_ESCAPED.sub("\0\\1\0", str.__repr__(self)))
+                raise unknown()
+        return StagedText(ESCAPED.sub("\0\\1\0", str.__repr__(self)))
 
 
-def _unknown() -> StagedValueError:
+def unknown() -> StagedValueError:
     return StagedValueError(
         "a text with the values of tensors in it is only known when the program runs", location=user_location(3),
         hint="compare and look at the tensors themselves; printing it, and messages of assert and raise, are fine",
@@ -71,7 +71,7 @@ def _unknown() -> StagedValueError:
 def require_known(*values: Any) -> None:
     """StagedValueError if one of these is a text that only the run knows, or a tuple with one: something looks at their characters."""
     if any(isinstance(x, StagedText) for value in values for x in (value if isinstance(value, tuple) else (value,))):
-        raise _unknown()
+        raise unknown()
 
 
 def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
 
 def _refused(name: str) -> Callable[..., NoReturn]:
     def refuse(self: StagedText, *args: Any, **kwargs: Any) -> NoReturn:
-        raise _unknown()
+        raise unknown()
 
     refuse.__name__ = name
     return refuse

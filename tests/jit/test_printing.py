@@ -8,6 +8,7 @@ import logging
 import pprint
 import sys
 import threading
+import traceback
 import warnings
 
 import pytest
@@ -118,6 +119,16 @@ def with_separators_of_the_run(x):
     return x
 
 
+def of_exceptions_without_lines(x):
+    try:
+        if x.sum() > 0:
+            raise ValueError(f"sum {float(x.sum()):.1f}")
+    except ValueError as error:
+        traceback.print_exc(limit=0)
+        print(*traceback.format_exception_only(error), traceback.format_exc(limit=0))
+    return x
+
+
 def by_methods_of_the_output(x):
     x = x * sys.stdout.write("abc")
     sys.stdout.writelines(["a", f"{float(x[0]):.2f}\n"])
@@ -132,6 +143,7 @@ def by_methods_of_the_output(x):
     [
         by_managers, by_a_generator_function, by_a_generator_function_of_the_module, by_what_is_not_converted, by_a_body_of_a_class,
         by_special_methods, in_lines, under_other_names, with_separators_of_the_run, by_methods_of_the_output,
+        of_exceptions_without_lines,
     ],
     ids=lambda f: f.__name__,
 )

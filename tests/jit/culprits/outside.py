@@ -143,6 +143,24 @@ def lines_that_run_shown(x):
     return x
 
 
+def lines_that_run_in_a_text(x):
+    try:
+        if x.sum() > 0:
+            raise ValueError
+    except ValueError:
+        print(traceback.format_exc())  # error: traceback.format_exc() shows the lines of the program, which are not those that run
+    return x
+
+
+def text_of_a_library_in_quotes(x):
+    try:
+        if x.sum() > 0:
+            raise ValueError(f"{float(x.sum())}")
+    except ValueError as error:
+        print(traceback.format_exception_only(error))  # error: a text with the values of tensors in it is only known when the program runs
+    return x
+
+
 def warning_of_another_place(x):
     warnings.warn_explicit("low", UserWarning, "model.py", 3)  # error: warnings.warn_explicit() would be done once, while tracing
     return x
