@@ -111,3 +111,22 @@ def test_what_a_program_cannot_say_is_refused(warn, words):
 
     with pytest.raises(StagedValueError, match=words):
         jit.to_static(f)(Tensor(1.0))
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda: warnings.warn_explicit("low", UserWarning, "model.py", 3),
+        lambda: warnings.showwarning(UserWarning("low"), UserWarning, "model.py", 3),
+    ],
+    ids=["warn_explicit", "showwarning"],
+)
+def test_what_shows_a_warning_by_itself_is_refused(show):
+    def f(x):
+        if x.sum() > 0:
+            show()
+        return x
+
+    with warnings.catch_warnings(record=True) as found, pytest.raises(StagedValueError, match="would be done once"):
+        jit.to_static(f)(Tensor(1.0))
+    assert not found

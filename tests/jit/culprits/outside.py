@@ -10,7 +10,6 @@ import pathlib
 import queue
 import subprocess
 import traceback
-import warnings
 
 import numpy as np
 
@@ -158,16 +157,6 @@ def text_of_a_library_in_quotes(x):
             raise ValueError(f"{float(x.sum())}")
     except ValueError as error:
         print(traceback.format_exception_only(error))  # error: a text with the values of tensors in it is only known when the program runs
-    return x
-
-
-def warning_of_another_place(x):
-    warnings.warn_explicit("low", UserWarning, "model.py", 3)  # error: warnings.warn_explicit() would be done once, while tracing
-    return x
-
-
-def warning_shown(x):
-    warnings.showwarning(UserWarning("low"), UserWarning, "model.py", 3)  # error: warnings.showwarning() would be done once
     return x
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import dy2st as paddle
 from dy2st.tensor.tensor import Parameter
 
-from .things import section, warned
+from .things import reported, section
 
 LOGGER = logging.getLogger("tests.culprits")
 
@@ -135,10 +135,10 @@ def raised_below_a_callback_that_logs(x):
     return x
 
 
-def raised_in_a_manager_that_warns(x):
-    with warned():
+def raised_in_a_manager_that_says_what_failed(x):
+    with reported():
         if x.sum() > 0:
-            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the warned()
+            raise ValueError("positive")  # error: that ValueError is raised here, which only the run knows, would be seen by the reported()
     return x
 
 
