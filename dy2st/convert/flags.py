@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from dy2st_runtime.errors import Location
@@ -33,6 +34,7 @@ class Flags(ProgramRecorder):
             `leaves_made`: these tensors.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
         switched: the tensors outside whose `stop_gradient` is set, each with what it was, and where that is done first.
+        named: the tensors whose names code of the user's has read, by id.
         needs: which variables need a gradient in which runs.
     """
 
@@ -53,6 +55,7 @@ class Flags(ProgramRecorder):
         self.leaves_made: list[Tensor] = []
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
         self.switched: dict[int, tuple[Tensor, bool, Location | None]] = {}
+        self.named: dict[int, Tensor] = {}
         self.needs = Needs()
 
     # ---- leaves ----
@@ -106,6 +109,10 @@ class Flags(ProgramRecorder):
         if id(tensor) in self.arguments:
             raise StagedValueError("the name of an argument is that of the tensor which each call gives", location=user_location(2),
                                    hint="pass the name as an argument")  # fmt: skip
+
+    def on_name_read(self, tensor: Tensor, frame: FrameType) -> None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] != "dy2st":
+            self.named[id(tensor)] = tensor
 
     def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
         is_new = (tensor.is_symbolic or self.state_made.name) and id(tensor) not in self.arguments and id(tensor) not in self.originals

@@ -83,7 +83,7 @@ class Reach:
     Attributes:
         places: what may be read, by holder and entry.
         functions, objects: what was met, by id.
-        dicts: the attributes of the objects; `owners`: the objects, by the ids of these.
+        dicts: the attributes of the objects; `owners`: the objects, by the ids of these; `tensors`: likewise.
         names: those of the attributes that code reads or changes; `read`: that it reads.
         changed: the attributes that code assigns; `given`: those of them that a class may get so.
         items: whether it changes items of containers; `lists`: whether it asks layers for all that they keep, each once.
@@ -112,6 +112,7 @@ class Reach:
         self.objects: dict[int, Any] = {}
         self.dicts: dict[int, dict] = {}
         self.owners: dict[int, Any] = {}
+        self.tensors: dict[int, Tensor] = {}
         # the lists and dicts that code names of modules which are left alone (`sys.path`), by both names: the variables of the module
         self.lists_of_modules: dict[tuple[str, str], dict[str, Any]] = {}
         self.read: set[str] = set()
@@ -446,6 +447,7 @@ class Reach:
                 self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
             return
         if isinstance(x, Tensor):
+            self.tensors[id(vars(x))] = x
             for name in (names if asking else names & vars(x).keys()) - OF_TENSORS:
                 self._place(vars(x), name, f"attribute {name!r} of a tensor")
             return

@@ -587,6 +587,8 @@ class Tracer(Watcher, Flags):
     def ask(self, owner: Any, name: str) -> None:
         """Code asks whether an object has an attribute."""
         self.asked.append((owner, name))
+        if name == "name" and isinstance(owner, Tensor):
+            self.named[id(owner)] = owner
         if isinstance(owner, Tensor) and name not in vars(owner) and not hasattr(type(owner), name):
             self.lacking.append((owner, name))
 

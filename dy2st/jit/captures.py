@@ -40,6 +40,8 @@ class Captured:
         v = self.variable
         if not isinstance(t, Tensor):
             return f"tensor {v.name!r} is a {type(t).__name__} now"
+        if type(t) is not type(self.tensor):
+            return f"tensor {v.name!r} is a {type(t).__name__} now, traced was a {type(self.tensor).__name__}"
         if t.dtype != v.dtype or not dims.admits(v.shape, t._value.shape):
             return f"tensor {v.name!r} is {t.dtype}{list(t._value.shape)}, traced was {v.type}"
         if t.stop_gradient != self.stop_gradient:

@@ -16,7 +16,7 @@ from dy2st_runtime.garbage import no_search_for_garbage
 from ..convert.attributes import MISSING
 from ..convert.containers import is_container, is_plain_object
 from ..convert.met import has_own_attributes
-from ..convert.places import CONTENTS, ORDER, Place
+from ..convert.places import CONTENTS, ORDER, Inside, Place
 from ..convert.reach import Reach
 from ..convert.readings import Question, World, described, environment, reads_environment
 from ..convert.shown import shown
@@ -32,13 +32,14 @@ _TOLD_APART = (complex, np.inexact, range, slice, frozenset)  # which may be equ
 class Look:
     """What can be told of a tensor without its values: where only that was read, another tensor may stand there."""
 
+    cls: type[Tensor]
     dtype: str
     shape: tuple[int, ...]
     stop_gradient: bool
 
     @staticmethod
     def of(t: Tensor) -> Look:
-        return Look(t.dtype, tuple(t._value.shape), t.stop_gradient)
+        return Look(type(t), t.dtype, tuple(t._value.shape), t.stop_gradient)
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,8 @@ def _is_made(value: Any) -> bool:
 
 
 def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[int], found: dict[int, Place],
-              merged: Container[tuple], lost: Container[tuple], unchanged: Callable[[Place, tuple], bool]) -> Iterator[Guard]:  # fmt: skip
+              merged: Container[tuple], lost: Container[tuple], unchanged: Callable[[Place, tuple], bool],
+              named: Mapping[int, Tensor]) -> Iterator[Guard]:  # fmt: skip
     """The guards of a trace.
 
     Args:
@@ -220,6 +222,7 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         merged: places that get new values that are not known before the run: the old one may be among them.
         lost: places that each call empties: eager mode raises where one is empty.
         unchanged: whether a place may have been assigned what was there already, on some path only.
+        named: the tensors whose names it has read, by id.
     """
     known: dict[int, Place] = {}
     tied: set[int] = set()
@@ -229,9 +232,22 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
         if isinstance(place.now(), Tensor) and unchanged(place, key):
             tied.add(id(place.now()))
     identical: set[int] = set()
+    own = _attributes_of_tensors(reach)
+    # one that has attributes which are read: another tensor in its place has others
+    marked = {key for key, found in own.items() if any(p.now() is not MISSING for p in found)}
+
+    def in_place_of(t: Tensor, place: Place) -> Iterator[Guard]:
+        """What is read of a tensor, of whichever is in the place."""
+        for p in () if id(t) in marked else own.get(id(t), ()):
+            yield Guard(Place(Inside(place, False), p.entry, p.name), MISSING)
+        if id(t) in named:
+            yield Guard(Place(Inside(place, False), "_name", f"the name of {place.name}"), t._name)
+
     for key, place in reach.places.items():
         value = place.now()
         read = reach.reads(place)
+        if value is MISSING and (t := reach.tensors.get(id(place.holder))) is not None and id(t) in known and id(t) not in marked:
+            continue  # it is asked for in the places of the tensor
         if not read and key in lost and value is not MISSING:
             yield Guard(place, THERE)
         if not read and key not in merged and id(value) not in captured:
@@ -244,18 +260,34 @@ def guards_of(reach: Reach, captured: dict[int, Place | None], kept: Container[i
             continue
         if id(value) in reach.inside and reach.inside[id(value)].place is place:
             yield Guard(place, Kind(type(value)))
-        elif not isinstance(value, Tensor) or id(value) in kept:
+        elif not isinstance(value, Tensor) or id(value) in kept or id(value) in marked:
             identical.add(id(value))
             yield Guard(place, value)
+            if isinstance(value, Tensor):
+                yield from in_place_of(value, place)
         elif (main := captured.get(id(value)) or found.get(id(value))) is not None:
             if main is not place:
                 yield Guard(place, SameAs(main))
-            elif id(value) not in captured:
+                continue
+            if id(value) not in captured:
                 yield Guard(place, Look.of(value))
+            yield from in_place_of(value, place)
         elif not value.is_symbolic and read:
             main = known[id(value)] if id(value) in tied else place
             yield Guard(place, Look.of(value) if main is place else SameAs(main))
+            if main is place:
+                yield from in_place_of(value, place)
     inside = [x for x in reach.inside.values() if x.replaced]
     if inside:
         others = frozenset(identical - {id(x.place.now()) for x in inside})
         yield Guard(inside[0].place, Apart(tuple(x.place for x in inside), others))
+
+
+def _attributes_of_tensors(reach: Reach) -> dict[int, list[Place]]:
+    """The places of the attributes of tensors that are read, or asked for, by the ids of the tensors."""
+    found: dict[int, list[Place]] = {}
+    for place in reach.places.values():
+        # what layers ask of their buffers themselves does not change what they compute
+        if (t := reach.tensors.get(id(place.holder))) is not None and place.entry != "persistable":
+            found.setdefault(id(t), []).append(place)
+    return found

@@ -379,7 +379,7 @@ class Trace:
             return key[1] in assigned and (r is None or (isinstance(r, Constant) and same(r.value, place.now())))
 
         lost = {key for key, r in entries.items() if isinstance(r, Constant) and isinstance(r.value, Undefined)}
-        guards = list(guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged))
+        guards = list(guards_of(reach, {id(c.tensor): c.place for c in captured}, kept, found, merged, lost, unchanged, tracer.named))
         self._compared = [place for key, place in compared.items() if key not in tracer.captures]
         self._compares = bool(tracer.compared) or reach.lists
         if effects.writes_tensors or reach.lists:  # an optimizer may have a parameter that no layer has now, and has at the next call

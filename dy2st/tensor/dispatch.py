@@ -10,6 +10,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import dy2st_runtime.ops  # noqa: F401  (registers the ops)
@@ -112,6 +113,9 @@ class Recorder:
 
     def require_known_name(self, tensor: Tensor) -> None:
         """Called where somebody asks for the name of a tensor that is not known before the run: an error if that would be another one."""
+
+    def on_name_read(self, tensor: Tensor, frame: FrameType) -> None:
+        """Called where code, of this frame, asks for the name of a tensor."""
 
     def require_name_of_its_own(self, tensor: Tensor, name: Any) -> None:
         """Error if a tensor cannot get a name while recording."""

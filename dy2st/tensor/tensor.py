@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,11 +144,12 @@ class Tensor(TensorMethods):
     @property
     def name(self) -> str:
         """A unique name; that of the Variable for a symbolic tensor."""
+        from .dispatch import current_recorder
+
+        if (recorder := current_recorder()) is not None:
+            recorder.on_name_read(self, sys._getframe(1))
         if self._name is None:
             if isinstance(self._value, Variable) and not self.persistable:
-                from .dispatch import current_recorder
-
-                recorder = current_recorder()
                 if recorder is not None:
                     recorder.require_known_name(self)
                 return self._value.name
