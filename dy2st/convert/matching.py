@@ -13,6 +13,7 @@ from .logical import and_
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
+from .tracer import current_tracer
 
 # of these a class pattern takes one positional pattern, for the value itself
 _ATOMS = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
@@ -74,6 +75,8 @@ def match_class(x: Any, cls: Any, count: int, names: tuple[str, ...]) -> Any:
     is_one = isinstance_(x, cls)
     if is_one is False:
         return False
+    if count and (tracer := current_tracer()) is not None:
+        tracer.ask(cls, "__match_args__")
     accepted = getattr(cls, "__match_args__", ())
     if issubclass(cls, _ATOMS) and not accepted:
         accepted = ("",)

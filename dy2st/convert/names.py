@@ -146,8 +146,9 @@ def names_of(code: types.CodeType) -> Names:
             last = i
     seen = variables | attributes
     texts = {c for part in codes_in(code) for c in part.co_consts if isinstance(c, str) and c.isidentifier()}
-    by_text = [(attributes, ("getattr", "hasattr")), (variables, ("globals",))]  # `getattr(x, "name")`, `globals()["name"]`
-    for found in [found for found, functions in by_text if not variables.isdisjoint(functions)]:
+    # `getattr(x, "name")`, `super().__getattribute__("name")`, `globals()["name"]`
+    by_text = [(attributes, {"getattr", "hasattr", "__getattribute__", "__getattr__"}), (variables, {"globals"})]
+    for found in [found for found, functions in by_text if not seen.isdisjoint(functions)]:
         found |= texts
         looked |= texts
         handled |= texts

@@ -29,6 +29,8 @@ BASES = object()
 # the names of what a class has; those of special methods among them
 NAMES = object()
 SPECIAL = object()
+# whether what a weak reference refers to is still there
+ALIVE = object()
 OWNER = object()
 """What is found here is the object whose method is called: the holder refers to it."""
 
@@ -43,7 +45,7 @@ class Said:
 SAID = {name: Said(name) for name in ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__")}
 
 
-_COMPUTED = frozenset(map(id, (LENGTH, ORDER, CONTENTS, CODE, CLASS, ATTRIBUTES, BASES, NAMES, SPECIAL, *SAID.values())))
+_COMPUTED = frozenset(map(id, (LENGTH, ORDER, CONTENTS, CODE, CLASS, ATTRIBUTES, BASES, NAMES, SPECIAL, ALIVE, *SAID.values())))
 
 
 class AttributeVariable(OuterVariable):
@@ -125,6 +127,8 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
         return functools.partial(_class_of, holder)
     if entry is ATTRIBUTES:
         return functools.partial(_attributes_of, holder)
+    if entry is ALIVE:
+        return functools.partial(_is_alive, holder)
     if entry is OWNER:
         return holder if isinstance(holder, weakref.ref) else lambda: holder
     if isinstance(entry, Said):
@@ -151,6 +155,10 @@ def _keys(holder: dict | Inside) -> tuple:
 def referred(x: Any) -> Any:
     """An object as the holder of its class, which does not keep it alive; itself, if it cannot be referred to so."""
     return x if type(x).__weakrefoffset__ == 0 else weakref.ref(x)
+
+
+def _is_alive(reference: weakref.ref) -> bool:
+    return reference() is not None
 
 
 def _class_of(holder: Any) -> type:

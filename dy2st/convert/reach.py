@@ -12,6 +12,7 @@ import enum
 import functools
 import sys
 import types
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Collection, Container
 from typing import Any
@@ -47,6 +48,7 @@ from .met import (
 from .names import Names, is_in_class, names_of
 from .optional import MaybeNone
 from .places import (
+    ALIVE,
     ATTRIBUTES,
     BASES,
     CLASS,
@@ -313,6 +315,8 @@ class Reach:
             self.changed |= texts
             self.given |= texts
             self.items = True
+        if isinstance(value, weakref.ref):
+            self._place(value, ALIVE, f"whether what {name} refers to is there")
         if (referred_to := referent(value)) is not None:
             self._meet(referred_to, f"what {name} refers to")
         if isinstance(value, BaseException):
@@ -367,6 +371,8 @@ class Reach:
         self._place(f, CODE, f"the code and the default arguments of {f.__name__!r}")
         for x in (*(f.__defaults__ or ()), *([f.__kwdefaults__] if f.__kwdefaults__ else ())):
             self._meet(x, f"a default argument of {f.__name__!r}")
+        if isinstance(registry := vars(f).get("registry"), types.MappingProxyType):  # of `functools.singledispatch`
+            self._meet(registry, f"what {f.__name__!r} calls for each class", named=True)
         package = str(f.__globals__.get("__package__") or "").split(".")
         for name in names.modules:  # an import may be relative to any package around
             for depth in range(len(package) + 1):
@@ -443,7 +449,8 @@ class Reach:
         if self._by_key and isinstance(x, type):
             self._names_in(x)
         if isinstance(x, types.ModuleType):
-            for name in names if asking else names & vars(x).keys():
+            computes = "__getattr__" in vars(x)  # what the module has not
+            for name in names | {"__getattr__"} if asking or computes else names & vars(x).keys():
                 self._place(vars(x), name, f"attribute {name!r} of module {x.__name__!r}")
             return
         if isinstance(x, Tensor):

@@ -139,7 +139,7 @@ class Tracer(Watcher, Flags):
         self.replaced: dict[int, tuple[Any, Any]] = {}
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
-        self.lacking: list[tuple[Tensor, str]] = []  # tensors that did not have it then
+        self.lacking: list[tuple[Tensor, str]] = []  # tensors that did not have it then; `__class__`: that are of no subclass
         self.given: list[Any] = []
         self.swept: list[Any] = []
         self.spaces = Spaces()

@@ -135,7 +135,7 @@ class ConcreteProgram:
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
         apart: where those are of which the trace has read no values, which are none of those that it writes.
         functions: those that it has made, and each call gives.
-        missing: attributes that fed tensors were asked for and have not, with their positions.
+        missing: attributes that fed tensors were asked for and have not, with their positions; `__class__`: that must be of no subclass.
         state_made: the name of a parameter, buffer or optimizer that the function makes: eager mode makes another one at each call, so the
             trace serves one only.
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.

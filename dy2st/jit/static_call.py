@@ -69,7 +69,10 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         function.require(concrete.name)
     inputs = arguments.tensors()
     for i, name in concrete.missing:
-        if has_attribute(inputs[i], name):
+        if name == "__class__":
+            if type(inputs[i]) is not Tensor:
+                raise _of_another_class(concrete.inputs[i].name, inputs[i], concrete.name)
+        elif has_attribute(inputs[i], name):
             raise hidden(concrete.inputs[i].name, name, concrete.name)
     captured, effects = view.tensors, concrete.effects
 
@@ -152,6 +155,16 @@ def hidden(argument: str, attribute: str, name: str) -> StructureError:
     error = StructureError(
         f"argument {argument!r} has an attribute {attribute!r}, which the static function {name!r} asks for and does not see",
         location=user_location(), hint="pass its value as an argument",
+    )  # fmt: skip
+    vars(error)["of_results"] = True
+    return error
+
+
+def _of_another_class(argument: str, t: Tensor, name: str) -> StructureError:
+    """What to raise of an argument of a subclass of Tensor, whose class the static function of this name asks for."""
+    error = StructureError(
+        f"argument {argument!r} is a {type(t).__name__}, and the static function {name!r}, for which it is a Tensor, asks for its class",
+        location=user_location(), hint="ask before the call, and pass what it is as an argument",
     )  # fmt: skip
     vars(error)["of_results"] = True
     return error

@@ -5,6 +5,7 @@ import pytest
 from guarding import Box, check, putting, tensor
 
 from dy2st import Parameter, Tensor, jit, nn
+from dy2st.errors import StructureError
 
 
 def marked(*values, **attributes):
@@ -94,3 +95,24 @@ def test_a_tensor_of_another_class():
     it = Box(t=Once(np.ones(2, np.float32)))
     static = jit.to_static(lambda x: x * it.t.weight())
     check(static, lambda x: x * it.t.weight(), putting(it, t=Doubled(np.ones(2, np.float32))))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda p: p * 2 if isinstance(p, Parameter) else p,
+        lambda p: p * 2 if isinstance(p, (int, Parameter)) else p,
+        lambda p: p * 2 if type(p) is Tensor else p,
+        lambda p: p * 2 if p.__class__ is Tensor else p,
+    ],
+)
+def test_the_class_of_an_argument(f):
+    static = jit.to_static(f)
+    assert static(tensor(1.0)).numpy() == f(tensor(1.0)).numpy()
+    with pytest.raises(StructureError, match=r"'p' is a Parameter, and .* asks for its class"):
+        static(Parameter(np.ones(1, np.float32), trainable=False))
+
+
+def test_that_an_argument_is_a_tensor():
+    static = jit.to_static(lambda p: p * 2 if isinstance(p, Tensor) else p)
+    assert static(Parameter(np.ones(1, np.float32))).numpy() == 2
