@@ -376,7 +376,9 @@ class Reach:
         package = str(f.__globals__.get("__package__") or "").split(".")
         for name in names.modules:  # an import may be relative to any package around
             for depth in range(len(package) + 1):
-                self._meet(sys.modules.get(".".join([*package[:depth], name]).strip(".")), f"module {name!r}")
+                full_name = ".".join([*package[:depth], name]).strip(".")
+                if is_users_module(sys.modules.get(full_name)):
+                    self._place(sys.modules, full_name, f"module {full_name!r}")
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             if is_generated(f.__code__.co_filename) and self.before is not None and id(f) not in self.before:
                 # made by the trace: it is not there at the next call

@@ -145,6 +145,9 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_contents(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ma.MaskedArray):
+        masks = np.ma.getmaskarray(a), np.ma.getmaskarray(b)
+        return np.array_equal(*masks) and _same_contents(a.data, b.data) and same(a.fill_value, b.fill_value)
     if isinstance(a, np.ndarray):
         parts = ((a.real, b.real), (a.imag, b.imag)) if a.dtype.kind in "fc" else ()
         is_same = a.dtype == b.dtype and np.array_equal(a, b, equal_nan=bool(parts))

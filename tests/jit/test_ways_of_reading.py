@@ -6,6 +6,7 @@ import sys
 import types
 import weakref
 
+import numpy as np
 from guarding import Box, check, putting
 
 from dy2st import jit
@@ -122,3 +123,25 @@ def test_what_a_weak_reference_refers_to_is_gone():
         gc.collect()
 
     check(jit.to_static(f), f, lambda: setattr(kept[0], "k", 3.0), leave)
+
+
+def test_a_module_that_takes_the_place_of_another(monkeypatch):
+    first, second = types.ModuleType("exchanged"), types.ModuleType("exchanged")
+    first.k, second.k = 1.0, 2.0
+    monkeypatch.setitem(sys.modules, "exchanged", first)
+
+    def f(x):
+        import exchanged
+
+        return x * exchanged.k
+
+    check(jit.to_static(f), f, putting(first, k=3.0), lambda: monkeypatch.setitem(sys.modules, "exchanged", second))
+
+
+def test_the_mask_of_an_array():
+    a = np.ma.array([1.0, 2.0], mask=[False, True])
+
+    def f(x):
+        return x * float(a.sum())
+
+    check(jit.to_static(f), f, lambda: setattr(a, "mask", [False, False]), lambda: a.__setitem__(0, 3.0))
