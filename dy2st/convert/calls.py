@@ -331,7 +331,7 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     fills = isinstance(owner, _FILLED) and f.__name__ not in _OF_ONE_ITEM
     takes_all = fills or any(f is g for g in _TAKING_ALL) or (tracer.left and not any(f is g for g in _OF_WHO_CALLS))
     wants_numbers = isinstance(f, type) and is_foreign_class(f) and f.__module__.partition(".")[0] not in _OURS
-    found = functools.partial(of_library, f) if wants_numbers else f
+    found = functools.partial(_made_by_library, tracer, f) if wants_numbers else f
     return functools.partial(with_fresh, found) if takes_all else found
 
 
@@ -370,6 +370,13 @@ def _made(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
     """An object of a class of the user's: what becomes of it is no matter of the next call."""
     new = cls(*args, **kwargs)
     tracer.make(new)
+    return new
+
+
+def _made_by_library(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) -> Any:
+    """An object of a class of a library, which only the library knows how to make anew."""
+    new = of_library(cls, *args, **kwargs)
+    tracer.state_made.note_object(cls, new)
     return new
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import types
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..errors import Location, StagedValueError
 from ..tensor import random
@@ -12,12 +16,17 @@ if TYPE_CHECKING:
     from .tracer import Tracer
 
 
+# what changes although it is compared by what is in it, or is made by a function
+_CHANGING = (types.MappingProxyType, memoryview, type(threading.Lock()), type(threading.RLock()), np.random.Generator)
+
+
 class StateMade:
     """What a trace has made.
 
     Attributes:
-        name: of the first parameter, buffer, optimizer or kept layer; empty if there is none.
+        name: of the first parameter, buffer, optimizer, or kept layer or object of a library; empty if there is none.
         layers: those that it has made, by id: one without parameters counts once the call keeps or returns it.
+        objects: those of classes of libraries that it has made, by id, if they may change.
         read: the accumulators of optimizers that were asked for as a whole, with how many there were, by id.
     """
 
@@ -25,6 +34,7 @@ class StateMade:
         self._tracer = tracer
         self.name = ""
         self.layers: dict[int, Any] = {}
+        self.objects: dict[int, Any] = {}
         self.read: dict[int, tuple[dict, int]] = {}
         # a parameter that is made behind random numbers of the run: what was drawn before, its name and its place
         self._behind: tuple[Any, str, Location | None] | None = None
@@ -43,10 +53,20 @@ class StateMade:
             )  # fmt: skip
         self.name = self.name or name
 
+    def note_object(self, cls: type, new: Any) -> None:
+        """A class of a library was called. Objects that are compared by what they are do not change."""
+        if type(new) is cls and cls.__hash__ in (None, object.__hash__):
+            self.objects[id(new)] = new
+
     def note_kept(self, value: Any) -> None:
         """An object is kept by the call, or is its result."""
         if id(value) in self.layers:
             self.note(value.full_name())
+
+    def note_same(self, value: Any) -> None:
+        """The object itself, which no call knows how to make anew, is kept or is the result."""
+        if id(value) in self.objects or (type(value) in _CHANGING and id(value) not in self._tracer.before):
+            self.note(f"a {type(value).__name__}")
 
     def note_accumulators(self, state: dict) -> None:
         """A step has made the accumulators that it needed: who has asked before for all of them will find more at the next call."""

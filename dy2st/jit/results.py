@@ -190,6 +190,8 @@ class Results:
             found = shells.taken_apart(value)
         if found is None or not found[1] or id(value) in self._above:
             self._require_plain(value)
+        if found is None:
+            self._tracer.state_made.note_same(value)
         if found is None or id(value) in self._above:
             return Constant(value)
         keys, children = found

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import copy
 import types
+from argparse import Namespace
 from array import array
-from collections import OrderedDict, UserDict, UserList, defaultdict
+from collections import ChainMap, OrderedDict, UserDict, UserList, defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
 from io import BytesIO, StringIO
 from typing import Any
@@ -28,7 +29,7 @@ from ..tensor.location import user_location
 
 # of these a copy is another one with the same values, which are no tensors
 _COPIED = (set, bytearray, array, np.ndarray, StringIO, BytesIO)
-_OF_ATTRIBUTES = (types.SimpleNamespace, UserDict, UserList)
+_OF_ATTRIBUTES = (types.SimpleNamespace, Namespace, ChainMap, UserDict, UserList)
 
 
 class Shell:

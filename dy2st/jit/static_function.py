@@ -69,10 +69,13 @@ def last_called() -> ConcreteProgram | None:
     return _last[0]() if _last else None
 
 
+_STATE = "a layer, a parameter, a buffer or an optimizer, or keeps or returns an object of a library"
+
+
 def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
     """Why a trace of the same key does not serve these arguments; None if it does."""
     if concrete.state_made:
-        return Reason(f"the function makes a layer, a parameter, a buffer or an optimizer ({concrete.state_made}) at each call")
+        return Reason(f"the function makes {_STATE} ({concrete.state_made}), at each call")
     for v, shape, t in zip(concrete.inputs, concrete.shapes, tensors, strict=True):
         if not admits(shape, t):
             return Reason(f"argument {v.name!r} has shape {list(t._value.shape)}, traced was {dims.show(shape)}")
@@ -416,8 +419,8 @@ class StaticFunction(AsFunction):
             self._traces.causes.add(reason, self.raw.__qualname__)
         self._traces.makers += bool(concrete.state_made)
         if concrete.state_made and self._traces.makers == 3:  # a layer that the first call makes may be reset once
-            warn(f"{self.raw.__qualname__} is traced anew at each call, because it makes a layer, a parameter, a buffer or an optimizer "
-                 f"({concrete.state_made}) in each: make layers in __init__, and optimizers outside")  # fmt: skip
+            warn(f"{self.raw.__qualname__} is traced anew at each call, because it makes {_STATE} ({concrete.state_made}), in each: make "
+                 "layers in __init__, and optimizers outside")  # fmt: skip
         self._traces.keep(concrete, key)
         if not self._traces.judged and is_short(concrete):
             concrete.pace = Pace(concrete, self.raw.__qualname__)

@@ -1,6 +1,17 @@
 """Layers, parameters, buffers and optimizers that a function makes: eager mode makes others at each call, with values of their own."""
 
+import argparse
+import collections
 import copy
+import datetime
+import decimal
+import pathlib
+import queue
+import random
+import re
+import threading
+import types
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -207,4 +218,62 @@ def test_a_layer_that_is_only_called_takes_one_trace():
     static = jit.to_static(lambda x: nn.ReLU()(x))
     for _ in range(3):
         np.testing.assert_array_equal(static(tensor(*X)).numpy(), np.maximum(X, 0))
+    assert len(static.concrete_programs) == 1
+
+
+MAKERS = {
+    "argparse": (lambda: argparse.Namespace(a=1, b=[2]), lambda it: (it.b.append(3), len(it.b))),
+    "chain": (lambda: collections.ChainMap({"a": 1}), lambda it: (it.update(b=3), len(it))),
+    "proxy": (lambda: types.MappingProxyType({"a": [1]}), lambda it: (it["a"].append(2), len(it["a"]))),
+    "memory": (lambda: memoryview(bytearray(b"ab")), lambda it: (it.__setitem__(0, it[0] + 1), it[0])),
+    "lock": (lambda: threading.Lock(), lambda it: it.acquire(False)),
+    "queue": (lambda: queue.Queue(), lambda it: (it.put(1), it.qsize())),
+    "random": (lambda: random.Random(0), lambda it: it.random()),
+    "generator": (lambda: np.random.default_rng(0), lambda it: it.random()),
+    "element": (lambda: ElementTree.Element("a"), lambda it: (it.append(ElementTree.Element("b")), len(it))),
+    "context": (lambda: decimal.Context(prec=3), lambda it: (setattr(it, "prec", it.prec + 1), it.prec)),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_objects_of_libraries_that_calls_make(name):
+    make, change = MAKERS[name]
+    kept = types.SimpleNamespace()
+
+    def f(x):
+        kept.it = make()
+        return x * 2, make()
+
+    static = jit.to_static(f)
+    x = tensor(1.0)
+    for _ in range(2):
+        for one in (f, static):
+            _, made = one(x)
+            assert made is not kept.it
+            expected = change(make())
+            assert change(made) == change(kept.it) == expected
+
+
+def test_an_object_of_a_library_that_the_first_call_makes():
+    box = types.SimpleNamespace(lock=None)
+
+    @jit.to_static
+    def f(x):
+        if box.lock is None:
+            box.lock = threading.Lock()
+        return x * 2
+
+    for _ in range(3):
+        f(tensor(1.0))
+    first = box.lock
+    box.lock = None
+    f(tensor(1.0))
+    assert box.lock is not first
+    assert len(f.concrete_programs) == 2, f.explain()
+
+
+def test_objects_of_libraries_that_do_not_change_are_made_once():
+    static = jit.to_static(lambda x: (x, decimal.Decimal("1.5"), datetime.date(2020, 1, 1), pathlib.PurePath("a"), re.compile("a")))
+    for _ in range(3):
+        static(tensor(1.0))
     assert len(static.concrete_programs) == 1
