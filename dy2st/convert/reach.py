@@ -430,6 +430,8 @@ class Reach:
             if isinstance(module := f.__globals__.get(name), types.ModuleType) and is_left_alone(module):
                 for attribute in names.changed & vars(module).keys():  # `sys.path += more`
                     self._chain(f.__globals__, (name, attribute))
+        for name in names.attributes & vars(Tensor).keys() - SAID.keys():  # which somebody may replace, too
+            self._place(AttributeVariable(name, Tensor), name, f"attribute {name!r} of class Tensor")
         for name in names.globals | names.assigned:  # also those of Python's own functions, which a global may hide one day
             self._place(f.__globals__, name, f"global {name!r}")
 

@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 from guarding import Box, check, putting
 
-from dy2st import jit
+from dy2st import Tensor, jit
 
 
 def test_getattribute_with_a_name():
@@ -145,3 +145,15 @@ def test_the_mask_of_an_array():
         return x * float(a.sum())
 
     check(jit.to_static(f), f, lambda: setattr(a, "mask", [False, False]), lambda: a.__setitem__(0, 3.0))
+
+
+def test_methods_of_tensors_that_are_replaced(monkeypatch):
+    def f(x):
+        return x.mean() * x.shape[0]
+
+    check(
+        jit.to_static(f), f,
+        lambda: monkeypatch.setattr(Tensor, "mean", lambda self: self.sum() * 7),
+        monkeypatch.undo,
+        traces=2,
+    )  # fmt: skip
