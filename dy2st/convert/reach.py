@@ -500,6 +500,9 @@ class Reach:
                 if not hasattr(type(x), "__iter__"):  # as that of a LayerList
                     self._unlisted |= of_layer
         looks_in_class = not isinstance(x, types.FunctionType) and not self.is_foreign_class(type(x))
+        if looks_in_class and not asking:
+            computes = defined(type(x), "__getattr__")  # what is nowhere else: that counts
+            asking = isinstance(computes, types.FunctionType) and not is_foreign(computes.__module__)
         if not looks_in_class and not asking:
             defines = {n: defined(type(x), n) for n in names & self._names_of(type(x))}
             kept = {n for n, found in defines.items() if self._is_kept(x, n, found)}

@@ -157,3 +157,25 @@ def test_methods_of_tensors_that_are_replaced(monkeypatch):
         monkeypatch.undo,
         traces=2,
     )  # fmt: skip
+
+
+def test_what_getattr_computes_until_there_is_something():
+    class Base:
+        table = {"k": 1.0}
+
+        def __getattr__(self, name):
+            return self.table[name]
+
+    class It(Base):
+        pass
+
+    it = It()
+
+    def f(x):
+        return x * it.k
+
+    check(
+        jit.to_static(f), f,
+        putting(It, k=7.0), lambda: delattr(It, "k"), putting(Base, k=3.0), putting(it, k=5.0), lambda: delattr(it, "k"),
+        lambda: delattr(Base, "k"), putting(Base, table={"k": 9.0}),
+    )  # fmt: skip
