@@ -130,8 +130,7 @@ class ConcreteProgram:
         raised: the exceptions of the user's classes that the program raises, by their numbers.
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
         pace: times its calls, as long as it is not known whether eager mode would be faster.
-        twins: groups of tensors, of which the first is one of the others or is not, as only a run knows.
-        tied: likewise, of tensors that outlive the call.
+        tied: groups of tensors that outlive the call, of which the first is one of the others or is not, as only a run knows.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
         apart: where those are of which the trace has read no values, which are none of those that it writes.
         functions: those that it has made, and each call gives.
@@ -144,13 +143,13 @@ class ConcreteProgram:
     def __init__(self, name: str, key: Key | None, program: Program, inputs: list[Variable], captured: Sequence[Captured],
                  fetches: list[str], recipe: Recipe, effects: Effects, guards: Guards, notes: list[Note],
                  numbers: Sequence[Number] = (), leaves: dict[int, bool] | None = None, raised: Sequence[Again] = (),
-                 twins: Sequence[list[Twin]] = (), tied: Sequence[list[Twin]] = ()) -> None:  # fmt: skip
+                 tied: Sequence[list[Twin]] = ()) -> None:  # fmt: skip
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, Captures(captured)
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
         self.leaves = leaves or {}
         self.raised = raised
-        self.twins, self.tied = list(twins), list(tied)
+        self.tied = list(tied)
         self.compared: list[Place] = []
         self.apart: list[Place] = []
         self.compares = self.compares_arguments = False
@@ -244,7 +243,7 @@ class ConcreteProgram:
     def follows(self) -> bool:
         """Whether a call does something with captured tensors themselves, besides reading them."""
         e = self.effects
-        return bool(e.writes_tensors or self.twins or self.tied)
+        return bool(e.writes_tensors or self.tied)
 
     @functools.cached_property
     def changes(self) -> bool:

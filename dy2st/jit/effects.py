@@ -47,7 +47,7 @@ class Changes:
     """
 
     def __init__(self, tracer: Tracer, results: Results, placeholders: Sequence[Tensor], inputs: Sequence[Variable],
-                 numbers: Sequence[Number], paths: Mapping[int, tuple], exact: str) -> None:  # fmt: skip
+                 numbers: Sequence[Number], paths: Mapping[int, tuple], exact: bool) -> None:  # fmt: skip
         self._tracer, self._results, self._placeholders, self._inputs = tracer, results, placeholders, inputs
         self._numbers, self._paths, self._exact = numbers, paths, exact
 

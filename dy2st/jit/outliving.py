@@ -46,10 +46,14 @@ class Several:
         if columns:
             self._inside[mark] = columns
 
-    def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
+    def told(self, recipe: Recipe, effects: Effects, exact: bool) -> tuple[Recipe, list[list[Twin]]]:
         """The recipe of the result, with the objects that its values are where that can be seen; likewise those of the effects. And groups
-        of which the first is one of the others or is not, as not even the run tells."""
-        parts = [part for _, r in effects.cells for part in walk(r)]
+        of which the first is one of the others or is not, as not even the run tells.
+
+        Args:
+            exact: it can be seen of the result too.
+        """
+        parts = [part for r in (*(r for _, r in effects.cells), *([recipe] if exact else ())) for part in walk(r)]
         kept = {r.position for r in parts if isinstance(r, Fetched) and r.position in self._values}
         marks = dict.fromkeys(r.mark for r in parts if isinstance(r, Rebuilt) and r.mark in self._inside)
         groups = [[Made(mark), *self.group(column)[1:]] for mark in marks for column in self._inside[mark]]

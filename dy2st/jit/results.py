@@ -35,11 +35,11 @@ from ..convert.undefined import Undefined
 from ..errors import StagedValueError, StructureError
 from ..library.queues import Deque
 from ..nn import Layer
-from ..tensor import Parameter, Tensor
+from ..tensor import Tensor
 from ..tensor.kinds import class_of_numbers, resolved
 from . import shells
 from .outliving import Several, walk
-from .recipes import Argument, Attributed, Constant, Fetched, Given, Held, Picked, Rebuilt, Recipe, Twin
+from .recipes import Argument, Attributed, Constant, Fetched, Given, Held, Picked, Rebuilt, Recipe
 
 DECIDE = "decide with a Python value which it is, or make a copy (y = y.clone())"
 
@@ -66,19 +66,13 @@ class Results:
         functions: those that the call makes, by id: each call gives the same ones.
     """
 
-    def __init__(self, tracer: Tracer, placeholders: list[Tensor], inputs: list[Variable], paths: Mapping[int, tuple], exact: str):
+    def __init__(self, tracer: Tracer, placeholders: list[Tensor], inputs: list[Variable], paths: Mapping[int, tuple], exact: bool):
         self._tracer, self._placeholders, self._paths, self._exact = tracer, placeholders, paths, exact
         self.fetches: dict[str, int] = {}
         self.functions: dict[int, shells.Untouched] = {}
         self.several = Several(tracer, placeholders, inputs, self.fetches, self.fetch)
         self._marks: dict[int, tuple[int, Any]] = {}
-        self._uncertain: dict[int, Tensor] = {}
         self._above: set[int] = set()
-
-    def twins(self) -> list[list[Twin]]:
-        """For each result that may be one of several objects, these: a fetch, an argument, a tensor of the outside."""
-        found = [self.several.group(value) for value in self._uncertain.values()]
-        return [group for group in found if len(group) > 1]
 
     def fetch(self, v: Variable, number: bool = False) -> Fetched:
         """What the run gives for a variable, made a number of Python if it stands for one.
@@ -251,14 +245,10 @@ class Results:
         return Held(value, contents) if id(value) in self._tracer.before and not isinstance(value, tuple) else contents
 
     def require_exact(self, value: Any) -> None:
-        """StructureError for a value that stands for one of several objects, as only the run knows: Python could tell which."""
-        others = self._tracer.aliases.of(value)
-        # a layer that is given a parameter keeps it as one, and a tensor with its value as another attribute
-        told = self._exact == "distinct" or isinstance(value, StagedList) or any(isinstance(x, Parameter) for x in others.values())
-        if others and told:
+        """StructureError for a value of which Python could tell more than the run: which tensor it is the run can tell (`Several`), but not
+        what a list holds that may be elsewhere too."""
+        if isinstance(value, StagedList) and self._tracer.aliases.of(value):
             raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
-        if others:
-            self._uncertain[id(value)] = value
         if id(value) in self._tracer.detached or self._tracer.needs.of(value) is Need.STOPPED:
             raise StructureError("stop_gradient of a variable was set, which what follows may set back", hint="use y.detach()")
         if isinstance(value, Tensor) and value._kinds is not None:

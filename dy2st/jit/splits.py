@@ -18,7 +18,7 @@ import numpy as np
 from dy2st_runtime.ir import Program
 from dy2st_runtime.ir.visit import all_ops
 
-from ..convert.structure import flatten
+from ..convert.structure import Tree, flatten
 from ..errors import (
     DTypeError,
     Dy2stError,
@@ -32,7 +32,7 @@ from ..errors import (
     StructureError,
     shorten_path,
 )
-from ..tensor import Tensor, dispatch, twins
+from ..tensor import Tensor, dispatch
 from ..tensor.location import converted_places, is_own
 from ..transpiler import ConversionError
 from ..transpiler.splitting import (
@@ -44,7 +44,6 @@ from ..transpiler.splitting import (
     reads_its_frame,
     split,
     statement_at,
-    tells_objects_apart,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Shared:
         if static is None:
             from .static_function import StaticFunction
 
-            static = self._static[function] = StaticFunction(function, splits=Splits(function, self))
+            static = self._static[function] = StaticFunction(function, splits=Splits(function, self, exact=True))
         bound = static if owner is None else static.__get__(owner)
         return lambda *args, **kwargs: f(*args, **kwargs) if _unknown((args, kwargs)) else bound(*args, **kwargs)
 
@@ -110,15 +109,14 @@ class Splits:
     Args:
         function: as the user wrote it, or a piece.
         shared: what it has in common with others.
-        within: the function that it is a piece of, for one that more of that function follows: its results must be just what eager
-            mode has there.
+        exact: Python goes on with its results, that of the function of which it is a piece, or that which calls it: they must be just
+            what eager mode has there.
     """
 
-    def __init__(self, function: types.FunctionType, shared: Shared | None = None, within: Splits | None = None):
+    def __init__(self, function: types.FunctionType, shared: Shared | None = None, exact: bool = False):
         self.function = function
         self.shared = Shared() if shared is None else shared
-        self.tells_objects: bool = tells_objects_apart(function) if within is None else within.tells_objects
-        self.exact = "" if within is None else "distinct" if self.tells_objects else "values"
+        self.exact = exact
         self._known: dict[Any, types.FunctionType] = {}
 
     def call(self, static: StaticFunction, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -212,7 +210,7 @@ class _Running:
         from .static_function import StaticFunction
 
         self.raw, self.shared, self.method = piece.function, of.shared, method
-        self.splits = Splits(piece.function, of.shared, None if piece.returns else of)
+        self.splits = Splits(piece.function, of.shared, of.exact or not piece.returns)
         self.static = StaticFunction(piece.function, splits=self.splits)
         self.names = piece.function.__code__.co_varnames[method : piece.function.__code__.co_argcount]
         self._seen: dict[str, Any] = {}
@@ -249,8 +247,7 @@ class _Running:
 
 
 def _run(function: types.FunctionType, static: StaticFunction, args: tuple, kwargs: dict[str, Any]) -> Any:
-    with twins.watched():
-        return (function if static.instance is None else types.MethodType(function, static.instance))(*args, **kwargs)
+    return (function if static.instance is None else types.MethodType(function, static.instance))(*args, **kwargs)
 
 
 def _prints(program: Program) -> bool:
@@ -265,12 +262,21 @@ def _unknown(value: Any) -> str:
     """What there is in a value that no argument of a static function should be; "" if there is nothing."""
     if isinstance(value, Tensor):
         return ""
-    for x in flatten(value)[0]:
+    leaves, tree = flatten(value)
+    if _has_tensors_as_keys(tree):
+        return "a dict with tensors as keys"  # which it would look for with others
+    for x in leaves:
         if isinstance(x, (np.ndarray, np.generic)):
             return "a NumPy array"  # which it would take for a tensor
         if hasattr(type(x), "__next__"):
             return "an iterator"  # which it would advance while tracing
+        if isinstance(x, (set, frozenset)) and any(isinstance(y, Tensor) for y in flatten(tuple(x))[0]):
+            return "a set of tensors"
     return ""
+
+
+def _has_tensors_as_keys(tree: Tree) -> bool:
+    return any(isinstance(k, Tensor) for k in flatten(tree.keys)[0]) or any(map(_has_tensors_as_keys, tree.children))
 
 
 def _wants_gradient(value: Any) -> bool:

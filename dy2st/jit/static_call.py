@@ -265,11 +265,10 @@ def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callab
         found = inputs[x.position] if isinstance(x, Argument) else results[x.position] if isinstance(x, Fetched) else now(x)
         return [t for t in (found if isinstance(found, list) else [found]) if t is not None]
 
-    for groups, note in ((concrete.twins, twins.note), (concrete.tied, twins.tie)):
-        for first, *others in groups:
-            known = [t for x in others for t in tensors(x)]
-            for t in tensors(first) if known else ():
-                note([t, *known])
+    for first, *others in concrete.tied:
+        known = [t for x in others for t in tensors(x)]
+        for t in tensors(first) if known else ():
+            twins.tie([t, *known])
 
 
 def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor],

@@ -296,7 +296,7 @@ class StaticFunction(AsFunction):
             while True:
                 trace = Trace(self.original, self.signature, arguments.leaves, arguments.key, sizes.shapes, names,
                               self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive, unrolled,
-                              "" if self.splits is None else self.splits.exact,
+                              self.splits is not None and self.splits.exact,
                               arguments.bound if isinstance(arguments, Arguments) else None)  # fmt: skip
                 if sizes.limit is not None:
                     trace.tracer.limit = min(sizes.limit, trace.tracer.limit)

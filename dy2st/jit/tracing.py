@@ -45,7 +45,7 @@ from .concrete import ConcreteProgram, Effects, Number
 from .effects import Changes, replaced
 from .guards import Guard, Guards, Look, guards_of, guards_of_readings, same
 from .recipes import Constant, Found, Recipe, Twin, handed_on, located
-from .results import Results, require_no_iterator
+from .results import DECIDE, Results, require_no_iterator
 from .signature import Key, TensorKey
 from .static_call import has_attribute, hidden, known_twice
 
@@ -62,15 +62,15 @@ class Trace:
         counters: numbers outside, by holder and entry, that are inputs.
         opened: tensors of the outside whose shape only the run knows, as it has changed between calls.
         recursive: the calls that are known to be recursive; `unrolled`: the loops that are known to be none of the Program.
-        exact: more Python follows, which tells values from others that a result may stand for: that is refused. "distinct": what
-            follows also may tell two objects from one.
+        exact: more Python follows, which can tell which object a result is, and what it may stand for: where the run does not know,
+            that is refused.
         given: the arguments as the caller has them, if it is a call.
     """
 
     def __init__(self, function: Any, signature: inspect.Signature, leaves: Sequence[Any], key: Key,
                  shapes: Sequence[Sequence[int]], names: Sequence[str], open_captures: dict[int, tuple[int, ...]],
                  counters: Sequence[tuple[dict | list | OuterVariable, Any]] = (), opened: Sequence[Tensor] = (),
-                 recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: str = "",
+                 recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: bool = False,
                  given: Mapping[str, Any] | None = None) -> None:  # fmt: skip
         self.given = _paths(dict(given or {}))
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
@@ -262,7 +262,7 @@ class Trace:
         leaves = {i: tracer.asked_leaves[id(p)] for i, p in enumerate(self.placeholders) if id(p) in tracer.asked_leaves}
         results = self._results
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(results.fetches), recipe, effects, guards,
-                               list(tracer.notes), self.numbers, leaves, tracer.raised, results.twins(), self._tied)  # fmt: skip
+                               list(tracer.notes), self.numbers, leaves, tracer.raised, self._tied)  # fmt: skip
         made.names, made.state_made = self.names, tracer.state_made.name
         made.functions = list(results.functions.values())
         positions = {id(p): i for i, p in enumerate(self.placeholders)}
@@ -290,7 +290,9 @@ class Trace:
             recipe = self._results.recipe(result)
             require_no_iterator(recipe, self.tracer.before)
             effects = self._changes.found()
-            recipe, self._tied = self._results.several.told(recipe, effects)
+            recipe, self._tied = self._results.several.told(recipe, effects, self.exact)
+            if self.exact and self._tied:
+                raise StructureError("a variable is one of several objects, as not even the run knows", hint=DECIDE)
         except Dy2stError as error:
             vars(error)["of_results"] = True
             raise error.at(place_of_result(getattr(self.function, "__func__", self.function))) from error.__cause__

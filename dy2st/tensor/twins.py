@@ -1,15 +1,13 @@
 """Tensors that are one object in eager mode, or are not, as only a run could tell: none of them is modified in place.
 
 A Program gives a variable a new tensor where Python would have given it one of several that exist. That matters where Python goes on with
-them, in a function that is static in part only, and where they outlive a call.
+them: where they outlive a call.
 """
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..errors import StructureError
 from .location import user_location
@@ -17,46 +15,16 @@ from .tensor import Tensor
 
 
 class _Group:
-    """A tensor that may be one of others, as long as others hold them. `over`: Python does not go on with them any more."""
+    """A tensor that may be one of others, as long as others hold them."""
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         self.first, *self.others = [weakref.ref(t) for t in tensors]
-        self.over = False
 
     def counts(self, tensor: Tensor | None = None) -> bool:
         """Whether the first may be another one that is there; of a tensor, whether it may be one."""
-        first = None if self.over else self.first()
+        first = self.first()
         others = [t for r in self.others if (t := r()) is not None and t is not first]
         return first is not None and bool(others) and (tensor is None or tensor is first or any(t is tensor for t in others))
-
-
-class _State(threading.local):
-    def __init__(self) -> None:
-        self.groups: list[_Group] | None = None
-
-
-_state = _State()
-
-
-@contextlib.contextmanager
-def watched() -> Iterator[None]:
-    """Within this `with` an in-place change of a tensor that may be another one, as `note` says, is an error."""
-    before = _state.groups
-    if before is None:
-        _state.groups = []
-    try:
-        yield
-    finally:
-        if before is None:
-            for group in _state.groups or ():
-                group.over = True
-        _state.groups = before
-
-
-def note(tensors: Sequence[Tensor]) -> None:
-    """The first tensor may be one of the others."""
-    if _state.groups is not None:
-        _state.groups = [*filter(_Group.counts, _state.groups), tie(tensors)]
 
 
 def tie(tensors: Sequence[Tensor]) -> _Group:

@@ -21,7 +21,6 @@ from dy2st.transpiler.analysis.activity import Activity, Effects, statement_part
 from dy2st.transpiler.analysis.cfg import ControlFlow, may_swallow
 from dy2st.transpiler.analysis.liveness import Liveness
 from dy2st.transpiler.analysis.reaching_definitions import ReachingDefinitions
-from dy2st.transpiler.errors import ConversionError
 from dy2st.transpiler.manager import Context, PassManager
 from dy2st.transpiler.passes.check_unsupported import frame_reader
 from dy2st.transpiler.passes.declarations import Declarations
@@ -86,30 +85,6 @@ def only_statement(function: types.FunctionType) -> Location | None:
     """Where the one statement of the function begins that is the user's and no declaration; None if there are several."""
     found = [s for s in get_source(function).tree.body if not (getattr(s, "made", False) or isinstance(s, (gast.Global, gast.Nonlocal)))]
     return origin.of(found[0]) if len(found) == 1 else None
-
-
-def tells_objects_apart(function: types.FunctionType) -> bool:
-    """Whether the function, by its looks, changes tensors in place or asks whether two objects are one.
-
-    True if there is no source to look at.
-    """
-    try:
-        tree = get_source(function).tree
-    except ConversionError:
-        return True
-    for node in gast.walk(tree):
-        if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load):
-            return True
-        if isinstance(node, gast.Compare) and any(
-            isinstance(op, (gast.Is, gast.IsNot)) and not isinstance(b, gast.Constant)
-            for op, b in zip(node.ops, node.comparators, strict=True)
-        ):
-            return True
-        called = node.func if isinstance(node, gast.Call) else None
-        name = str(getattr(called, "attr", None) or getattr(called, "id", ""))
-        if name in ("set_value", "id", "is_", "is_not") or (name.endswith("_") and not name.endswith("__")):
-            return True
-    return False
 
 
 def readers(function: types.FunctionType, names: Collection[str]) -> list[Location]:
@@ -398,20 +373,25 @@ def _count(roots: Iterable[gast.AST], name: str, *, stores: bool = False) -> int
 
 
 class _ByWay(gast.NodeTransformer):
+    def __init__(self, statement: gast.AST):
+        self.statement = statement
+
     def visit_Call(self, node: gast.Call) -> gast.AST:
         self.generic_visit(node)
-        node.func = _at(nodes.call(nodes.name(CALLED), node.func), node)
+        # a call that a pass has made has no place of its own
+        node.func = _at(nodes.call(nodes.name(CALLED), node.func), node if hasattr(node, "lineno") else self.statement)
         return node
 
 
 def _call_through(statement: gast.AST) -> None:
     """Makes the calls of a statement, but not those in its blocks, by way of `CALLED`."""
+    by_way = _ByWay(statement)
     for field in statement._fields:
         value = getattr(statement, field, None)
         if isinstance(value, gast.AST):
-            setattr(statement, field, _ByWay().visit(value))
+            setattr(statement, field, by_way.visit(value))
         elif isinstance(value, list):
-            value[:] = [_ByWay().visit(v) if isinstance(v, (gast.expr, gast.withitem, gast.keyword)) else v for v in value]
+            value[:] = [by_way.visit(v) if isinstance(v, (gast.expr, gast.withitem, gast.keyword)) else v for v in value]
 
 
 def _at(tree: gast.AST, statement: gast.AST) -> gast.AST:

@@ -12,6 +12,7 @@ import types
 import warnings
 
 import culprits
+import eager_objects
 import eager_statements
 import numpy as np
 import pytest
@@ -54,7 +55,10 @@ def marked(function):
     return [first + i for i, line in enumerate(lines) if "# eager" in line]
 
 
-@pytest.mark.parametrize(("function", "calls"), eager_statements.CASES, ids=[c[0].__name__ for c in eager_statements.CASES])
+PROGRAMS = [*eager_statements.CASES, *eager_objects.CASES]
+
+
+@pytest.mark.parametrize(("function", "calls"), PROGRAMS, ids=[c[0].__name__ for c in PROGRAMS])
 def test_program(function, calls):
     static = jit.to_static(function, full_graph=False)
     lines = []
@@ -63,7 +67,8 @@ def test_program(function, calls):
         found = observed(static, values)
         assert_same(expected, found, values)
         lines += found[2]
-    assert sorted(lines) == marked(function)  # each once
+    helper = eager_objects.HELPERS.get(function)
+    assert sorted(lines) == sorted([*marked(function), *(marked(helper) if helper else [])])  # each once
 
 
 @pytest.mark.parametrize("function", culprits.FUNCTIONS, ids=lambda f: f.__name__)
@@ -215,6 +220,28 @@ def test_in_a_sublayer_with_gradients_and_state(wrap):
     assert inner.steps == expected.steps == 4
     np.testing.assert_allclose(inner.largest, expected.largest, rtol=1e-5)
     assert lines == marked(Inner.forward)
+
+
+class Scaled(nn.Layer):
+    def forward(self, x, n):
+        y = x * 2 + n
+        y = y * float(y.numpy()[0])  # eager
+        return y + n
+
+
+class Shifted(Scaled):
+    def forward(self, x, n):
+        y = super().forward(x, n) + 1
+        return y * 2 if y.sum() > 3 else y
+
+
+def test_what_super_calls_is_cut_itself():
+    static, lines = jit.to_static(Shifted(), full_graph=False), []
+    for values in (([1.0, 2.0], 2), ([-3.0, 1.0], 1), ([1.0, 2.0], 2)):
+        expected, found = observed(Shifted(), values), observed(static, values)
+        assert_same(expected, found, values)
+        lines += found[2]
+    assert lines == marked(Scaled.forward)
 
 
 def test_objects_of_one_class_share_the_cut():
