@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dy2st_runtime.ir import Program
-from dy2st_runtime.ir.visit import all_ops
+from dy2st_runtime.ops.message import held_back
 
 from ..convert.structure import Tree, flatten
 from ..errors import (
@@ -132,10 +131,9 @@ class Splits:
             refusal = error
         else:
             try:
-                return static.run(concrete, arguments)
+                with held_back(RUN_REFUSALS):
+                    return static.run(concrete, arguments)
             except RUN_REFUSALS as error:
-                if not isinstance(error, StructureError) and _prints(concrete.program):
-                    raise  # it would print again
                 refusal = error
         mixed, blamed = self._after(refusal, static.instance is not None)
         if isinstance(refusal, _SURE):
@@ -228,7 +226,9 @@ class _Running:
         if numbers:
             try:
                 arguments = static.arguments(rest, {}, numbers)
-                return static.run(static.find(arguments), arguments)
+                concrete = static.find(arguments)
+                with held_back(REFUSALS):
+                    return static.run(concrete, arguments)
             except REFUSALS:
                 self._fixed |= numbers  # Python needs the number itself: a trace for each value
         if static.is_one_too_many(static.arguments(rest, {}), TRACES):
@@ -248,10 +248,6 @@ class _Running:
 
 def _run(function: types.FunctionType, static: StaticFunction, args: tuple, kwargs: dict[str, Any]) -> Any:
     return (function if static.instance is None else types.MethodType(function, static.instance))(*args, **kwargs)
-
-
-def _prints(program: Program) -> bool:
-    return any(op.type == "print" for op in all_ops(program.global_block()))
 
 
 def _fits(value: Any) -> bool:

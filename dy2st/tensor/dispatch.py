@@ -515,16 +515,22 @@ def staged_value_error(tensor: Tensor, what: str) -> StagedValueError:
     )
 
 
+def as_array(value: Any, dtype: str | None, hint: str) -> np.ndarray:
+    """A value as an array.
+
+    Raises:
+        IntegerRangeError: the dtype does not hold a number.
+    """
+    try:
+        return np.asarray(value, dtype=None if dtype is None else _dtype.to_numpy(dtype))
+    except OverflowError:
+        raise IntegerRangeError(f"{value} is out of range for {dtype or 'int64'}", location=user_location(2), hint=hint) from None
+
+
 def constant(value: Any, dtype: str | None = None, *, weak: bool = False) -> Tensor:
     """A tensor with a constant value, eager or recorded; `weak`: as a Python number, it takes the dtype of what it
     meets."""
-    try:
-        array = np.asarray(value, dtype=None if dtype is None else _dtype.to_numpy(dtype))
-    except OverflowError:
-        raise IntegerRangeError(
-            f"{value} is out of range for {dtype or 'int64'}", location=user_location(2),
-            hint="cast the tensor it meets to a wider dtype",
-        ) from None  # fmt: skip
+    array = as_array(value, dtype, "cast the tensor it meets to a wider dtype")
     recorder = current_recorder()
     t = Tensor.wrap(array) if recorder is None else recorder.constant(array)
     if weak:

@@ -205,7 +205,8 @@ class Print(OpDef):
         message.check("print", parts, specs, len(values))
         if message.silence.on:
             return ()
-        print(message.compose(parts, specs, values), end=end, file=sys.stderr if stderr else sys.stdout, flush=flush)
+        text = message.compose(parts, specs, values)
+        message.say(lambda: print(text, end=end, file=sys.stderr if stderr else sys.stdout, flush=flush))
         return ()
 
     @staticmethod
@@ -237,7 +238,8 @@ class LogMessage(OpDef):
             return ()
         target = logging.getLogger(logger or None)
         if target.isEnabledFor(level):
-            target.log(level, "%s", message.compose(parts, specs, values))
+            text = message.compose(parts, specs, values)
+            message.say(lambda: target.log(level, "%s", text))
         return ()
 
     @staticmethod
@@ -273,7 +275,8 @@ class Warn(OpDef):
         if message.silence.on:
             return ()
         shown = _shown.setdefault(file, {})
-        warnings.warn_explicit(message.compose(parts, specs, values), _category(category), file, line, registry=shown)
+        text = message.compose(parts, specs, values)
+        message.say(lambda: warnings.warn_explicit(text, _category(category), file, line, registry=shown))
         return ()
 
     @staticmethod

@@ -38,8 +38,13 @@ class _Silence(threading.local):
     on = False
 
 
+class _Waiting(threading.local):
+    texts: list[Callable[[], object]] | None = None
+
+
 silence = _Silence()
 """Whether this thread prints, logs and warns nothing: what it runs has done so before."""
+_waiting = _Waiting()
 
 
 @contextlib.contextmanager
@@ -50,6 +55,30 @@ def silent() -> Iterator[None]:
         yield
     finally:
         silence.on = before
+
+
+@contextlib.contextmanager
+def held_back(unless: tuple[type[Exception], ...]) -> Iterator[None]:
+    """For what will be run once more if it raises one of these: what it prints, logs and warns of comes at its end, or then not at all."""
+    before, _waiting.texts = _waiting.texts, (texts := [])
+    dropped = False
+    try:
+        yield
+    except unless:
+        dropped = True
+        raise
+    finally:
+        _waiting.texts = before
+        for text in () if dropped else texts:
+            say(text)
+
+
+def say(text: Callable[[], object]) -> None:
+    """Prints, logs or warns, as soon as it is known that it is to be."""
+    if _waiting.texts is None:
+        text()
+    else:
+        _waiting.texts.append(text)
 
 
 def check(op: str, parts: Sequence[str], specs: Sequence[str], count: int) -> None:

@@ -410,6 +410,13 @@ def int_grows(x, n):
     return x + k
 
 
+def int_of_many_bits(x, n):
+    k = 2**70
+    if x.sum() > n:  # error: 1180591620717411303423 is out of range for int64
+        k = k - 1
+    return k % 7 + x
+
+
 def int_to_negative_power(x, n):
     return x * 2 ** int(-n)  # error: 2 ** -2 is a float
 

@@ -1,0 +1,82 @@
+"""`to_static(full_graph=False)`: a piece whose run refuses runs once more, in Python or by another trace; what it says comes once."""
+
+import logging
+import warnings
+
+import numpy as np
+import pytest
+
+from dy2st import jit, seed
+from dy2st.errors import EagerStatementWarning
+from dy2st.tensor import Tensor
+from dy2st.tensor.random import rand
+
+
+@pytest.fixture(autouse=True)
+def no_warnings_of_statements():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EagerStatementWarning)
+        yield
+
+
+def powers(x, k):
+    y = x * 2
+    print("largest", float(y.max()))
+    logging.getLogger("pieces").warning("sum %.1f", float(y.sum()))
+    if y.sum() > 0:
+        warnings.warn(f"positive {float(y.min()):.0f}", UserWarning, stacklevel=1)
+    z = y * 2**k + rand([2])
+    m = float(np.max(z.numpy()))
+    return z + m, rand([2])
+
+
+def observed(function, calls, capsys, caplog):
+    found = []
+    for values, k in calls:
+        seed(3)
+        caplog.clear()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            results = [t.numpy().round(4).tolist() for t in function(Tensor(values), k)]
+        said = [str(w.message) for w in caught if w.category is UserWarning]
+        found.append((results, capsys.readouterr().out, [r.getMessage() for r in caplog.records], said))
+    return found
+
+
+def test_a_number_of_which_the_run_makes_another_kind(capsys, caplog):
+    calls = [([1.0, 2.0], 1), ([1.0, 2.0], 2), ([1.0, 2.0], -1), ([3.0, 2.0], 3), ([1.0, 2.0], -2)]
+    static = jit.to_static(powers, full_graph=False)
+    assert observed(static, calls, capsys, caplog) == observed(powers, calls, capsys, caplog)
+
+
+def power_by_a_tensor(x, n):
+    print("n is", int(n))
+    return x * 2 ** int(n)
+
+
+def test_the_run_of_a_function_as_a_whole(capsys):
+    static = jit.to_static(power_by_a_tensor, full_graph=False)
+    for n in (1, -1, 2):
+        assert static(Tensor([1.0]), Tensor(n)).tolist() == [2.0**n]
+        assert capsys.readouterr().out == f"n is {n}\n"
+
+
+def failing(x, k):
+    print("before", float(x.sum()))
+    y = x * k
+    assert y.sum() > 3, f"too little: {float(y.sum())}"
+    print("after")
+    return y * float(np.max(y.numpy()))
+
+
+def test_what_is_said_before_an_exception_of_the_user(capsys):
+    static = jit.to_static(failing, full_graph=False)
+    found = []
+    for function in (failing, static):
+        for k in (2, 3, 1, 4, 0):
+            try:
+                result = function(Tensor([1.0, 1.0]), k).tolist()
+            except AssertionError as error:
+                result = str(error).splitlines()[0]
+            found.append((result, capsys.readouterr().out))
+    assert found[5:] == found[:5]
