@@ -177,8 +177,8 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         return tracer.visible(staged._value)
     if not isinstance(x, Tensor):
         one = (1,) * len(t.shape)  # a number, where a tensor is on another path
-        array = dispatch.as_array(x, t.dtype, "an int that only the run knows has 64 bits: use a float, or decide with a Python value")
-        return tracer.lift(dispatch.constant(array.reshape(one)))
+        number = dispatch.as_array(x, t.dtype, "an int that only the run knows has 64 bits: use a float, or decide with a Python value")
+        return tracer.lift(dispatch.constant(number.reshape(one)))
     require_bare(x)
     x = cast(x, t.dtype)
     if x.ndim < len(t.shape):

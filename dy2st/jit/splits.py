@@ -11,7 +11,7 @@ import inspect
 import types
 import warnings
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MappingView, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from ..transpiler.splitting import (
     CALLED,
     Mixed,
     Piece,
+    differentiates_gradients,
     only_statement,
     readers,
     reads_its_frame,
@@ -53,8 +54,9 @@ _SURE = (ConversionError, StagedValueError, StructureError, LeakError, Recursion
 REFUSALS = (*_SURE, DTypeError, ShapeError, GradientError, IntegerRangeError)
 """What tracing raises where a static function cannot do what eager mode can; the last ones may be errors in eager mode too."""
 
-RUN_REFUSALS = (DTypeError, IntegerRangeError, StructureError)
-"""What a run raises where a number of Python would be of another kind, or beyond 64 bits; and before it, for arguments known twice."""
+RUN_REFUSALS = (DTypeError, IntegerRangeError, StructureError, GradientError)
+"""What a run raises where a number of Python would be of another kind, or beyond 64 bits; and before it, for arguments known twice, and for
+gradients and hooks of which a Program does not know."""
 
 TRACES = 64
 """How many traces a piece may have before it runs eagerly: its arguments are others at each call."""
@@ -160,7 +162,7 @@ class Splits:
             places.append(location)
         cut = beyond = None
         try:
-            if reads_its_frame(self.function):
+            if reads_its_frame(self.function) or differentiates_gradients(self.function):
                 return self.function, None
             for i, place in enumerate(places):
                 if (found := statement_at(self.function, place)) is not None:
@@ -268,6 +270,8 @@ def _unknown(value: Any) -> str:
             return "an iterator"  # which it would advance while tracing
         if isinstance(x, (set, frozenset)) and any(isinstance(y, Tensor) for y in flatten(tuple(x))[0]):
             return "a set of tensors"
+        if isinstance(x, (MappingView, types.MappingProxyType)):
+            return "a view of a dict"  # of which it would change another one
     return ""
 
 

@@ -173,18 +173,18 @@ def _of_another_class(argument: str, t: Tensor, name: str) -> StructureError:
 def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
     """GradientError if a tensor has a gradient from before the call, to which `backward()` would add."""
     if t._grad is not None:
-        raise GradientError(
+        raise _before_the_run(
             f"{t.name!r} has a gradient from before the call, and the static function {concrete.name!r} calls backward() or makes a step",
-            location=user_location(), hint="call optimizer.clear_grad() before, or at its begin",
+            "call optimizer.clear_grad() before, or at its begin",
         )
 
 
 def _require_leaf(concrete: ConcreteProgram, t: Tensor) -> None:
     """GradientError if a gradient flows on from what has taken the place of a leaf, or to a hook of it."""
     if not t._is_leaf:
-        raise GradientError(
+        raise _before_the_run(
             f"{t.name!r}, which was a leaf when the static function {concrete.name!r} was traced, has been computed: its gradient flows on",
-            location=user_location(), hint="compute it in the function too, call backward() outside, or give x.detach()",
+            "compute it in the function too, call backward() outside, or give x.detach()",
         )
     _require_no_hook(concrete, t, "backward()")
 
@@ -192,10 +192,17 @@ def _require_leaf(concrete: ConcreteProgram, t: Tensor) -> None:
 def _require_no_hook(concrete: ConcreteProgram, t: Tensor, what: str) -> None:
     """GradientError if a function is to be called with the gradient of a tensor, which a trace does not know of."""
     if has_hooks(t):
-        raise GradientError(
+        raise _before_the_run(
             f"{t.name!r} has a hook, which the {what} in the static function {concrete.name!r} cannot call",
-            location=user_location(), hint=f"call {what} outside of the static function",
+            f"call {what} outside of the static function",
         )
+
+
+def _before_the_run(message: str, hint: str) -> GradientError:
+    """What to raise of tensors for which no trace will do."""
+    error = GradientError(message, location=user_location(), hint=hint)
+    vars(error)["of_results"] = True  # no single statement is the reason
+    return error
 
 
 def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:

@@ -113,6 +113,13 @@ def reads_its_frame(function: types.FunctionType) -> bool:
     return any(frame_reader(n) is not None for n in nodes.walk_scope(get_source(function).tree.body))
 
 
+def differentiates_gradients(function: types.FunctionType) -> bool:
+    """Whether a function asks for gradients with a graph (`create_graph=True`), which the pieces before it have none of; ConversionError
+    without source."""
+    keywords = (n for n in gast.walk(get_source(function).tree) if isinstance(n, gast.keyword))
+    return any(k.arg == "create_graph" and not (isinstance(k.value, gast.Constant) and not k.value.value) for k in keywords)
+
+
 def split(function: types.FunctionType, cuts: Collection[Location], through: Collection[Location] = (), *,
           apart: bool = False, method: bool = False) -> Mixed:  # fmt: skip
     """Cuts a function.

@@ -135,6 +135,17 @@ def copied_together(x, n):
     return copies[0], items, len(text)
 
 
+def views_of_a_dict(x, n):
+    table = {"a": x * 2, "b": x - n}
+    keys, values = table.keys(), table.values()  # eager: views are no result
+    top = float(np.max(table["a"].numpy()))  # eager
+    table["c"] = x * top + 1
+    if x.sum() > 4:
+        table["a"] = table["a"] + 1
+    total = sum(values)  # eager: no Program knows the view
+    return total * 2 + 1, list(keys), len(values)  # eager: likewise
+
+
 WEIGHT = Tensor([1.0, -2.0], stop_gradient=False)
 
 
@@ -171,6 +182,6 @@ CASES = [
     (f, [LARGE, SMALL, LARGE])
     for f in (
         *HELPERS, place_told_by_a_helper, in_a_set, key_of_a_table, member_of_a_set, hook, stopped, gradient_by_it, attribute,
-        copied_together, leaf_without_gradient,
+        copied_together, views_of_a_dict, leaf_without_gradient,
     )
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""`to_static(full_graph=False)`: a piece whose run refuses runs once more, in Python or by another trace; what it says comes once."""
+"""`to_static(full_graph=False)`: a piece whose run refuses runs once more, in Python or by another trace, and has done nothing before."""
 
 import logging
 import warnings
@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from dy2st import jit, seed
+from dy2st import autograd, jit, nn, seed
 from dy2st.errors import EagerStatementWarning
+from dy2st.optimizer import SGD
 from dy2st.tensor import Tensor
 from dy2st.tensor.random import rand
 
@@ -80,3 +81,75 @@ def test_what_is_said_before_an_exception_of_the_user(capsys):
                 result = str(error).splitlines()[0]
             found.append((result, capsys.readouterr().out))
     assert found[5:] == found[:5]
+
+
+def made():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    for p in net.parameters():
+        p.set_value(np.linspace(-0.5, 1, p.size, dtype=np.float32).reshape(p.shape))
+    return net, SGD(0.1, parameters=net.parameters())
+
+
+def after(step, *calls):
+    """What calls give and what is left behind, eagerly and not as a whole static."""
+    found = []
+    for wrap in (lambda f: f, lambda f: jit.to_static(f, full_graph=False)):
+        net, optimizer = made()
+        function = wrap(step(net, optimizer))
+        results = [[np.round(np.asarray(v), 4).tolist() for v in function(Tensor(x, stop_gradient=False), *rest)] for x, *rest in calls]
+        found.append((results, [(p.numpy().round(4).tolist(), None if p.grad is None else p.grad.numpy().round(4).tolist())
+                                for p in net.parameters()]))  # fmt: skip
+    return found
+
+
+def accumulated(net, optimizer):
+    def step(x, last):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        norm = float(np.sqrt(sum(float((p.grad.numpy() ** 2).sum()) for p in net.parameters())))
+        if last:
+            optimizer.step()
+            optimizer.clear_grad()
+        return norm, loss.numpy() if loss > 1 else loss.numpy() * 2
+
+    return step
+
+
+def test_gradients_from_before_the_call():
+    expected, found = after(accumulated, *(([[k, 2.0], [1.0, -k]], k % 2 == 1) for k in range(5)))
+    assert found == expected
+
+
+def test_a_hook_that_comes_behind_the_first_call():
+    found = []
+    for wrap in (lambda f: f, lambda f: jit.to_static(f, full_graph=False)):
+        net, _ = made()
+
+        @wrap
+        def step(x, net=net):
+            loss = (net(x) ** 2).mean()
+            loss.backward()
+            return loss.detach() * float(np.max(loss.numpy()))
+
+        seen = []
+        for x in ([[1.0, 2.0]], [[1.0, -2.0]]):
+            found.append((round(step(Tensor(x)).item(), 4), *(p.grad.numpy().round(4).tolist() for p in net.parameters()), list(seen)))
+            net.clear_gradients()
+            net[0].weight.register_hook(lambda g, seen=seen: seen.append(g.numpy().round(3).tolist()))
+    assert str(found[2:]) == str(found[:2])
+
+
+def penalty(net, optimizer):
+    def step(x, k):
+        score = net(x)
+        print(end=str(score.numpy().shape)[:0])
+        (g,) = autograd.grad(score.sum(), [x], create_graph=True)
+        ((g * g).sum().sqrt() * k + score.mean()).backward()
+        return g.numpy(), x.grad.numpy()
+
+    return step
+
+
+def test_gradients_of_gradients():
+    expected, found = after(penalty, ([[1.0, 2.0]], 1.0), ([[1.0, -2.0], [0.0, 1.0]], 2.0))
+    assert found == expected

@@ -60,7 +60,8 @@ def silent() -> Iterator[None]:
 @contextlib.contextmanager
 def held_back(unless: tuple[type[Exception], ...]) -> Iterator[None]:
     """For what will be run once more if it raises one of these: what it prints, logs and warns of comes at its end, or then not at all."""
-    before, _waiting.texts = _waiting.texts, (texts := [])
+    texts: list[Callable[[], object]] = []
+    before, _waiting.texts = _waiting.texts, texts
     dropped = False
     try:
         yield
