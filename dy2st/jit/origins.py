@@ -195,6 +195,10 @@ class Origins:
         """Whether the run can number what a value may be: not if that was in a list in a list, of which the run has but the elements."""
         return all(self._maker(part) != _UNSTACK for part, _ in self._leading_to(v, lambda v, parts: parts))
 
+    def variable(self, name: str) -> Variable:
+        """That of a source."""
+        return self._homes.get(name, self._global).var(name)
+
     def is_countable(self, name: str) -> bool:
         """Whether what a variable of a source is at each time can have a number of its own."""
         home = self._homes.get(name, self._global)

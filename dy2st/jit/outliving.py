@@ -13,7 +13,9 @@ from typing import Any
 from dy2st_runtime.ir import Variable
 
 from ..convert.lists import StagedList
+from ..convert.needs import Need
 from ..convert.tracer import Tracer
+from ..errors import StructureError
 from ..tensor import Tensor
 from .concrete import Effects
 from .origins import Origins
@@ -27,33 +29,39 @@ class Several:
         placeholders: what stands for the arguments; `inputs` are the variables of these as the call begins.
         fetches: what is fetched, with the positions.
         fetch: adds to them.
+        exact: it can be seen of the result too which objects these are, and whether they need gradients.
     """
 
     def __init__(self, tracer: Tracer, placeholders: list[Tensor], inputs: list[Variable], fetches: dict[str, int],
-                 fetch: Callable[[Variable], Fetched]):  # fmt: skip
+                 fetch: Callable[[Variable], Fetched], exact: bool):  # fmt: skip
         self._tracer, self._placeholders, self._inputs, self._fetches, self._fetch = tracer, placeholders, inputs, fetches, fetch
+        self._exact = exact
         self._values: dict[int, list[Any]] = {}
         self._inside: dict[int, list[StagedList]] = {}
 
     def note(self, fetched: Fetched, value: Any) -> Fetched:
         """A tensor or a list is fetched; the same fetch."""
-        if not fetched.number and (isinstance(value, StagedList) or self._tracer.aliases.of(value)):
+        if not fetched.number and (isinstance(value, StagedList) or self._tracer.aliases.of(value) or self.may_be_stopped(value)):
             self._values.setdefault(fetched.position, []).append(value)
         return fetched
+
+    def may_be_stopped(self, value: Any) -> bool:
+        """Whether a value needs a gradient in some runs only, where that can be seen."""
+        return self._exact and isinstance(value, Tensor) and self._tracer.needs.of(value) is Need.SOMETIMES
 
     def note_inside(self, mark: int, columns: list[StagedList]) -> None:
         """A list is made, with entries of these columns as lists in its entries: what was put into those is not told apart."""
         if columns:
             self._inside[mark] = columns
 
-    def told(self, recipe: Recipe, effects: Effects, exact: bool) -> tuple[Recipe, list[list[Twin]]]:
+    def told(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[list[Twin]]]:
         """The recipe of the result, with the objects that its values are where that can be seen; likewise those of the effects. And groups
         of which the first is one of the others or is not, as not even the run tells.
 
-        Args:
-            exact: it can be seen of the result too.
+        Raises:
+            StructureError: it can be seen whether a value needs a gradient, and the run does not tell.
         """
-        parts = [part for r in (*(r for _, r in effects.cells), *([recipe] if exact else ())) for part in walk(r)]
+        parts = [part for r in (*(r for _, r in effects.cells), *([recipe] if self._exact else ())) for part in walk(r)]
         kept = {r.position for r in parts if isinstance(r, Fetched) and r.position in self._values}
         marks = dict.fromkeys(r.mark for r in parts if isinstance(r, Rebuilt) and r.mark in self._inside)
         groups = [[Made(mark), *self.group(column)[1:]] for mark in marks for column in self._inside[mark]]
@@ -100,11 +108,13 @@ class _Telling:
         untold = {p for p, names in self._sources.items() if names and not self._origins.is_told(self._variables[p])}
         lost = {name for name in shared if not self._origins.is_countable(name)}
         lost |= {name for p in untold for name in shared.intersection(self._sources[p] or ())}
+        stopped = {p: self._stopped(p, lost, p in untold) for p in self._kept if any(map(self._several.may_be_stopped, self._values[p]))}
         objects: dict[int, dict[str, Recipe | None]] = {}
         for p, names in self._sources.items():
             if names is not None and (p in self._kept or not shared.isdisjoint(names)):
                 known = {} if p in untold else {name: self._object(p, name) for name in names}
-                found = {name: known.get(name) for name in names if name in shared or known.get(name) is not None}
+                ours = shared.union(stopped.get(p, ()))
+                found = {name: known.get(name) for name in names if name in ours or known.get(name) is not None}
                 objects |= {p: found} if found else {}
         groups = [self._several.group(v) for p in self._kept if self._sources[p] is None or p in untold for v in self._values[p]]
         for p in untold & self._kept:
@@ -117,10 +127,23 @@ class _Telling:
         wanted = dict.fromkeys(name for found in objects.values() for name in found if name not in lost)
         self._origins.numbers = {name: i for i, name in enumerate(wanted)}
         beside = {p: self._fetch(p) for p, found in objects.items() if not lost.issuperset(found)}
-        to = {p: Identified(Fetched(p), which, {self._origins.numbers[n]: r for n, r in objects[p].items() if n not in lost})
+        numbers = self._origins.numbers
+        to = {p: Identified(Fetched(p), which, {numbers[n]: r for n, r in objects[p].items() if n not in lost},
+                            frozenset(numbers[n] for n in stopped.get(p, ())))
               for p, which in beside.items()}  # fmt: skip
         effects.cells = [(cell, _with(r, to)) for cell, r in effects.cells]
         return _with(recipe, to), groups
+
+    def _stopped(self, p: int, lost: set[str], untold: bool) -> set[str]:
+        """The sources of a value that need no gradient, of which others do."""
+        names = self._sources[p]
+        needs = {name: self._tracer.needs.of_variable(self._origins.variable(name)) for name in names or ()}
+        found = {name for name, need in needs.items() if need is not Need.ALWAYS}
+        countable = found.isdisjoint(lost) and all(map(self._origins.is_countable, found))
+        if names is None or untold or Need.SOMETIMES in needs.values() or not countable:
+            raise StructureError("a variable needs a gradient in some runs only, as not even the run knows",
+                                 hint="use y.detach(), where it does not matter; or decide with a Python value")  # fmt: skip
+        return found
 
     def inside(self, columns: dict[int, list[StagedList]]) -> list[list[Twin]]:
         """Groups of what may be one object as entries of lists in entries of these columns, by the marks of the lists that they are of."""
@@ -186,7 +209,7 @@ def _with(recipe: Recipe, to: dict[int, Identified]) -> Recipe:
     """The recipe with other ones in the places of fetches, by their positions."""
     if isinstance(recipe, Fetched) and recipe.position in to and not recipe.number:
         found = to[recipe.position]
-        return Identified(recipe, found.which, found.objects)
+        return Identified(recipe, found.which, found.objects, found.stopped)
     if isinstance(recipe, Rebuilt):
         return Rebuilt(recipe.kind, recipe.keys, tuple(_with(c, to) for c in recipe.children), recipe.mark)
     if isinstance(recipe, Given):

@@ -118,11 +118,13 @@ class Identified:
         which: the position of the number of the object, or of the list of numbers of the entries.
         objects: what they are, by these numbers; None for one that is made by the call, for the first of its values. A tensor of another
             number is an object of its own.
+        stopped: the numbers of those that need no gradient, where others do.
     """
 
     value: Recipe
     which: int
     objects: dict[int, Recipe | None]
+    stopped: frozenset[int] = frozenset()
 
 
 Recipe = Constant | Argument | Fetched | Rebuilt | Given | Held | Found | Picked | Identified
@@ -158,6 +160,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             if not isinstance(x, Tensor) or i < 0 or i % IN_LOOP not in recipe.objects:
                 return x
             known = recipe.objects[i % IN_LOOP]
+            if known is None and i % IN_LOOP in recipe.stopped:
+                x._stop, x._node = True, None
             return made.setdefault(-1 - i, x) if known is None else cook(known, arguments, values, follow, made)
 
         if isinstance(value, list):  # which other names have too
@@ -221,7 +225,7 @@ def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
         return contents if place is None else Found(place, contents)
     if isinstance(recipe, Identified):
         objects = {i: r and located(r, places) for i, r in recipe.objects.items()}
-        return Identified(recipe.value, recipe.which, objects)
+        return Identified(recipe.value, recipe.which, objects, recipe.stopped)
     if isinstance(recipe, Constant) and id(recipe.value) in places:
         return Found(places[id(recipe.value)], recipe)
     return recipe

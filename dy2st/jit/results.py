@@ -70,7 +70,7 @@ class Results:
         self._tracer, self._placeholders, self._paths, self._exact = tracer, placeholders, paths, exact
         self.fetches: dict[str, int] = {}
         self.functions: dict[int, shells.Untouched] = {}
-        self.several = Several(tracer, placeholders, inputs, self.fetches, self.fetch)
+        self.several = Several(tracer, placeholders, inputs, self.fetches, self.fetch, exact)
         self._marks: dict[int, tuple[int, Any]] = {}
         self._above: set[int] = set()
 

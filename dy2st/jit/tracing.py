@@ -290,7 +290,7 @@ class Trace:
             recipe = self._results.recipe(result)
             require_no_iterator(recipe, self.tracer.before)
             effects = self._changes.found()
-            recipe, self._tied = self._results.several.told(recipe, effects, self.exact)
+            recipe, self._tied = self._results.several.told(recipe, effects)
             if self.exact and self._tied:
                 raise StructureError("a variable is one of several objects, as not even the run knows", hint=DECIDE)
         except Dy2stError as error:

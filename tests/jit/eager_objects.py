@@ -159,6 +159,32 @@ def leaf_without_gradient(x, n):
     return v is WEIGHT, y.stop_gradient, y
 
 
+def detached_on_one_path(x, n):
+    p = x * 2
+    q = p.detach() if p.sum() > n + 5 else p
+    r = q * 3
+    top = float(np.max(q.numpy()))  # eager
+    return q * top + x, q.stop_gradient, q is p, r.sum() * 2
+
+
+def loop_that_may_have_no_iterations(x, n):
+    h = Tensor([0.0, 0.0])
+    for _ in range(n - 1):
+        h = (h + x).tanh()
+    top = float(np.max(h.numpy()))  # eager
+    return h * top * 2, h.stop_gradient
+
+
+def sums_that_may_have_a_gradient(x, n):
+    total = Tensor([0.0, 0.0])
+    for i in range(n - 1):  # eager: what the sum is computed from may have one
+        total = total + x.detach() * i
+        if x.sum() > 4:
+            total = total + x
+    top = float(np.max(total.numpy()))  # eager
+    return total * top * 2, total.stop_gradient
+
+
 class Gate(nn.Layer):
     def forward(self, x):
         assert len(x.numpy()) == 2  # eager
@@ -182,6 +208,7 @@ CASES = [
     (f, [LARGE, SMALL, LARGE])
     for f in (
         *HELPERS, place_told_by_a_helper, in_a_set, key_of_a_table, member_of_a_set, hook, stopped, gradient_by_it, attribute,
-        copied_together, views_of_a_dict, leaf_without_gradient,
+        copied_together, views_of_a_dict, detached_on_one_path,
+        loop_that_may_have_no_iterations, sums_that_may_have_a_gradient, leaf_without_gradient,
     )
 ]  # fmt: skip
