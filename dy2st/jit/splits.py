@@ -253,7 +253,9 @@ def _run(function: types.FunctionType, static: StaticFunction, args: tuple, kwar
 
 
 def _fits(value: Any) -> bool:
-    return type(value) is float or (type(value) is int and -(2**63) <= value < 2**63)
+    if type(value) is float:
+        return value == value  # Python finds a NaN in a list as the object that it is
+    return type(value) is int and -(2**63) <= value < 2**63
 
 
 def _unknown(value: Any) -> str:
