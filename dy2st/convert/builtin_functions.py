@@ -28,7 +28,7 @@ from ..tensor.nested import any_staged
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
 from . import copying
 from .behind import Opened, beside
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
 from .generators import Generator, generator, numbered
@@ -46,6 +46,7 @@ from .iterables import (
     staged_zip,
 )
 from .iterators import advanced, fresh, iter_, next_, walked
+from .list_indices import integer
 from .logical import compare, in_, not_, or_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
@@ -97,10 +98,12 @@ def len_(*args: Any) -> Any:
         x = x._dy_bare("object of type 'NoneType' has no len()")
     if isinstance(x, MaybeNone):
         x = x.require("object of type 'NoneType' has no len()")
-    if isinstance(x, (DynamicList, StagedDict)):
+    if isinstance(x, (DynamicList, StagedDict, StagedView)):
         return x.length()
     if isinstance(x, Staged):
-        return x.length
+        if x.once:
+            raise TypeError(f"object of type '{x.kind.__name__}' has no len()")
+        return x.size()
     if is_staged(x):
         if x._weak:
             x = no_number(x, "object of type '{}' has no len()")
@@ -169,11 +172,16 @@ def item(x: Tensor, *args: Any) -> Any:
 
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:
-    x = fresh(x)
+    from .items import as_index
+
+    x, start = fresh(x), as_index(start)
+    start = as_number(integer(start)) if is_staged(start) else operator.index(start)
     if isinstance(x, Opened) or (isinstance(x, Generator) and x.chooses()):
         return numbered(x, start)
     over = staged(x)
-    return enumerate(x, start) if over is None else staged_enumerate(over, start)
+    if over is not None:
+        return staged_enumerate(over, start)
+    return numbered(x, start) if is_staged(start) else enumerate(x, start)
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
@@ -228,7 +236,7 @@ def reduce_(f: Callable, xs: Any, *start: Any) -> Any:
     """`functools.reduce`."""
     from .calls import call
 
-    if isinstance(xs, (Lazy, Staged, DynamicList)) or is_staged(xs):
+    if isinstance(xs, (Lazy, Staged, DynamicList, StagedDict, StagedView)) or is_staged(xs):
         return combined(call(f), xs, *start)
     return functools.reduce(call(f), fresh(xs), *start)
 
@@ -282,8 +290,8 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return answers.pop()
     if isinstance(x, (DynamicList, StagedDict)):
         return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
-    if type(x) is Deque:
-        return issubclass(deque, kinds)
+    if isinstance(x, Staged) or type(x) is Deque:
+        return issubclass(type_(x), kinds)
     note_classes(type(x), kinds, x)
     return isinstance(x, kinds)
 
@@ -309,6 +317,8 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         return list if isinstance(x, DynamicList) else dict
     if isinstance(x, OneOf) and not args:
         return choose(x, type_)
+    if isinstance(x, Staged):
+        return x.kind
     if type(x) is Deque:
         return deque
     if isinstance(x, StagedText) and not args:
@@ -323,7 +333,7 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 def class_of(x: Any) -> Any:
     """`x.__class__`, which is `type(x)` for what stands for another value."""
-    return type_(x) if isinstance(x, (Tensor, DynamicList, StagedDict, OneOf, MaybeValue)) else x.__class__
+    return type_(x) if isinstance(x, (Tensor, DynamicList, StagedDict, Staged, OneOf, MaybeValue)) else x.__class__
 
 
 def divmod_(a: Any, b: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -104,16 +104,16 @@ class StagedDict:
 
         return sum((BUILTINS[int](known) for known in self.has.values()), 0)
 
-    def keys(self) -> Any:
-        return self._each(lambda key: key)
+    def keys(self) -> StagedView:
+        return StagedView(self, "keys", lambda key: key)
 
-    def values(self) -> Any:
-        return self._each(lambda key: self.values_of[key])
+    def values(self) -> StagedView:
+        return StagedView(self, "values", lambda key: self.values_of[key])
 
-    def items(self) -> Any:
-        return self._each(lambda key: (key, self.values_of[key]))
+    def items(self) -> StagedView:
+        return StagedView(self, "items", lambda key: (key, self.values_of[key]))
 
-    def _each(self, item: Any) -> Any:
+    def each(self, item: Any) -> Any:
         """A generator over the keys that it has, in their order."""
         from .generators import generator
 
@@ -234,6 +234,29 @@ class StagedDict:
         if name.startswith("_") or not hasattr(dict, name):
             raise AttributeError(f"'dict' object has no attribute {name!r}")
         self._refuse(f"{name}()")
+
+
+class StagedView:
+    """What the `keys`, `values` or `items` of such a dict give: what is in it whenever they are asked."""
+
+    __slots__ = ("item", "name", "of")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, of: StagedDict, name: str, item: Callable[[Any], Any]):
+        self.of, self.name, self.item = of, name, item
+
+    def each(self) -> Any:
+        """A generator over its parts."""
+        return self.of.each(self.item)
+
+    def length(self) -> Any:
+        return self.of.length()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.each())
+
+    def __eq__(self, other: object) -> NoReturn:
+        self.of._refuse(f"a comparison of {self.name}()")
 
 
 def _refusing(what: str) -> Any:

@@ -57,6 +57,10 @@ class DynamicList(Entries):
         """A list of its entries and those of another list of the same kind."""
         raise NotImplementedError
 
+    def equal_to(self, value: Any, what: str) -> Tensor:
+        """Which entries are equal to a value."""
+        raise NotImplementedError
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise StagedValueError(
             "an array of NumPy cannot be made of a list whose length only the run knows", location=user_location(2),

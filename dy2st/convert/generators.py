@@ -178,7 +178,7 @@ class Generator(Lazy):
         return self._taken(extra_test is None), item if test is None else filtered
 
 
-def numbered(xs: Lazy, start: Any) -> Generator:
+def numbered(xs: Iterable, start: Any) -> Generator:
     """`enumerate` of a generator or an iterator of which only the run may know which items it gives."""
     count = {"the next number": start}
     need_tracer("enumerate()").watch(count)

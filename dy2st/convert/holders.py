@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..transpiler import is_generated
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .foreign import is_foreign, is_foreign_class
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
@@ -125,6 +125,7 @@ _KINDS: dict[Any, Parts] = {
     MaybeValue: lambda x: (x._dy_value,),
     OneOf: values_of,
     StagedDict: lambda x: x.parts,
+    StagedView: lambda x: (x.of,),
 }
 
 

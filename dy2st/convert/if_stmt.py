@@ -23,11 +23,12 @@ from .activations import NoResult
 from .aliases import Source, shared, who
 from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable_of, variables_of
 from .chosen import note
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
 from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
+from .iterables import Staged
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
 from .left import Left
 from .maybe_value import MaybeValue
@@ -54,8 +55,10 @@ def truth(x: Any) -> Any:
     Raises:
         ShapeError: a tensor has more than one element (where that is known already).
     """
-    if isinstance(x, (DynamicList, StagedDict)):
+    if isinstance(x, (DynamicList, StagedDict, StagedView)):
         return truth(x.length() > 0)
+    if isinstance(x, Staged):
+        return x.once or truth(x.size() > 0)
     if isinstance(x, OneOf):
         return truth(choose(x, truth))
     if isinstance(x, MaybeValue):

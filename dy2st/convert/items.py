@@ -96,6 +96,8 @@ def get(a: dict, key: Any, default: Any = None) -> Any:
         return choose(key, lambda one: a.get(one, default))
     if isinstance(key, MaybeNone):
         return or_none(key, lambda one: a.get(None, default) if one is None else get(a, one, default))
+    if not key._weak and is_number(key) is False:
+        return a.get(key, default)  # a tensor is a key as the object that it is
     values = list(a.values())
     if not values:
         return default

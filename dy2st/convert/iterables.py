@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import operator
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
@@ -26,6 +27,9 @@ from .tracer import is_staged, need_tracer, renamed
 from .undefined import nothing
 
 _MOST_ITEMS = 100_000
+_CLASSES: dict[str, type] = {
+    "range()": range, "zip()": zip, "map()": map, "enumerate()": enumerate, "reversed()": type(reversed([])),
+}  # fmt: skip
 
 
 class Staged:
@@ -51,6 +55,11 @@ class Staged:
                  live: Callable[[], Any] | None = None):  # fmt: skip
         self.length, self.item, self.what, self.once, self.sources, self.live = length, item, what, once, sources, live
 
+    @property
+    def kind(self) -> type:
+        """The class that it is of to the user."""
+        return _CLASSES.get(self.what, types.GeneratorType)
+
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, Tensor):
             return map(self.item, range(self.length))
@@ -59,6 +68,10 @@ class Staged:
             "but not be used here",
             location=user_location(2), hint="loop over it with for",
         )  # fmt: skip
+
+    def size(self) -> Any:
+        """The number of items: the length, which is below 0 for a range that ends before it begins."""
+        return self.length
 
     def __len__(self) -> int:
         raise StagedValueError(f"len() of {self.what} is only known at run time", location=user_location(2))
@@ -108,6 +121,9 @@ class StagedRange(Staged):
         length = stop - start if isinstance(step, int) and step == 1 else -((start - stop) // step)
         plain = isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1
         super().__init__(length, lambda i: _index(i) if plain else _weak(i * step + start), "range()")
+
+    def size(self) -> Any:
+        return _at_least_none(self.length)
 
     def __eq__(self, other: object) -> Any:
         from .logical import compare
@@ -257,12 +273,13 @@ def listed(x: Iterable) -> list:
 def staged_zip(xs: Sequence[Any], strict: bool = False) -> Staged:
     """`zip` of iterables of which at least one is staged; with `strict` it is a ValueError at the begin if their lengths differ."""
     parts = [indexed(x, "an argument of zip()") for x in xs]
-    length = parts[0].length
+    length = parts[0].size()
     for i, p in enumerate(parts[1:], start=1):
-        for word, differs in (("shorter", p.length < length), ("longer", p.length > length)) if strict else ():
+        size = p.size()
+        for word, differs in (("shorter", size < length), ("longer", size > length)) if strict else ():
             others = "argument 1" if i == 1 else f"arguments 1-{i}"
             raise_if(as_tensor(differs), ValueError, f"zip() argument {i + 1} is {word} than {others}")
-        length = minimum(length, p.length)
+        length = minimum(length, size)
     found = Staged(length, lambda i: tuple(p.item(i) for p in parts), "zip()", once=True,
                    sources=sum((p.sources for p in parts), NO_SOURCES),
                    live=partial(_shortest, parts) if any(p.live for p in parts) else None)  # fmt: skip
@@ -290,7 +307,7 @@ def _ask_in_turn(parts: Sequence[Staged], of: Staged) -> None:
 
 def _now(x: Staged) -> Any:
     """The number of items."""
-    return x.length if x.live is None else x.live()
+    return x.size() if x.live is None else x.live()
 
 
 def _no_variables() -> tuple:
@@ -322,6 +339,10 @@ def staged_reversed(x: Staged) -> Staged:
 def staged_map(f: Callable[..., Any], x: Staged) -> Staged:
     """`map` over what `staged_zip` gives."""
     return like(x, Staged(x.length, lambda i: f(*x.item(i)), "map()", once=True, sources=x.sources, live=x.live), f)
+
+
+def _at_least_none(size: Any) -> Any:
+    return _weak(ops.op("elementwise_max", X=size, Y=dispatch.constant(0, "int64"))) if isinstance(size, Tensor) else max(size, 0)
 
 
 def minimum(a: Any, b: Any) -> Any:

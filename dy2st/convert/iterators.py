@@ -20,7 +20,7 @@ from .attributes import dict_of
 from .behind import Opened, behind, is_iterator, runs_code
 from .cells import contents_of
 from .containers import LEAVES, containers_of, held_by, is_container
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .holders import parts_of
 from .iterables import Lazy, Staged, like, staged
 from .maybe_value import MaybeValue
@@ -49,7 +49,9 @@ def fresh(iterable: Any) -> Any:
     if isinstance(iterable, MaybeValue):
         iterable = iterable._dy_bare("'NoneType' object is not iterable")
     if isinstance(iterable, StagedDict):
-        return iterable.keys()
+        iterable = iterable.keys()
+    if isinstance(iterable, StagedView):
+        return iterable.each()
     tracer = current_tracer()
     if tracer is None:
         return iterable

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.growth import GROWN, relation
 
@@ -14,7 +15,7 @@ from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
-from ..tensor.promotion import as_plain_tensor, as_tensor, is_weak, weak_dtype
+from ..tensor.promotion import NUMBERS, as_plain_tensor, as_tensor, is_weak, weak_dtype
 from .codes import code_of, codes_of, flag
 from .dynamic import DynamicList, list_tracer
 from .list_indices import integer, position
@@ -23,6 +24,11 @@ from .tensor_attributes import require_bare
 
 if TYPE_CHECKING:
     from .types import LeafType
+
+# what is never equal to a tensor, and to a number
+_NO_TENSORS = (type(None), str, bytes, dict, set, frozenset, range)
+_NO_NUMBERS = (*_NO_TENSORS, list, tuple)
+
 
 class StagedList(DynamicList):
     """A list of tensors and numbers of one dtype and rank.
@@ -265,6 +271,29 @@ class StagedList(DynamicList):
         """
         self.require_scalars(what)
         return [self], True
+
+    def equal_to(self, value: Any, what: str) -> Tensor:
+        """Which entries are equal to a value; the list has some.
+
+        Raises:
+            StagedValueError: the entries, or the value, have more than one element; or how they are compared is not known here.
+        """
+        self.require_scalars(what)
+        entries, kind = self.flat(), type(value)
+        if kind in (_NO_NUMBERS if self.of_numbers() else _NO_TENSORS) or kind.__eq__ is object.__eq__:
+            return ops.op("fill_any_like", X=entries, value=0.0, dtype="bool")
+        if not isinstance(value, (Tensor, *NUMBERS, np.generic)):
+            other = f"a {kind.__name__}"
+        elif isinstance(value, MaybeNone) or not isinstance(value, Tensor) or not value.ndim:
+            return entries == value
+        elif all(d == 1 for d in value._value.shape):
+            return entries == ops.op("reshape2", X=value, shape=[])
+        else:
+            other = f"a tensor of shape {list(value._value.shape)}"
+        raise StagedValueError(
+            f"{what} compares the entries of a list of dynamic length with {other}", location=user_location(2),
+            hint="loop over the list with for, and compare what is meant",
+        )  # fmt: skip
 
     # ---- what tensors are made of it ----
     def flat(self) -> Tensor:

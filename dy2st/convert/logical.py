@@ -18,7 +18,7 @@ from ..tensor.location import user_location
 from ..tensor.logic import equal
 from ..tensor.promotion import no_number
 from .activations import NoResult
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
 from .generators import generator
@@ -403,11 +403,7 @@ def _equal_ranges(a: Any, b: Any) -> Any:
     if not all(isinstance(x, (range, StagedRange)) for x in (a, b)):
         return False
 
-    def count(x: Any) -> Any:
-        n = x.length if isinstance(x, StagedRange) else len(x)
-        return if_expr(n > 0, lambda: n, lambda: 0)
-
-    n, m = count(a), count(b)
+    n, m = (x.size() if isinstance(x, StagedRange) else len(x) for x in (a, b))
 
     def alike() -> Any:
         return and_(lambda: a.start == b.start, lambda: or_(lambda: n == 1, lambda: a.step == b.step))
@@ -438,15 +434,14 @@ def in_(a: Any, b: Any) -> Any:
         if b._weak:
             b = no_number(b, "argument of type '{}' is not iterable")
         return python_bool(ops.op("reduce_any", X=equal(b, a), reduce_all=True))
+    if isinstance(b, StagedView):
+        b = b.of if b.name == "keys" else b.each()
     if isinstance(b, (Lazy, Staged)):
         from .builtin_functions import BUILTINS
 
         return BUILTINS[any](generator(b, lambda e: True if is_one(e, a) else compare("==", a, e)))
     if isinstance(b, DynamicList):
-        b.require_scalars("'in'")
-        if a is None or isinstance(a, (str, bytes)):
-            return False
-        found = if_expr(b.length() > 0, lambda: ops.op("reduce_any", X=entries_equal(b.stack(), a), reduce_all=True), lambda: False)
+        found = if_expr(b.length() > 0, lambda: ops.op("reduce_any", X=b.equal_to(a, "'in'"), reduce_all=True), lambda: False)
         return python_bool(found)
     own = bound(b, "__contains__")
     if own is None and isinstance(b, (list, tuple, set, frozenset, range)) and (is_staged(a) or _any_staged(a, b)):
@@ -464,12 +459,6 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, (str, bytes)):
         require_known(a)
     return a in advanced(b) if own is None else python_bool(truth(own(a)))
-
-
-def entries_equal(entries: Tensor, value: Any) -> Tensor:
-    """Which entries of a list, numbers all of them, are equal to a value: none, if that is no number."""
-    found = entries == value
-    return found if isinstance(found, Tensor) else ops.op("fill_any_like", X=entries, value=0.0, dtype="bool")
 
 
 def _any_staged(a: Any, items: Any) -> bool:

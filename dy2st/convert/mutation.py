@@ -91,6 +91,8 @@ def list_pop(a: Any, *args: Any) -> tuple[Any, Any]:
     a = _list(a)
     if type(a) is list and a and args and is_staged(args[0]):
         a = _promoted(a, [])
+    if type(a) is list and not a:
+        args = tuple(0 if is_staged(i) else i for i in args)  # which says that there is none
     value = a.pop(*args) if isinstance(a, (list, DynamicList)) else call(a.pop)(*args)
     return a, value
 
@@ -128,7 +130,11 @@ def delitem(a: Any, key: Any) -> Any:
     require_items_followed(a)
     about_to_set(a, key)
     a = _list(a)
-    if type(a) is list and a and (is_staged(key) or _staged_slice(key)):
+    if type(a) is list and (is_staged(key) or _staged_slice(key)):
+        if not a and isinstance(key, slice):
+            return a
+        if not a:
+            raise IndexError("list assignment index out of range")
         a = _promoted(a, [])
     if isinstance(key, OneOf) and isinstance(a, (dict, StagedDict)):
         _at_one(a, key, operator.delitem)

@@ -19,7 +19,7 @@ from ..tensor.location import user_location
 from .alternatives import contents_of
 from .codes import MaybeNumbers, known
 from .containers import is_container
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
 from .iterables import Lazy
@@ -370,7 +370,7 @@ def is_option(tracer: Tracer, x: Any) -> bool:
         return True
     if type_of(x) is not None or split(x)[1] is not None or is_container(x):
         return False
-    if isinstance(x, (Undefined, Lazy, StagedText, StagedDict, frozenset, bytes)):
+    if isinstance(x, (Undefined, Lazy, StagedText, StagedDict, StagedView, frozenset, bytes)):
         return False
     if isinstance(x, tuple):
         held = (v._value for v in flatten([*tuple.__iter__(x), *members_of(x).values()])[0] if isinstance(v, (Tensor, StagedList)))

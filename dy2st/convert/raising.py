@@ -41,6 +41,7 @@ _STANDS_FOR = {
     "StagedList": "a list whose length only the run knows",
     "RecordList": "a list whose length only the run knows",
     "StagedDict": "a dict of which only the run knows the keys",
+    "StagedView": "a view of a dict of which only the run knows the keys",
     "StagedRange": "a range() with an end that only the run knows",
     "Staged": "something whose length only the run knows",
     "Generator": "a generator expression over something whose length only the run knows",

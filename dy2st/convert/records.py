@@ -179,6 +179,9 @@ class RecordList(DynamicList):
             raise self._refuse(what)
         return columns, is_all
 
+    def equal_to(self, value: Any, what: str) -> Tensor:
+        raise self._refuse(what)
+
     def require_scalars(self, what: str) -> None:
         """StagedValueError: its entries are no tensors."""
         raise self._refuse(what)

@@ -33,7 +33,7 @@ from .logical import and_, compare, not_, or_, python_bool
 from .options import OneOf
 from .records import RecordList
 from .rounding import number_where
-from .structure import flatten
+from .structure import MaybeObject, flatten
 from .tracer import current_tracer, is_staged, need_tracer
 from .undefined import Undefined
 
@@ -55,6 +55,8 @@ def extreme(which: str) -> Callable:
         if isinstance(key, OneOf):
             items = args if len(args) > 1 else (fresh(args[0]),)
             return options.choose(key, lambda one: choose(*items, key=one, **kwargs))
+        if kwargs and len(args) > 1:
+            return plain(*args, **kwargs)  # which says that it takes no default then
         values: Any = args if len(args) > 1 else fresh(args[0])
         if isinstance(values, (Lazy, Staged)) and key is None and not kwargs:
             from .comprehensions import list_
@@ -64,9 +66,10 @@ def extreme(which: str) -> Callable:
             if isinstance(values, RecordList):
                 return values[_place_of_record(which, values)]
             values.require_scalars(f"{which}()")
+            _require_some(which, values.length())
             return values[_place(which, values.flat())]
         if len(args) == 1 and is_staged(values) and key is None and not kwargs and values.ndim == 1:
-            _require_some(which, values)
+            _require_some(which, values.shape[0])
             return values[_place(which, values)]
         if len(args) == 1 and (isinstance(values, Lazy) or staged(values) is not None):
             return _best(which, values, _value if key is None else call(key), kwargs)
@@ -91,6 +94,11 @@ def extreme(which: str) -> Callable:
     return choose
 
 
+def _there(x: Any) -> Any:
+    """What a variable holds, where a flag has said that it has a value."""
+    return x.value if isinstance(x, MaybeObject) else x
+
+
 def _best(which: str, items: Any, rank: Callable[[Any], Any], default: dict[str, Any]) -> Any:
     """The item whose rank is extreme, the first of several, of what a `for` loop can run over."""
     from .for_stmt import for_stmt
@@ -100,11 +108,11 @@ def _best(which: str, items: Any, rank: Callable[[Any], Any], default: dict[str,
 
     def body(x: Any) -> None:
         nonlocal state
-        best, highest, found = state
+        best, highest, found = map(_there, state)  # where there is an item
         new = rank(x)
 
         def better() -> Any:
-            return if_expr(new > highest if which == "max" else new < highest, lambda: (x, new), lambda: (best, highest))
+            return if_expr(compare(">" if which == "max" else "<", new, highest), lambda: (x, new), lambda: (best, highest))
 
         state = (*if_expr(found, better, lambda: (x, new)), True)
 
@@ -115,7 +123,7 @@ def _best(which: str, items: Any, rank: Callable[[Any], Any], default: dict[str,
     for_stmt(items, body, None, lambda: state, set_state, ("the best item", "its rank", "whether there is an item"))
     best, _, found = state
     if default:
-        return if_expr(found, lambda: best, lambda: default["default"])
+        return if_expr(found, lambda: _there(best), lambda: default["default"])
     raise_if(as_tensor(not_(found)), ValueError, message_of(ValueError, plain, ()))
     return need_tracer(f"{which}()").defined(best, "the best item")
 
@@ -123,6 +131,7 @@ def _best(which: str, items: Any, rank: Callable[[Any], Any], default: dict[str,
 def _place(which: str, x: Tensor) -> Tensor:
     """Where Python finds the extreme: the first of several that are equal; NaN only if that is the first element."""
     find = partial(ops.op, f"arg_{which}", axis=0)
+    x = cast(x, "int64") if x.dtype == "bool" else x
     if not x.dtype.startswith("float"):
         return find(X=x)
     worst = dispatch.constant(-np.inf if which == "max" else np.inf, x.dtype)
@@ -136,13 +145,12 @@ def _place_of_record(which: str, items: RecordList) -> Tensor:
     from .sorting import order
 
     found = order(items, which == "max", f"{which}()")
-    raise_if(items.length() == 0, ValueError, message_of(ValueError, getattr(builtins, which), ()))
+    _require_some(which, items.length())
     return found[0]
 
 
-def _require_some(which: str, x: Tensor) -> None:
+def _require_some(which: str, size: Any) -> None:
     """ValueError, in the words of this version of Python, if there are no elements."""
-    size = x.shape[0]
     if isinstance(size, Tensor) or size == 0:
         empty = size == 0 if isinstance(size, Tensor) else dispatch.constant(True)
         raise_if(empty, ValueError, message_of(ValueError, getattr(builtins, which), ()))
@@ -152,6 +160,14 @@ def quantifier(which: str) -> Callable:
     """`any` or `all`."""
     plain, combine = getattr(builtins, which), and_ if which == "all" else or_
 
+    def of_rows(x: Tensor) -> Tensor:
+        if x.ndim != 1:
+            raise StagedValueError(
+                f"{which}() of a tensor with {x.ndim} dims asks for the truth of its rows",
+                location=user_location(2), hint=f"use x.{which}() for the truth of the elements",
+            )  # fmt: skip
+        return ops.op(f"reduce_{which}", X=x != 0 if x.dtype != "bool" else x, reduce_all=True)
+
     def test(values: Any) -> Any:
         if current_tracer() is None:
             return plain(values)
@@ -159,15 +175,9 @@ def quantifier(which: str) -> Callable:
         if isinstance(values, (Lazy, Staged)) or is_iterator(values):
             return _until(values, which == "any")
         if isinstance(values, DynamicList):
-            values = values.stack()
+            return python_bool(if_expr(values.length() > 0, lambda: of_rows(values.stack()), lambda: which == "all"))
         if is_staged(values):
-            if values.ndim != 1:
-                raise StagedValueError(
-                    f"{which}() of a tensor with {values.ndim} dims asks for the truth of its rows",
-                    location=user_location(2), hint=f"use x.{which}() for the truth of the elements",
-                )  # fmt: skip
-            found = ops.op(f"reduce_{which}", X=values != 0 if values.dtype != "bool" else values, reduce_all=True)
-            return python_bool(found)
+            return python_bool(of_rows(values))
         values = list(values)
         if not values:
             return plain(values)
@@ -200,7 +210,7 @@ def combined(f: Callable[[Any, Any], Any], items: Any, *start: Any) -> Any:
     total = [*(start or (Undefined("the first item"),)), bool(start)]
 
     def body(x: Any) -> None:
-        total[0] = if_expr(total[1], lambda: f(total[0], x), lambda: x)
+        total[0] = if_expr(total[1], lambda: f(_there(total[0]), x), lambda: x)
         total[1] = True
 
     def set_state(values: tuple) -> None:

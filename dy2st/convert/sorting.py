@@ -22,7 +22,7 @@ from .dynamic import DynamicList
 from .growing import promote
 from .if_stmt import if_expr
 from .lists import StagedList, element_type
-from .logical import entries_equal, in_, is_one, not_, python_bool
+from .logical import in_, is_one, not_, python_bool
 from .options import OneOf, choose
 from .raising import raise_where
 from .records import RecordList, dynamic_list
@@ -166,17 +166,11 @@ def _sorted_by(values: Tensor, reverse: Any) -> Tensor:
     return indices
 
 
-def _equal(items: StagedList, value: Any, what: str) -> Tensor:
-    """Which entries are equal to a value, of a list that has some."""
-    items.require_scalars(what)
-    return entries_equal(items.flat(), value)
-
-
 def list_count(items: StagedList, value: Any) -> Any:
     """`items.count(value)`."""
 
     def count() -> Tensor:
-        return as_number(ops.op("reduce_sum", X=cast(_equal(items, value, "count()"), "int64"), reduce_all=True))
+        return as_number(ops.op("reduce_sum", X=cast(items.equal_to(value, "count()"), "int64"), reduce_all=True))
 
     return if_expr(items.length() > 0, count, lambda: 0)
 
@@ -185,12 +179,12 @@ def list_index(items: StagedList, value: Any, *, missing: Callable[[Any], Any] =
     """`items.index(value)`; `missing` raises what is raised where there is none."""
 
     def found() -> Any:
-        return python_bool(ops.op("reduce_any", X=_equal(items, value, "index()"), reduce_all=True))
+        return python_bool(ops.op("reduce_any", X=items.equal_to(value, "index()"), reduce_all=True))
 
     absent = not_(if_expr(items.length() > 0, found, lambda: False))
     text = message_of(ValueError, missing, _MARK if is_staged(value) else value).split(repr(_MARK))
     raise_if(as_tensor(absent), ValueError, *text, data=(value,) if len(text) > 1 else ())
-    return as_number(ops.op("arg_max", X=cast(_equal(items, value, "index()"), "int64"), axis=0))
+    return as_number(ops.op("arg_max", X=cast(items.equal_to(value, "index()"), "int64"), axis=0))
 
 
 # stands in a message for a value that only the run knows

@@ -166,6 +166,12 @@ class Deque(Changing):
 
     __rmul__ = __mul__
 
+    def __imul__(self, times: int) -> Any:
+        entries = self._entries * times
+        self.clear()
+        self.extend(entries)
+        return self
+
     def __eq__(self, other: object) -> Any:
         return self._entries == list(other) if isinstance(other, deque) else NotImplemented
 

@@ -119,6 +119,14 @@ def truth(x, n):
     return x * 2 if q else x
 
 
+def repeated_in_place(x):
+    found = deque(range(int(x[0] > 0) + 1), 5)
+    other = found
+    found += [7]
+    found *= 2
+    return x, list(found), other is found, list(other)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -234,7 +242,8 @@ CASES = [
         changed_behind_enumerate, changed_behind_zip, changed_behind_map, changed_behind_a_generator, changed_without_end,
         changed_and_left_behind_enumerate, changed_behind_enumerate_of_a_dynamic_one, changed_between_loops)),
     *((function, RUNS, 1) for function in (breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth)),
-    *((function, [(P,), (N,)], 1) for function in (window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends)),
+    *((function, [(P,), (N,)], 1) for function in (
+        window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends, repeated_in_place)),
     (changed_in_a_loop, [(P, 2), (P, 0), (N, 3)], 1),
     (emptied_in_a_loop, [(P, 2)], 0),
     (changed_and_left, [(P, 2), (P, 1), (N, 1)], 1),

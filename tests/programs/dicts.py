@@ -269,6 +269,37 @@ def else_of_a_loop_over_a_dict(x):
     return x
 
 
+def views_held(x):
+    d = {"a": 1, "b": 2}
+    if x.sum() > 0:
+        d["c"] = 3
+    keys, values, items = d.keys(), d.values(), d.items()
+    found = [sum(values), max(values), len(values), len(keys), len(items), "c" in keys, "a" in keys, 3 in values, sum(values, 10)]
+    for key in keys:
+        found.append(d[key])
+    d["e"] = 7
+    if values:
+        found += list(values)
+    return found, any(v > 2 for _, v in items), sorted(values), sorted(d.values(), reverse=True), x
+
+
+def view_read_by_iterations(x):
+    d, total = {"a": 1}, 0
+    if x.sum() > 0:
+        d["c"] = 3
+    values = d.values()
+    for v in x:
+        total += sum(values) * v
+        d["a"] += 1
+    return total
+
+
+def found_under_a_tensor(x):
+    t = x + 1
+    d = {t: 5, 3: 6}
+    return d.get(t), d.get(x, 7), d[t], t in d
+
+
 P, N, M = [3.0, 1.0], [-3.0, 1.0], [1.0, -4.0]
 
 
@@ -393,7 +424,7 @@ CASES = [
     (order_on_each_path, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
     (moved_to_the_end, [([1.0, 2.0],), ([-1.0, 0.5],), ([1.0, -0.5],)], 1),
     (one_order_on_both_paths, [([1.0, 2.0],), ([-1.0, 0.5],)], 1),
-    (keys_listed, [(P,), (N,)], 1),
+    *((f, [(P,), (N,)], 1) for f in (keys_listed, views_held, view_read_by_iterations, found_under_a_tensor)),
     (items_as_attributes, [(P,), (N,)], 1),
     (items_as_attributes_outside, [(P,), (N,)], 1),
 ]  # fmt: skip

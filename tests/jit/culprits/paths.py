@@ -284,6 +284,13 @@ def dict_of_the_run_compared(x):
     return x if d == {"a": 1} else -x  # error: a comparison of a dict that has some of its keys only in some runs
 
 
+def view_of_a_dict_of_the_run_compared(x):
+    d = {"a": 1}
+    if x.sum() > 0:
+        d["b"] = 2
+    return x if d.keys() == {"a"} else -x  # error: a comparison of keys() of a dict that has some of its keys only in some runs
+
+
 def dict_of_the_run_unpacked(x):
     d = {"a": 1}
     if x.sum() > 0:
@@ -433,6 +440,13 @@ def none_in_a_list_of_dynamic_length(x):
     items = [v for v in x if v > -100]
     items[0] = 1 if x.sum() > 0 else None  # error: a list that changes in a staged loop can hold tensors and numbers, not what is None
     return items
+
+
+def vector_counted_in_a_list(x, n):
+    found = []
+    for i in range(n):
+        found.append(i)
+    return found.count(x.reshape([2]))  # error: count() compares the entries of a list of dynamic length with a tensor of shape [2]
 
 
 def sort_of_vectors(x, n):
