@@ -23,8 +23,9 @@ Test = tuple[Any, Exception]
 def tests(op: type[OpDef], ins: Sequence[Any], attrs: dict[str, Any]) -> list[Test] | None:
     """When an op fails, and with what: bool tensors with one element, and exceptions; None if that is not known here."""
     by_slot = {slot.name: value for slot, value in zip(op.input_slots, ins, strict=True)}
-    found = _TESTS.get(op.type)
-    return None if found is None else [t for t in found(by_slot, attrs) if t[0] is not False]
+    test = _TESTS.get(op.type)
+    found = None if test is None else test(by_slot, attrs)
+    return None if found is None else [t for t in found if t[0] is not False]
 
 
 def _basic(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
@@ -144,11 +145,18 @@ def _popped(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
     return [(_length(ins) == 0, IndexError("pop from empty list"))]
 
 
+def _stacked(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test] | None:
+    if -1 in ins["X"]._value.shape:
+        return None  # entries may differ in shape
+    what = "stack" if attrs.get("use_stack") else "concat"
+    return [(_length(ins) == 0, AttributeValueError(f"{what} needs at least one tensor"))]
+
+
 def _length(ins: dict[str, Any]) -> Tensor:
     return as_number(ops.op("lod_array_length", X=ins.get("Array", ins.get("X"))))
 
 
-_TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test]]] = {
+_TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test] | None]] = {
     **dict.fromkeys(("slice", "strided_slice", "set_value"), _basic),
     **dict.fromkeys(("index_get", "index_put", "gather", "index_select"), _indices),
     "lookup_table_v2": _rows,
@@ -161,4 +169,6 @@ _TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test]]] = {
     "read_from_array": _entry("index"),
     "array_set": _entry("assignment index"),
     "array_pop": _popped,
+    "array_remove": _entry("assignment index"),
+    "tensor_array_to_tensor": _stacked,
 }

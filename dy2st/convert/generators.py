@@ -101,7 +101,7 @@ class Generator(Lazy):
             return self._made()
         if self.over is None:
             return None
-        over, element = self._taken(), self.element
+        over, element = self._taken(False), self.element  # who takes the items may not take all of them
         found = Staged(over.length, lambda i: element(over.item(i)), "a generator", sources=over.sources, live=over.live)
         return like(over, found, element)
 
@@ -112,7 +112,7 @@ class Generator(Lazy):
         from .iterators import with_effect
 
         element, test, flat, sources = self.element, self.test, self.flat, sources_behind(self)
-        made, sources = with_effect(self, sources, lambda: list_comp(self._taken(), element, test, flat))
+        made, sources = with_effect(self, sources, lambda: list_comp(self._taken(False), element, test, flat))
         found = indexed(made, "a generator")
         return Staged(found.length, found.item, "a generator", sources=sources)
 

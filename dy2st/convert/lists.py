@@ -13,6 +13,7 @@ from dy2st_runtime.ir.growth import GROWN, relation
 from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
+from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
 from ..tensor.location import user_location
 from ..tensor.promotion import NUMBERS, as_plain_tensor, as_tensor, is_weak, weak_dtype
@@ -192,8 +193,14 @@ class StagedList(DynamicList):
         return array, kinds, self._beside(op_type, kinds, X=code_of(x), **slots) if len(self.kinds | kinds) > 1 else None
 
     def pop(self, index: Any = -1) -> Tensor:
-        last = isinstance(index, int) and index == -1
-        return self._without_one("array_pop") if last else self._without_one("array_remove", I=integer(index))
+        if isinstance(index, int) and index == -1:
+            return self._without_one("array_pop")
+        at = integer(index)
+        if list_tracer().tries.wants(IndexError):  # which is shown what Python says of pop()
+            i, length = as_number(at), self.length()
+            raise_if(as_tensor(length == 0), IndexError, "pop from empty list")
+            raise_if(as_tensor((i < -length) | (i >= length)), IndexError, "pop index out of range")
+        return self._without_one("array_remove", I=at)
 
     def _without_one(self, op_type: str, **slots: Any) -> Tensor:
         """Takes an entry out of the list."""

@@ -459,6 +459,38 @@ def entry_out_of_range(x, n):
     return y
 
 
+def methods_of_a_list_that_fail(x, n):
+    found, said = [], []
+    for i in range(n):
+        found.append(i * 10)
+    try:
+        at = found.index(10)
+    except ValueError as error:
+        at = -1
+        print(error)
+    try:
+        found.remove(20)
+    except ValueError as error:
+        found.append(-5)
+        print(error)
+    try:
+        most = max([v for v in found if v >= 0])
+    except ValueError as error:
+        most = -1
+        print(error)
+    try:
+        taken = found.pop(1)
+    except IndexError as error:
+        taken = -1
+        print(error)
+    try:
+        del found[1]
+    except IndexError as error:
+        said.append(str(error))
+        print(error)
+    return x, found, at, most, taken, len(said)
+
+
 def index_in_a_loop(x, n):
     try:
         for i in range(n):
@@ -545,6 +577,7 @@ CASES = [
     (division_by_zero, [(P, 3), (P, 0)], 1),
     (no_integer, [(P,), ([0.0, 1.0, 2.0],), ([0.0, 0.0, 0.0],)], 1),
     (entry_out_of_range, [(P, 1), (P, 5), (P, 0)], 1),
+    (methods_of_a_list_that_fail, [(P, 0), (P, 1), (P, 2), (P, 3), (P, 5)], 1),
     (index_in_a_loop, [(P, 3), (P, 2), (N, 5), (N, 1)], 1),
     (decided_by_python, [(P, 1), (P, 5)], 1),
     (of_a_layer, [(P,), (N,), ([-2.0, 0.0, 1.0],), ([0.5, -1.0, -9.0],)], 1),

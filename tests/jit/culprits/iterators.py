@@ -19,6 +19,24 @@ def view_of_a_dict_that_grows(x):
     return x * len(keys)
 
 
+def _tens(n):
+    found = []
+    for i in range(n):
+        found.append(i * 10)
+    return found
+
+
+def iterator_zipped_with_itself(x, n):
+    items = iter(_tens(n))
+    return x, list(zip(items, items, strict=False))  # error: how far a generator has come depends on a tensor
+
+
+def iterator_asked_again_behind_any(x, n):
+    items = iter(_tens(n))
+    found = any(v == 10 for v in items)
+    return x, found, list(items)  # error: how far a generator has come depends on a tensor
+
+
 def iterator_of_a_list_that_grows(x):
     items = [1]
     pairs = zip(items, [x], strict=True)
