@@ -44,6 +44,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _ORDERS = ("<", "<=", ">", ">=")
 _CHEAP = 8
+_OF_ITEMS = ("__getitem__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
 def and_(*operands: Thunk) -> Any:
@@ -218,11 +219,11 @@ def compare(op: str, a: Any, b: Any) -> Any:
     if op in ("is", "is not") and current_tracer() is not None:
         same = _one_object(a, b)
         return same if op == "is" else not_(same)
-    if type(a) is type(b) and type(a) in (list, tuple) and any(map(is_staged, flatten((a, b))[0])):
-        if op in _ORDERS:
+    if (kind := _compared_as(a)) is not None and kind is _compared_as(b) and _hold_what_runs_know(a, b):
+        if op in _ORDERS and kind is not dict:
             return _ordered_items(op, a, b)
         if op in ("==", "!="):
-            same = _equal_items(a, b)
+            same = _equal_dicts(a, b) if kind is dict else _equal_items(a, b)
             return same if op == "==" else not_(same)
     if op in ("==", "!=") and (isinstance(a, DynamicList) or isinstance(b, DynamicList)):
         if any(isinstance(x, Tensor) and is_number(x) is not True for x in (a, b)):
@@ -238,6 +239,19 @@ def compare(op: str, a: Any, b: Any) -> Any:
     if op == "not in":
         return not_in(a, b)
     return _COMPARE[op](a, b)
+
+
+def _compared_as(x: Any) -> type | None:
+    """The class of Python's whose comparison compares a value item by item, if that is a list, a tuple or a dict."""
+    for kind, more in ((list, _OF_ITEMS), (tuple, _OF_ITEMS), (dict, ("keys", "items"))):
+        if isinstance(x, kind):
+            return kind if all(getattr(type(x), name) is getattr(kind, name) for name in ("__eq__", "__iter__", "__len__", *more)) else None
+    return None
+
+
+def _hold_what_runs_know(*values: Any) -> bool:
+    items = [list(x.values()) if isinstance(x, dict) else list(x) for x in values]
+    return any(is_staged(x) or isinstance(x, DynamicList) for x in flatten(items)[0])
 
 
 def _one_object(a: Any, b: Any) -> Any:
@@ -328,6 +342,13 @@ def _equal_items(a: Any, b: Any) -> Any:
         return True
     pairs = enumerate(zip(a, b, strict=True))
     return python_bool(and_(*[lambda x=x, y=y, i=i: _if_compared(partial(_is_same, x, y), i == 0)[0] for i, (x, y) in pairs]))
+
+
+def _equal_dicts(a: dict, b: dict) -> Any:
+    """`a == b` of two dicts with tensors in them."""
+    if a.keys() != b.keys():
+        return False
+    return python_bool(and_(*[lambda x=x, y=b[k]: truth(_is_same(x, y)) for k, x in a.items()]))
 
 
 def _is_same(x: Any, y: Any) -> Any:

@@ -21,9 +21,11 @@ from .comprehensions import list_, list_comp
 from .dynamic import DynamicList
 from .growing import promote
 from .if_stmt import if_expr
+from .items import select
 from .lists import StagedList, element_type
 from .logical import in_, is_one, not_, python_bool
 from .options import OneOf, choose
+from .patterns import is_option
 from .raising import raise_where
 from .records import RecordList, dynamic_list
 from .structure import flatten, unflatten
@@ -100,6 +102,9 @@ def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:
     """What gives the entry at an index of values that are one object, or tensors and numbers of one type."""
     if all(v is values[0] for v in values):
         return lambda at: values[0]
+    tracer = need_tracer("a list that is sorted by tensors")
+    if all(is_option(tracer, v) for v in values):
+        return lambda at: select(tracer, values, as_number(at))
     items = _listed(values, "a list that is sorted by tensors")
     return lambda at: items[at]
 

@@ -1,6 +1,8 @@
 """Sorting, and looking for entries, where only the run knows how they compare."""
 
 import bisect
+import collections
+import typing
 
 import dy2st as paddle
 
@@ -190,6 +192,48 @@ def bisected(x):
     return kept, places, bisect.bisect([3, 1, 2], first, key=lambda k: -k), bisect.bisect_left([(1, "a"), (2, "b")], (first, "a"))
 
 
+class Point(typing.NamedTuple):
+    a: int
+    b: int
+
+
+def named_tuples_compared(x, n):
+    p = Point(int(n), 1)
+    return x, p != (2, 1), p == (2, 1), p < (3, 0), p in [(2, 1)], p == [2, 1], max(p, Point(1, 4))
+
+
+def dicts_compared(x, n):
+    d, found = {"a": int(n), "b": [1, {"c": x.sum() > 3}]}, []
+    for i in range(n):
+        found.append(i)
+    return (
+        x, d == {"b": [1, {"c": False}], "a": 2}, d != {"a": 1}, {"a": x.sum()} == {"a": 6.0}, {"a": int(n)} in [{"a": 2}],
+        collections.defaultdict(int, a=int(n)) == {"a": 2}, {"a": n} == {}, {"a": found} == {"a": [0, 1]}, [found] == [[0, 1]],
+    )  # fmt: skip
+
+
+def vectors_in_dicts_compared(x, n):
+    d = {"a": x}
+    return x, {"a": x} == d, {"b": x} == d, {"a": x + n} == d
+
+
+def texts_by_scores(x, n):
+    scores, total = {"a": int(n), "b": 2, "c": 1}, 0
+    names = sorted(scores, key=scores.get)
+    for name in names:
+        total = total * 3 + scores[name]
+    pairs = [("a", int(n)), ("b", 2), ("c", 1)]
+    pairs.sort(key=lambda q: q[1], reverse=True)
+    return x, names, total, sorted(["b", "a", "c"], key=lambda s: s == "a" and n > 1), pairs
+
+
+def functions_by_scores(x, n):
+    functions = [lambda v: v + 1, lambda v: v * 2, abs]
+    for _, f in sorted(zip([int(n), 2, 1], functions, strict=True), key=lambda q: q[0]):
+        x = f(x)
+    return x
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -221,4 +265,6 @@ CASES = [
     (states_in_tables, [(P,), (N,)], 1),
     (compared_up_to_vectors, [([1.0], P), ([-1.0], N), ([2.0], [0.0, 1.0]), ([1.0], [2.0, 0.0])], 1),
     (bisected, [(P,), (N,), ([0.5, 0.5, 1.0],), ([2.0, 1.5, 0.25],)], 1),
+    *((f, [(P, 0), (P, 1), (P, 2), (P, 3)], 1) for f in (named_tuples_compared, dicts_compared, texts_by_scores, functions_by_scores)),
+    (vectors_in_dicts_compared, [(P, 1), ([2.0], 1)], 1),
 ]

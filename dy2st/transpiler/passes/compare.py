@@ -1,4 +1,4 @@
-"""Chained comparisons, `in`, `is`, and comparisons of lists and tuples."""
+"""Chained comparisons, `in`, `is`, and comparisons of lists, tuples and dicts."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Compare(Pass):
 
 
 def _is_sequence(node: gast.AST) -> bool:
-    """Whether this is surely, or as good as surely, a list or a tuple, which compares its items."""
-    return isinstance(node, (gast.List, gast.Tuple)) or (isinstance(node, gast.Attribute) and node.attr == "shape")
+    """Whether this is surely, or as good as surely, a list, a tuple or a dict, which compares its items."""
+    return isinstance(node, (gast.List, gast.Tuple, gast.Dict)) or (isinstance(node, gast.Attribute) and node.attr == "shape")
 
 
 def _is_none(node: gast.AST) -> bool:

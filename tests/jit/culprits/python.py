@@ -29,7 +29,8 @@ def list_in_a_dict_compared(x, n):
     a = []
     for i in range(n):
         a.append(i)
-    return x if {"a": a} == {"a": [1]} else -x  # error: bool() needs the value of a tensor (bool[]) that is only known
+    d, e = {"a": a}, {"a": [1]}
+    return x if d == e else -x  # error: bool() needs the value of a tensor (bool[]) that is only known
 
 
 def suppressed_by_a_manager(x):
