@@ -148,7 +148,7 @@ def select(tracer: Tracer, items: Sequence[Any], at: Tensor, more: Sequence[Any]
         return first
     kind = type(first)
     if kind in (bool, int, float) and all(type(x) is kind for x in items):
-        table = dispatch.constant(np.array(items, {bool: np.bool_, int: np.int64, float: np.float64}[kind]))
+        table = dispatch.constant(items, {bool: "bool", int: "int64", float: "float64"}[kind])
         return as_number(indexing.getitem(table, at))
     if all(is_option(tracer, x) for x in items):
         options = Options(())
