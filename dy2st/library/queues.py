@@ -7,6 +7,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 
+def _said_of_an_absent_item() -> str:
+    nothing: deque[int] = deque()
+    try:
+        nothing.remove(0)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+_ABSENT = _said_of_an_absent_item()
+_NAMED = _ABSENT.startswith("0 ")  # which depends on the version of Python
+
+
 class Changing:
     """What counts, in `_changes`, what Python's deques notice while a loop runs over them: other entries or other places of theirs."""
 
@@ -94,10 +107,14 @@ class Deque(Changing):
         self._entries.insert(i, x)
 
     def remove(self, x: Any) -> None:
+        if x not in self._entries:
+            raise ValueError(f"{x!r} is not in deque" if _NAMED else _ABSENT)
         self._entries.remove(x)
         self._changes += 1
 
     def index(self, x: Any, *bounds: int) -> Any:
+        if len(bounds) == 0 and x not in self._entries:
+            raise ValueError(f"{x!r} is not in deque")
         return self._entries.index(x, *bounds)
 
     def count(self, x: Any) -> Any:
@@ -172,8 +189,24 @@ class Deque(Changing):
         self.extend(entries)
         return self
 
+    # as parts of tuples that are written out, which are compared item by item in the run
     def __eq__(self, other: object) -> Any:
-        return self._entries == list(other) if isinstance(other, deque) else NotImplemented
+        return (self._entries,) == (list(other),) if isinstance(other, deque) else NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        return (self._entries,) != (list(other),) if isinstance(other, deque) else NotImplemented
+
+    def __lt__(self, other: object) -> Any:
+        return (self._entries,) < (list(other),) if isinstance(other, deque) else NotImplemented
+
+    def __le__(self, other: object) -> Any:
+        return (self._entries,) <= (list(other),) if isinstance(other, deque) else NotImplemented
+
+    def __gt__(self, other: object) -> Any:
+        return (self._entries,) > (list(other),) if isinstance(other, deque) else NotImplemented
+
+    def __ge__(self, other: object) -> Any:
+        return (self._entries,) >= (list(other),) if isinstance(other, deque) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 

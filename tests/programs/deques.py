@@ -127,6 +127,26 @@ def repeated_in_place(x):
     return x, list(found), other is found, list(other)
 
 
+def deques_compared(x, n):
+    first, second, tensors = deque([int(n), 5]), deque([2, 5], 3), deque([x.sum()])
+    return x, first == second, first != second, first < second, second <= first, first > second, first >= second, tensors == deque([6.0])
+
+
+def not_in_it(x, n):
+    queue, found = deque(range(n)), []
+    try:
+        queue.remove(2)
+    except ValueError as error:
+        print(error)
+        found.append(1)
+    try:
+        queue.index(1)
+    except ValueError as error:
+        print(error)
+        found.append(2)
+    return x, list(queue), len(found)
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 RUNS = [(P, 3), (N, 2), (P, 0), (P, 1)]
 
@@ -241,7 +261,8 @@ CASES = [
     *((function, [(P, 0), (P, 2), (N, 1), (N, 7), (P, 9)], 1) for function in (
         changed_behind_enumerate, changed_behind_zip, changed_behind_map, changed_behind_a_generator, changed_without_end,
         changed_and_left_behind_enumerate, changed_behind_enumerate_of_a_dynamic_one, changed_between_loops)),
-    *((function, RUNS, 1) for function in (breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth)),
+    *((function, RUNS, 1) for function in (
+        breadth_first, emptied, rotated, methods, index_out_of_range, by_recursion, truth, deques_compared, not_in_it)),
     *((function, [(P,), (N,)], 1) for function in (
         window, both_ends, popped_in_branches, sums_and_copies, unpacked, from_both_ends, repeated_in_place)),
     (changed_in_a_loop, [(P, 2), (P, 0), (N, 3)], 1),
