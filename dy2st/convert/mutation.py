@@ -10,7 +10,7 @@ from typing import Any
 from ..tensor import Tensor
 from .calls import call
 from .chosen import chooses
-from .dicts import StagedDict
+from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
@@ -51,6 +51,7 @@ def list_extend(a: Any, xs: Any) -> Any:
     if isinstance(a, (list, DynamicList)) and not isinstance(xs, (list, DynamicList)):
         from .comprehensions import list_
 
+        xs = fresh(xs) if isinstance(xs, (StagedDict, StagedView)) else xs
         xs = list_(xs) if is_staged(xs) or isinstance(xs, (Staged, Lazy)) else fresh(xs)
     if type(a) is list and isinstance(xs, DynamicList):
         a = _promoted(a, xs)

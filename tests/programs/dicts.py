@@ -279,6 +279,7 @@ def views_held(x):
         found.append(d[key])
     d["e"] = 7
     if values:
+        found.extend(values)
         found += list(values)
     return found, any(v > 2 for _, v in items), sorted(values), sorted(d.values(), reverse=True), x
 
