@@ -27,7 +27,7 @@ from .growing import current
 from .if_stmt import if_expr, or_none
 from .list_indices import integer
 from .lists import element_type
-from .logical import not_
+from .logical import is_one, not_
 from .optional import MaybeNone
 from .options import OneOf, Options, by_index, choose
 from .patterns import is_option
@@ -97,7 +97,7 @@ def get(a: dict, key: Any, default: Any = None) -> Any:
     if isinstance(key, MaybeNone):
         return or_none(key, lambda one: a.get(None, default) if one is None else get(a, one, default))
     if not key._weak and is_number(key) is False:
-        return a.get(key, default)  # a tensor is a key as the object that it is
+        return a[key] if has_tensor(a, key) else default
     values = list(a.values())
     if not values:
         return default
@@ -201,7 +201,8 @@ def _less(at: Tensor, bound: int) -> Tensor:
 def _of_dict(a: dict, key: Tensor) -> tuple[Sequence[Any], Tensor]:
     """The values of a dict, and the place of the one under a number."""
     if not key._weak:
-        return [a[key]], integer(0)  # a tensor is a key as the object that it is
+        has_tensor(a, key)
+        return [a[key]], integer(0)
     if not a:
         raise KeyError(key)
     at, found = place_of(list(a), key)
@@ -209,6 +210,19 @@ def _of_dict(a: dict, key: Tensor) -> tuple[Sequence[Any], Tensor]:
     tracer = need_tracer("a dict")
     tracer.read_keys[id(a), id(key._value)] = (a, key._value, tuple(a), tracer.block)
     return list(a.values()), at
+
+
+def has_tensor(a: dict, key: Tensor) -> bool:
+    """`key in a` for a tensor, which is a key as the object that it is.
+
+    Raises:
+        StagedValueError: it may be one that was there before the call, of which another object stands for it in the call.
+    """
+    found = any(is_one(key, k) for k in a)
+    if not found and any(isinstance(k, Tensor) and not k.is_symbolic for k in a):
+        raise StagedValueError("a tensor is looked up in a dict that has tensors from outside of the function as keys",
+                               location=user_location(), hint="take numbers or texts as keys")  # fmt: skip
+    return found
 
 
 def require_key(key: Any) -> None:

@@ -472,9 +472,9 @@ def in_(a: Any, b: Any) -> Any:
     if isinstance(b, dict) and isinstance(a, MaybeNone):
         return or_none(a, lambda one: in_(one, b))
     if isinstance(b, dict) and is_staged(a):
-        from .items import place_of
+        from .items import has_tensor, place_of
 
-        return place_of(list(b), a)[1] if a._weak else any(is_one(a, key) for key in b)
+        return place_of(list(b), a)[1] if a._weak else has_tensor(b, a)
     if isinstance(b, StagedDict):
         return b.contains(a)
     if isinstance(b, (str, bytes)):

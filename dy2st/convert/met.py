@@ -66,6 +66,7 @@ def has_own_attributes(x: Any) -> bool:
     return type(x) not in _PLAIN_CLASSES and not isinstance(x, enum.Enum) and hasattr(x, "__dict__") and not is_foreign_class(type(x))
 
 
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _PLAIN_CLASSES = frozenset(PLAIN)
 
 
@@ -79,7 +80,7 @@ def referent(x: Any) -> Any:
         return x()
     if type(x) in weakref.ProxyTypes:
         return x.__repr__.__self__  # a proxy has no other way to the object itself
-    if isinstance(x, types.MappingProxyType):
+    if isinstance(x, (types.MappingProxyType, *_VIEWS)):
         return gc.get_referents(x)[0]
     return x.obj if isinstance(x, memoryview) else None
 
