@@ -449,11 +449,6 @@ def vector_counted_in_a_list(x, n):
     return found.count(x.reshape([2]))  # error: count() compares the entries of a list of dynamic length with a tensor of shape [2]
 
 
-def great_number_on_one_path(x):
-    v = 2**70 if x.sum() > 0 else 5  # error: 1180591620717411303424 is out of range for int64
-    return v
-
-
 def great_number_among_items(x, n):
     return x * [2**70, 5, 1][n % 3]  # error: [1180591620717411303424, 5, 1] is out of range for int64
 
