@@ -5,6 +5,7 @@ Each function is plain Python on Python values. On symbolic tensors it writes op
 
 from __future__ import annotations
 
+from builtins import slice as slice  # by this name it may be anything in the user's code
 from typing import Any
 
 from .attributes import reached as reached
@@ -44,7 +45,7 @@ from .matching import match_others as match_others
 from .matching import match_part as match_part
 from .matching import match_rest as match_rest
 from .matching import match_sequence as match_sequence
-from .maybe_attribute import NoAttribute as NoAttribute
+from .maybe_attribute import is_absent as is_absent
 from .mutation import delitem as delitem
 from .mutation import list_append as list_append
 from .mutation import list_clear as list_clear
@@ -53,6 +54,7 @@ from .mutation import list_insert as list_insert
 from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
+from .raised import known_kinds as known_kinds
 from .raising import exception as exception
 from .spaces import space as space
 from .spaces import space_get as space_get

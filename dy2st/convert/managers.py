@@ -18,7 +18,7 @@ from .foreign import is_foreign
 from .leaving import runs, shows, source_of
 from .onlookers import Onlooker
 from .options import OneOf
-from .raised import require_known_kinds
+from .raised import known_kinds
 from .tracer import Tracer, current_tracer
 from .unseen import runs_as_it_is
 
@@ -40,7 +40,7 @@ def manager(x: Any) -> Any:
     if tracer is None or type(x).__module__.partition(".")[0] == "dy2st":
         return x
     if isinstance(x, contextlib.suppress):
-        require_known_kinds(x._exceptions)  # type: ignore[attr-defined]
+        known_kinds(x._exceptions)  # type: ignore[attr-defined]
     if isinstance(x, contextlib._GeneratorContextManager):
         follow(x)
         tracer.suspended.add(x.gen)

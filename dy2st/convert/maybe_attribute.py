@@ -13,6 +13,11 @@ class NoAttribute(Unread):
     __slots__ = ()
 
 
+def is_absent(value: object) -> bool:
+    """Whether the state says that something is not there."""
+    return isinstance(value, NoAttribute)
+
+
 class MaybeAttribute:
     """The value of an attribute, and in which runs the object has it: `has` is a bool that only the run knows.
 

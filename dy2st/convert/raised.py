@@ -105,12 +105,35 @@ class Raised:
         self.cells = {key: found for key, found in self.cells.items() if lasts(found[0])}
 
 
-def require_known_kinds(named: Any) -> Any:
-    """What a handler names. StagedValueError if only the run knows which exceptions that are."""
+def known_kinds(named: Any) -> Any:
+    """What a handler names.
+
+    Raises:
+        StagedValueError: only the run knows which exceptions these are.
+    """
     for kind in named if isinstance(named, tuple) else (named,):
         if isinstance(kind, OneOf):
             kind._dy_fail("named by a handler")
     return named
+
+
+def _asked(named: Callable[[], Any]) -> Any:
+    """The same before an exception has come, until when Python does not ask for it.
+
+    Raises:
+        StructureError: it is not there.
+    """
+    try:
+        found = named()
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        raise StructureError(
+            f"what a handler names is not there ({type(error).__name__}: {text}), and only the run knows "
+            "whether Python asks for it",
+            location=path_of(error),
+            hint="let handlers name classes that are there, whether an exception comes or not",
+        ) from error
+    return known_kinds(found)
 
 
 class NoWayOn(BaseException):
@@ -149,7 +172,7 @@ class Attempt:
 
     def takes(self, kind: type[Exception]) -> bool:
         """Whether it matters to it that an exception of this class is raised."""
-        return self.shows or any(issubclass(kind, require_known_kinds(named())) for named in self.kinds)
+        return self.shows or any(issubclass(kind, _asked(named)) for named in self.kinds)
 
 
 @dataclass

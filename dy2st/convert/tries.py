@@ -11,7 +11,7 @@ from ..transpiler import ConversionError, locate
 from .cells import OrderCell
 from .growing import current
 from .if_stmt import State, if_stmt
-from .raised import Attempt, Raised, any_of, require_known_kinds
+from .raised import Attempt, Raised, any_of
 from .raising import refusal
 from .tracer import TooLongError, Tracer, current_tracer
 from .undefined import nothing, quiet
@@ -110,10 +110,6 @@ class _Try:
         except BaseException as error:
             if self.handle is None or (self.attempt.kinds and is_of_tracing(error)):
                 raise
-            for named in self.attempt.kinds:
-                kind = require_known_kinds(named())
-                if isinstance(kind, (type, tuple)) and isinstance(error, kind):
-                    break  # the rest is not asked for
             self.handle(error)
             return
         if values is not None:

@@ -38,7 +38,7 @@ def unpacked_rest(value: Any, before: int, after: int) -> tuple:
     value, size = _measured(value)
     few = f"not enough values to unpack (expected at least {before + after}, got "
     if size is None:
-        items = [*value]
+        (*items,) = value  # unpacked, as the error that Python raises has it
         if len(items) < before + after:
             raise ValueError(f"{few}{len(items)})")
         end = len(items) - after
@@ -68,9 +68,9 @@ def _measured(value: Any) -> tuple[Any, Tensor | None]:
 
 def unpack(item: Any, count: int) -> tuple:
     """The parts of an item, as many as there are names in a target that is not one of an assignment."""
-    parts = tuple(unpacked(item, count))
+    (*parts,) = unpacked(item, count)
     if len(parts) > count:
         raise ValueError(f"too many values to unpack (expected {count})")
     if len(parts) < count:
         raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
-    return parts
+    return tuple(parts)

@@ -190,14 +190,35 @@ class Pass(gast.NodeTransformer):
         return node
 
 
+    def visit_in_class(self, body: list) -> None:
+        """Visits the expressions in the body of a class, which runs where the class is defined; its functions are visited already."""
+        for node in body:
+            if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                node.decorator_list = [self.visit(d) for d in node.decorator_list]
+                node.args.defaults = [self.visit(d) for d in node.args.defaults]
+                node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
+                continue
+            for field in nodes.child_fields(node.__class__):
+                value = node.__dict__.get(field)
+                if isinstance(value, list) and value and isinstance(value[0], _WITH_STATEMENTS):
+                    self.visit_in_class(value)
+                elif isinstance(value, list):
+                    value[:] = [self.visit(v) if isinstance(v, gast.AST) and v.__class__ not in nodes.WITHOUT_PLACE else v for v in value]
+                elif isinstance(value, gast.AST) and value.__class__ not in nodes.WITHOUT_PLACE:
+                    setattr(node, field, self.visit(value))
+            self.manager.forget(node)
+
+
+_WITH_STATEMENTS = (gast.stmt, gast.ExceptHandler, gast.match_case)
+
+
 def definitions_in(body: list) -> Iterator[gast.AST]:
     """The functions and classes defined directly in a function, also under its statements."""
     for statement in body:
         if isinstance(statement, (gast.FunctionDef, gast.ClassDef)):
             yield statement
         elif not isinstance(statement, gast.AsyncFunctionDef):
-            parts = (gast.stmt, gast.ExceptHandler, gast.match_case)
-            yield from definitions_in([c for c in nodes.children(statement) if isinstance(c, parts)])
+            yield from definitions_in([c for c in nodes.children(statement) if isinstance(c, _WITH_STATEMENTS)])
 
 
 def class_functions(body: list) -> list:

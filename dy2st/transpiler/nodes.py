@@ -284,6 +284,19 @@ def split_docstring(body: list) -> tuple[list, list]:
     return body[:count], body[count:]
 
 
+def deleted(statement: gast.Delete) -> list[gast.AST]:
+    """What a `del` deletes, one after the other, also where parentheses stand around several."""
+    found: list[gast.AST] = []
+    stack = statement.targets[::-1]
+    while stack:
+        target = stack.pop()
+        if isinstance(target, (gast.Tuple, gast.List)):
+            stack += target.elts[::-1]
+        else:
+            found.append(target)
+    return found
+
+
 def is_constant_key(node: gast.AST) -> bool:
     """Whether what stands in the brackets of a subscript is known: a constant, a slice or a tuple of these."""
     if isinstance(node, gast.UnaryOp):

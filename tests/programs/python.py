@@ -264,7 +264,106 @@ def list_changed_by_a_message(x):
     except AssertionError:
         tried[0] += 10
     return len(noted), tried[0]
+
+
+def variables_deleted_in_parentheses(x):
+    first, second, items = x, x * 2, [1, 2, 3]
+    if x.sum() > 0:
+        y = first + second
+        del (first, [second])
+    else:
+        y = first - second
+        del [first, second], (items[0],)
+    try:
+        return y, items, first
+    except NameError:
+        return y, items, None
+
+
+def slice(*bounds):
+    raise NotImplementedError("is not the one of Python")
+
+
+def items_where_slice_is_another_function(x):
+    y, items = x * 1, [1, 2, 3, 4]
+    y[0:1] = y[1:]
+    items[1:3] = [7]
+    items[:1] += [8]
+    del items[2:]
+    return y, items
+
+
+def values_in_the_body_of_a_class(x):
+    gone = 1
+    del gone
+    found = []
+    try:
+        class Reads:
+            value = gone
+    except NameError:
+        found.append("body")
+    try:
+        class Default:
+            def method(self, value=gone):
+                return value
+    except NameError:
+        found.append("default")
+
+    class Own:
+        gone = 2
+        for other in range(gone):
+            gone = gone + other
+
+    return x, found, Own.gone, Own.other
+
+
+class Swallowed:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        return kind is KeyError
+
+
+def swallowing_guard():
+    return Swallowed()
+
+
+def manager_that_is_called_like_a_mode(x):
+    y = x
+    with swallowing_guard():
+        if x.sum() > 0:
+            y = x * 2
+        {}["k"]
+        y = x * 3
+    return y
+
+
+def unpacked_where_there_is_nothing_to(x):
+    found = []
+    for value in (5, [1], [1, 2, 3]):
+        try:
+            a, b = value
+        except (TypeError, ValueError) as e:
+            found.append(str(e))
+        try:
+            a, b, *c = value
+            found.append((a, b, c))
+        except (TypeError, ValueError) as e:
+            found.append(str(e))
+        try:
+            found.append([b for a, b in [value]])
+        except (TypeError, ValueError) as e:
+            found.append(str(e))
+    return x, found
+
+
 CASES = [
+    (variables_deleted_in_parentheses, [(P,), (N,)], 1),
+    (items_where_slice_is_another_function, [(P,)], 1),
+    (values_in_the_body_of_a_class, [(P,)], 1),
+    (manager_that_is_called_like_a_mode, [(P,), (N,)], 1),
+    (unpacked_where_there_is_nothing_to, [(P,)], 1),
     (deep_copy, [([1.0, 2.0],), ([-1.0, 3.0],)], 1),
     (deep_copy_on_one_path, [([1.0, 2.0],), ([-1.0, -3.0],)], 1),
     (nonlocal_state, [(P, 3), (N, 2), (P, 0)], 1),

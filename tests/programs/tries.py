@@ -544,7 +544,37 @@ def of_a_layer(x):
     return LAYER(x), LAYER.failed
 
 
+def handlers_that_are_not_asked(x):
+    """Python evaluates what a handler names only where an exception comes to it, and only once."""
+    asked = []
+
+    def kind(one):
+        asked.append(one.__name__)
+        return one
+
+    try:
+        y = x * 2
+    except paddle.there_is_no_such_name:
+        y = x
+    try:
+        y = {}["k"]
+    except KeyError:
+        y = y * 3
+    except paddle.there_is_no_such_name:
+        y = x
+    try:
+        y = y + [1][2]
+    except kind(TypeError):
+        y = x
+    except (kind(KeyError), kind(IndexError)):
+        y = y + 1
+    except kind(Exception):
+        y = x
+    return y, asked
+
+
 CASES = [
+    (handlers_that_are_not_asked, [(P,), (N,)], 1),
     (caught, [(P,), (N,)], 1),
     (every_block, [(P,), (N,)], 1),
     (raised_deep_inside, [(P,), (N,), ([-1.0, 0.0, 1.0],), ([-1.0, -2.0, -1.0],)], 1),

@@ -14,7 +14,14 @@ class Undefined:
 class PyRuntime:
     """The runtime object. With `convert` given, functions that are called are converted too."""
 
-    Undefined = Unread = NoAttribute = Undefined
+    Undefined = Unread = Undefined
+    slice = slice
+
+    def is_absent(self, value):
+        return isinstance(value, Undefined)
+
+    def known_kinds(self, named):
+        return named
 
     def __init__(self, convert=None):
         self.convert = convert

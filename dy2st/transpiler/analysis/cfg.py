@@ -141,7 +141,7 @@ class _Builder:
             target = self.loops[-1][isinstance(node, gast.Break)]
             self.leave(len(self.loops), target)
         elif isinstance(node, gast.Delete):
-            point.unbinds = [t.id for t in node.targets if isinstance(t, gast.Name)]
+            point.unbinds = [t.id for t in nodes.deleted(node) if isinstance(t, gast.Name)]
         elif getattr(node, "unbinds", False):  # `x = _dy.Undefined('x')` in the place of a del
             point.unbinds = [t.id for t in node.targets]
 
@@ -256,9 +256,12 @@ class _Builder:
             yield final
 
 
-# Context managers of the usual names, and names of the usual form (`program_guard`, `name_scope`), set a mode
-# and let exceptions pass. Without knowing this, all that is assigned below them might be unset behind them.
-_TRANSPARENT = ("no_grad", "enable_grad", "set_grad_enabled", "auto_cast", "autocast", "nullcontext", "open")
+# Context managers of these names set a mode and let exceptions pass. Without knowing this, all that is assigned below them might be
+# unset behind them. Those that are called in a similar way may be anybody's, and do anything.
+_TRANSPARENT = (
+    "no_grad", "enable_grad", "set_grad_enabled", "auto_cast", "autocast", "nullcontext", "open", "program_guard", "scope_guard",
+    "name_scope", "guard",
+)  # fmt: skip
 
 
 def may_swallow(item: gast.withitem) -> bool:
@@ -266,7 +269,7 @@ def may_swallow(item: gast.withitem) -> bool:
     manager = item.context_expr
     function = manager.func if isinstance(manager, gast.Call) else manager
     name = function.attr if isinstance(function, gast.Attribute) else getattr(function, "id", "")
-    return not (name in _TRANSPARENT or name.endswith(("guard", "scope")))
+    return name not in _TRANSPARENT
 
 
 class ControlFlow(Analysis):

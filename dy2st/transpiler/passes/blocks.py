@@ -30,7 +30,7 @@ class Accessors:
             body += statements("targets = given", at=at, targets=nodes.tuple_of(targets), given=given)
         for n in state.names:
             if n in state.globals:  # one without a value is not there, for any code that reads it
-                body += statements("if isinstance(x, _dy.NoAttribute):\n    del x", at=at, x=n)
+                body += statements("if _dy.is_absent(x):\n    del x", at=at, x=n)
         self.definitions = [
             *statements("def getter():\n    return values", at=at, getter=getter, values=nodes.tuple_of(values)),
             *statements("def setter(given):\n    body", at=at, setter=setter, given=given, body=body or [gast.Pass()]),

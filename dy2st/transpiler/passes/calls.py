@@ -32,26 +32,14 @@ class Calls(Pass):
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         super().visit_ClassDef(node)
         self._decorate(node)
-        self._in_class(node.body)
+        self.visit_in_class(node.body)
         return node
 
-    def _in_class(self, body: list) -> None:
-        """What is called in the body of a class, which runs where the class is defined; its functions are visited already."""
+    def visit_in_class(self, body: list) -> None:
+        super().visit_in_class(body)
         for node in body:
-            if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
-                for part in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
-                    self.visit(part)
+            if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
                 self._decorate(node)
-            elif isinstance(node, gast.ClassDef):
-                for part in (*node.decorator_list, *node.bases, *(k.value for k in node.keywords)):
-                    self.visit(part)
-                self._decorate(node)
-                self._in_class(node.body)
-            elif isinstance(node, gast.stmt):
-                children = [*nodes.children(node)]
-                self._in_class([c for c in children if isinstance(c, gast.stmt)])
-                for part in (c for c in children if not isinstance(c, gast.stmt)):
-                    self.visit(part)
 
     def _decorate(self, node: gast.FunctionDef | gast.ClassDef) -> None:
         """A decorator is called with what it stands before."""

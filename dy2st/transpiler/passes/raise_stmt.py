@@ -33,6 +33,10 @@ class RaiseStmt(Pass):
 
 def _is_known(exception: gast.expr) -> bool:
     """Whether it is `ValueError(...)`, or another one of the classes that Python has."""
-    name = exception.func.id if isinstance(exception, gast.Call) and isinstance(exception.func, gast.Name) else ""
-    known = getattr(builtins, name, None)
+    return isinstance(exception, gast.Call) and is_of_python(exception.func)
+
+
+def is_of_python(kind: gast.expr) -> bool:
+    """Whether an expression is the name of a class of exceptions that Python has."""
+    known = getattr(builtins, kind.id, None) if isinstance(kind, gast.Name) else None
     return isinstance(known, type) and issubclass(known, BaseException)

@@ -7,7 +7,6 @@ from typing import Any
 import gast
 
 from dy2st.transpiler import nodes
-from dy2st.transpiler.analysis.activity import Activity
 from dy2st.transpiler.passes.mutation import MutationPass, is_plain
 from dy2st.transpiler.templates import expression, statements
 
@@ -29,20 +28,10 @@ class SubscriptAssign(MutationPass):
             item_ = a[key_]
             item_ += 1
             a = _dy.setitem(a, key_, item_)
-            a = _dy.delitem(a, slice(i, None, None))
+            a = _dy.delitem(a, _dy.slice(i, None, None))
     """
 
     looks_for = (gast.Subscript,)
-
-    slices = True
-
-    def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
-        # Keys with a colon are made by the builtin `slice`; where the name means something else they stay as they are.
-        outer = self.slices
-        self.slices = outer and "slice" not in self.analysis(Activity).scope(node).locals
-        super().visit_FunctionDef(node)
-        self.slices = outer
-        return node
 
     def visit_Assign(self, node: gast.Assign) -> Any:
         if not any(self._items(t) for t in node.targets):
@@ -50,7 +39,7 @@ class SubscriptAssign(MutationPass):
         result: list = []
         value = node.value
         first = node.targets[0]
-        if len(node.targets) > 1 or (self._convertible(first) and not self._same_order(value, first)):
+        if len(node.targets) > 1 or (isinstance(first, gast.Subscript) and not self._same_order(value, first)):
             name = self.context.namer.fresh("value_")
             result += statements("name = value", at=node, name=name, value=value)
             value = nodes.name(name)
@@ -59,7 +48,7 @@ class SubscriptAssign(MutationPass):
         return result
 
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
-        if not self._convertible(node.target):
+        if not isinstance(node.target, gast.Subscript):
             return node
         base, key, result = node.target.value, _key(node.target.slice), []
         held = None
@@ -77,11 +66,12 @@ class SubscriptAssign(MutationPass):
         return [*result, *self._setitem(node, node.target, nodes.copy(key), nodes.name(item), held)]
 
     def visit_Delete(self, node: gast.Delete) -> Any:
-        if not any(self._convertible(t) for t in node.targets):
+        targets = nodes.deleted(node)
+        if not any(isinstance(t, gast.Subscript) for t in targets):
             return node
         result: list = []
-        for target in node.targets:
-            if self._convertible(target):
+        for target in targets:
+            if isinstance(target, gast.Subscript):
                 result += self._delitem(node, target)
             else:
                 result += statements("del target", at=node, target=target)
@@ -102,7 +92,7 @@ class SubscriptAssign(MutationPass):
 
     def _store(self, at: gast.AST, target: gast.AST, value: gast.AST) -> list:
         """Statements that assign to one target, part by part from the left, as Python does."""
-        if self._convertible(target):
+        if isinstance(target, gast.Subscript):
             return self._setitem(at, target, _key(target.slice), value)
         if not (isinstance(target, (gast.Tuple, gast.List)) and self._items(target)):
             return statements("target = value", at=at, target=target, value=value)
@@ -124,11 +114,6 @@ class SubscriptAssign(MutationPass):
 
         return self.update(at, target.value, new, held)
 
-    def _convertible(self, target: gast.AST) -> bool:
-        if not isinstance(target, gast.Subscript):
-            return False
-        return self.slices or not any(isinstance(n, gast.Slice) for n in gast.walk(target.slice))
-
     def _same_order(self, value: gast.AST, target: gast.Subscript) -> bool:
         """Whether one cannot tell if the value or the container and the key are evaluated first."""
         if isinstance(value, gast.Name):
@@ -146,15 +131,15 @@ class SubscriptAssign(MutationPass):
         """Whether there is an item to assign in the target."""
         if isinstance(target, (gast.Tuple, gast.List)):
             return any(map(self._items, target.elts))
-        return self._items(target.value) if isinstance(target, gast.Starred) else self._convertible(target)
+        return self._items(target.value) if isinstance(target, gast.Starred) else isinstance(target, gast.Subscript)
 
 
 def _key(node: gast.AST) -> gast.AST:
     """The object that Python makes of what stands in the brackets."""
     if isinstance(node, gast.Slice):
         bounds = [nodes.constant(None) if b is None else b for b in (node.lower, node.upper, node.step)]
-        call = nodes.call(nodes.name("slice"), *bounds)
-        call.generated = True
+        call = nodes.dy("slice", *bounds)
+        call.generated = call.func.generated = True
         return call
     if isinstance(node, gast.Tuple):
         return nodes.tuple_of([_key(e) for e in node.elts])

@@ -9,7 +9,8 @@ import gast
 from dy2st.transpiler import nodes
 from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.passes.blocks import Accessors, block_function
-from dy2st.transpiler.templates import statements
+from dy2st.transpiler.passes.raise_stmt import is_of_python
+from dy2st.transpiler.templates import expression, statements
 
 
 class TryStmt(Pass):
@@ -42,7 +43,7 @@ class TryStmt(Pass):
             nonlocal y
             try:
                 raise error_
-            except (A, B) as e:
+            except _dy.known_kinds((A, B)) as e:
                 y = e.value
         _dy.try_stmt(try_body, (lambda: (A, B),), handlers, None, None, False, get_state, set_state, ('y',))
         return y
@@ -70,7 +71,7 @@ class TryStmt(Pass):
         if node.handlers:
             name, error = self.context.namer.fresh("handlers"), self.context.namer.fresh("error_")
             taken = statements("try: raise error\nexcept: pass", at=node, error=error)
-            taken[0].handlers = [self.visit(h) for h in node.handlers]
+            taken[0].handlers = [_checked(self.visit(h)) for h in node.handlers]
             made = block_function(node, name, state, "handlers", taken)
             made[0].args = nodes.arguments([error])
             definitions += made
@@ -95,6 +96,14 @@ class TryStmt(Pass):
 
 def _kind(handler: gast.ExceptHandler) -> gast.AST:
     return nodes.name("BaseException") if handler.type is None else nodes.copy(handler.type)
+
+
+def _checked(handler: gast.ExceptHandler) -> gast.ExceptHandler:
+    """The runtime sees what a handler names, where Python asks for it."""
+    named = handler.type
+    if named is not None and not all(map(is_of_python, named.elts if isinstance(named, gast.Tuple) else [named])):
+        handler.type = expression("_dy.known_kinds(x)", at=named, x=named)
+    return handler
 
 
 _SHOWS = (gast.Assert, gast.Raise, gast.Call, gast.Subscript, gast.Delete)

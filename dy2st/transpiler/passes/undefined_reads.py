@@ -93,6 +93,12 @@ class UndefinedReads(Pass):
             return _checked(node)
         return node
 
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        super().visit_ClassDef(node)
+        if self.unsafe:
+            self.visit_in_class(node.body)
+        return node
+
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         self.generic_visit(node)
         if node.target not in self.unsafe:
@@ -102,7 +108,7 @@ class UndefinedReads(Pass):
 
     def visit_Delete(self, node: gast.Delete) -> Any:
         result: list = []
-        for target in node.targets:
+        for target in nodes.deleted(node):
             if isinstance(target, gast.Name) and self.function is not None and self._owns(target.id):
                 # The cell stays, as blocks that become functions share it.
                 result += statements("_dy.ld(x, text)\nx = _dy.Undefined(text)", at=target, x=target.id,

@@ -468,9 +468,9 @@ def dicts_with_keys_of_two_classes(x):
 
 def exceptions_of_a_path_named(x):
     kind = KeyError if x.sum() > 0 else ValueError
-    try:  # error: a value is one of several objects (<class 'KeyError'>, <class 'ValueError'>), as a condition on tensors decides
+    try:
         return x * {}["k"]
-    except kind:
+    except kind:  # error: a value is one of several objects (<class 'KeyError'>, <class 'ValueError'>), as a condition on tensors decides
         return x
 
 

@@ -527,6 +527,16 @@ def appended_where_it_may_be_none(x):
     return len(rows)
 
 
+def handler_of_what_is_not_there(x):
+    y = x
+    try:
+        if x.sum() > 0:
+            raise ValueError("positive")
+    except paddle.there_is_no_such_name:  # error: what a handler names is not there (AttributeError: module 'dy2st' has no attribute
+        y = x * 2
+    return y
+
+
 def condition_in_the_body_of_a_class(x):
     class Made:
         k = 2 if x.sum() > 0 else 3  # error: bool() needs the value of a tensor (bool[]) that is only known when the program runs
