@@ -332,7 +332,55 @@ def places_that_the_value_moves(x, n):
     return out, counts, pos, k, n
 
 
+class Rows:
+    def __init__(self, replace):
+        self.rows, self.replace = {}, replace
+
+    def append(self, row):
+        self[len(self.rows)] = row
+
+    def pop(self):
+        self.replace()
+        return self.rows.popitem()[1]
+
+    def __setitem__(self, key, row):
+        self.rows[key] = row
+        if len(self.rows) > 2:
+            self.replace()
+
+
+def replaced_by_its_own_methods(x):
+    made = []
+
+    def replace():
+        nonlocal rows
+        made.append(Rows(replace))
+        rows = made[-1]
+
+    rows = None
+    replace()
+    for i in range(4):
+        rows.append(x * i)
+    for i in range(7, 10):
+        rows[i] = x
+    rows.append(x)
+    taken = rows.pop()
+    return taken, len(made), [sorted(m.rows) for m in made]
+
+
+def replaced_in_its_own_arguments(x):
+    first = rows = [x]
+    for _ in range(2):
+        rows.append((rows := [x * 2])[0])
+    kept = rows
+    for _ in range(2):
+        rows.insert(0, (rows := [x * 3])[0])
+    return first, rows, kept
+
+
 CASES = [
+    (replaced_by_its_own_methods, [(X,), ([-1.0],)], 1),
+    (replaced_in_its_own_arguments, [(X,)], 1),
     (places_that_the_value_moves, [(X, 0), ([-1.0], 1)], 1),
     *((f, [([1.0, 2.0], [1.0, 0.0, 1.0]), ([-1.0, 0.5], [0.0, 0.0, 0.0])], 1) for f in (sums_by_class, sums_by_class_of_rows)),
     (neighbours_by_number, [([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, 2.0], 2)], 1),

@@ -47,7 +47,7 @@ class ListMutation(MutationPass):
         matched = self._match(node.value)
         if matched is None or node.value.func.attr != "pop" or len(node.targets) != 1:
             return node
-        if isinstance(matched, gast.Name) and not self.may_rebind(matched.id, *node.value.args):
+        if isinstance(matched, gast.Name) and not (self.is_shared(matched.id) or self.may_rebind(matched.id, *node.value.args)):
             pair = nodes.tuple_of([nodes.load(matched), node.targets[0]])
             self.declare(matched.id)
             return statements("pair = call", at=node, pair=pair, call=self._call(node.value, matched))

@@ -76,38 +76,40 @@ class MutationPass(Pass):
         self.declared["nonlocal" if outer else "global"][name] = None
 
     def may_rebind(self, name: str, *parts: gast.AST) -> bool:
-        """Whether to evaluate parts of a statement may give a variable another value: where a function that it calls may assign it."""
+        """Whether to evaluate parts of a statement may give a variable another value: by `:=`, or by a function that is called."""
+        if any(isinstance(n, gast.NamedExpr) and n.target.id == name for part in parts for n in gast.walk(part)):
+            return True
+        return self.is_shared(name) and not all(map(is_plain, parts))
+
+    def is_shared(self, name: str) -> bool:
+        """Whether other functions may assign a variable: also the method that changes what is in it, if that is an object of the user's."""
         assert self.scope is not None
-        shared = name not in self.scope.locals or name in self.scope.rebound_inside
-        return shared and not all(map(is_plain, parts))
+        return name not in self.scope.locals or name in self.scope.rebound_inside
 
     def update(
         self, at: gast.AST, target: gast.AST, value: Callable[[gast.AST], gast.AST], held: str | None = None
     ) -> list:
         """Statements that put `value(target)` in the place of `target`.
 
-        An attribute or item is written only if the value is another object: its setter may do anything. So is a variable that another one
-        may have been assigned to meanwhile. What has no name, as the result of a call, is not written at all: what else holds it gets the
-        new object while the function is traced.
+        An attribute or item is written only if the value is another object: its setter may do anything. So is a variable that other
+        functions may assign, and only if it still holds the target. What has no name, as the result of a call, is not written at all: what
+        else holds it gets the new object while the function is traced.
         `held` is a variable that holds the target's value already.
         """
         plain = unwrap(target)
         if isinstance(plain, gast.Name):
             self.declare(plain.id)
             change = value(target)
-            if held is None and not self.may_rebind(plain.id, *_others(change)):
+            if held is None and not self.is_shared(plain.id) and not self.may_rebind(plain.id, *_others(change)):
                 return statements("name = value", at=at, name=plain.id, value=change)
         old, new = held or self.context.namer.fresh("old_"), self.context.namer.fresh("new_")
         result = [] if held else statements("old = target", at=at, old=old, target=nodes.load(target))
         if qualified(target) is None:
             return [*result, *statements("value", at=at, value=value(nodes.name(old)))]
-        result += statements(
-            "new = value\nif new is not old: store = new",
-            at=at,
-            old=old,
-            new=new,
-            value=value(nodes.name(old)),
-            store=nodes.load(plain),
-        )
+        write = statements("store = new", at=at, store=nodes.load(plain), new=new)
+        if isinstance(plain, gast.Name):
+            write = statements("if name is old: write", at=at, name=plain.id, old=old, write=write)
+            write[0].plain = True
+        result += statements("new = value\nif new is not old: write", at=at, old=old, new=new, value=value(nodes.name(old)), write=write)
         result[-1].plain = True
         return result

@@ -123,9 +123,7 @@ class SubscriptAssign(MutationPass):
 
     def _changes(self, node: gast.AST, *parts: gast.AST) -> bool:
         """Whether to evaluate parts of the statement may give a variable in the node another value."""
-        bound = {n.target.id for part in parts for n in gast.walk(part) if isinstance(n, gast.NamedExpr)}
-        names = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
-        return not names.isdisjoint(bound) or any(self.may_rebind(name, *parts) for name in names)
+        return any(self.may_rebind(n.id, *parts) for n in gast.walk(node) if isinstance(n, gast.Name))
 
     def _items(self, target: gast.AST) -> bool:
         """Whether there is an item to assign in the target."""

@@ -133,7 +133,15 @@ CASES = {
                 b.c = new_
         """,
     ),
-    "global list is declared": (ListMutation, "if a:\n    g.clear()", "global g\nif a:\n    g = _dy.list_clear(g)"),
+    "global list is declared": (ListMutation, "if a:\n    g.clear()", """
+        global g
+        if a:
+            old_ = g
+            new_ = _dy.list_clear(old_)
+            if new_ is not old_:
+                if g is old_:
+                    g = new_
+        """),
     "other calls of these names stay": (
         ListMutation,
         "if a:\n    a.append(1, 2)\n    a.extend(*b)\n    f(a.pop())\n    f().append(1)",
