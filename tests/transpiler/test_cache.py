@@ -164,3 +164,16 @@ def test_stages_and_dumps_are_made(model, monkeypatch):
     converted(forward, monkeypatch)
     conversion._cache.clear()
     assert convert(forward, PyRuntime(), keep_stages=True).stages
+
+
+def test_asserts_are_those_that_python_runs(tmp_path):
+    (tmp_path / "model.py").write_text("def f(x):\n    assert x > 0, 'negative'\n    return x\n")
+    code = (
+        "import model, dy2st\nf = dy2st.jit.to_static(model.f)\n"
+        "try:\n    print(float(f(dy2st.to_tensor(-1.0))), f(-2))\nexcept AssertionError as e:\n    print(e)"
+    )
+    env = {**os.environ, "DY2ST_CACHE_DIR": str(tmp_path / "cache"), "DY2ST_NO_JIT": "1"}
+    env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *sys.path])
+    for flags, expected in (([], "negative"), (["-O"], "-1.0 -2"), ([], "negative")):
+        out = subprocess.run([sys.executable, *flags, "-c", code], env=env, check=True, capture_output=True, text=True).stdout
+        assert out.strip() == expected

@@ -19,11 +19,15 @@ class AssertStmt(Pass):
     def f(x):
         _dy.assert_stmt(x > 0, lambda: g(x))
         _dy.assert_stmt(x, None)
+
+    With `python -O` there are none, as Python compiles them to nothing then.
     """
 
     in_generators = True
 
     def visit_Assert(self, node: gast.Assert) -> Any:
+        if not __debug__:
+            return statements("pass", at=node)
         self.generic_visit(node)
         if self.suspended and node.msg is not None and nodes.stays_in_place([node.msg]):
             return node
