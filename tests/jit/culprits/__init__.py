@@ -17,4 +17,5 @@ from . import (
 )
 
 MODULES = (entries, gradients, iterators, kinds, libraries, modified, one_of_several, outside, paths, python, recursion)
-FUNCTIONS = [f for m in MODULES for _, f in inspect.getmembers(m, inspect.isfunction) if f.__module__ == m.__name__]
+FUNCTIONS = [f for m in MODULES for name, f in inspect.getmembers(m, inspect.isfunction)
+             if f.__module__ == m.__name__ and not name.startswith("_")]  # fmt: skip
