@@ -54,6 +54,7 @@ class Raised:
         state: what the variables of the `try` were there.
         cells: what else had changed there or changes later, with the values that it had.
         copied: the contents of the objects of which these have copies: what becomes of the objects is nothing to handlers.
+        lent: copies of objects that lists of dynamic length have as entries, by value: they must stay as they are, too.
     """
 
     def __init__(self, tracer: Tracer, error: Exception, flag: Any):
@@ -64,6 +65,7 @@ class Raised:
         self.state: tuple | None = None
         self.cells: dict[tuple, tuple[Cell, Any]] = {}
         self.copied: list[Any] = []
+        self.lent: list[Any] = []
         tracer.to_handle.append(self)
 
     def held(self) -> list[Any]:
@@ -375,6 +377,7 @@ class Attempts:
             raised.cells = {key: (cell, copies.of(value)) for key, (cell, value) in (more | raised.cells).items()
                             if not raised.has_copy(cell)}  # fmt: skip
             tracer.alternatives.copied(copies.objects)
+            raised.lent += [new for old, new in copies.objects if tracer.entries.holds(_contents_of(old))]
 
     def _of_rests(self, scope: _Scope) -> dict[tuple, tuple[Cell, Any]]:
         """What has changed behind raises of what was made behind another one, or in the branch."""

@@ -116,6 +116,8 @@ class _Try:
             self.set_state(values)
         # handlers may be traced again, and change what only these know yet
         self.tracer.watch(*(value for r in raised for value in r.held()))
+        for copy in (x for r in raised for x in r.lent):
+            self.tracer.entries.lent(copy)
         for r in raised:
             if r.parts.is_lost():  # else code behind the `try` may go on with the exception where it is not raised
                 r.parts.give()

@@ -489,3 +489,19 @@ def filtered_by_a_function_or_none(x):
 def names_of_one_of_two(x):
     f = max if x.sum() > 0 else min
     return x * len(dir(f))  # error: a value is one of several objects
+
+
+def entry_of_a_list_that_grows_behind_a_raise(x, n):
+    t = [x.max()]
+    rows = [[v + 0] for v in x]
+    try:  # error: a list, dict or object is changed in place after this, which is one or another one
+        if n > 0:
+            t = [x.sum() * 2]
+            rows = []
+            for _ in x:
+                rows.append(t)
+            raise ValueError
+    except ValueError:
+        x = x * 2
+    t.append(x.min())
+    return len(t), len(rows[0])
