@@ -22,6 +22,9 @@ HEAP_TYPE = 1 << 9
 LAYER_STORES = ("_parameters", "_buffers", "_sub_layers")
 """Where layers keep what is not in their attributes."""
 
+ANNOTATING = {"__annotate__", "__annotate_func__"}
+"""What Python 3.14 makes for annotations: it holds the dict of the class itself, which is no container of the user's."""
+
 ignored_modules: set[str] = set()
 """What the user has told to leave as it is."""
 

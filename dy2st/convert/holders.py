@@ -17,7 +17,7 @@ from typing import Any
 
 from ..transpiler import is_generated
 from .dicts import StagedDict, StagedView
-from .foreign import is_foreign, is_foreign_class
+from .foreign import ANNOTATING, is_foreign, is_foreign_class
 from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .names import names_of
@@ -66,7 +66,7 @@ def _kind(cls: type) -> Parts | None:
 
 
 def _function(f: types.FunctionType) -> Iterable[Any]:
-    if (f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None) or _is_own(f):
+    if (f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None) or _is_own(f) or f.__name__ in ANNOTATING:
         return ()
     return [*(c.cell_contents for c in f.__closure__ or () if has_contents(c)), *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
 

@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from .attributes import dict_of
 from .containers import OF_THE_LIBRARY
 from .dynamic import DynamicList
-from .foreign import BUILTINS_OF_NAMESPACES, is_foreign, is_foreign_class, is_stateful
+from .foreign import ANNOTATING, BUILTINS_OF_NAMESPACES, is_foreign, is_foreign_class, is_stateful
 from .tensor_attributes import OF_TENSORS
 
 # the end of every way
@@ -25,8 +25,6 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), Tensor, DynamicList,
 MAKING = {"__init__", "__new__", "__post_init__"}
 COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 FORMATTING = {"__repr__", "__str__", "__format__"}
-# which Python 3.14 makes for annotations; it looks into the dict of the class itself, which is a dict to whoever asks what it has in hand
-ANNOTATING = {"__annotate__", "__annotate_func__"}
 NEVER = ANNOTATING | {
     "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dir__",
     "__sizeof__", "__hash__", "__copy__", "__deepcopy__",
@@ -34,11 +32,11 @@ NEVER = ANNOTATING | {
 # which Python makes class methods of
 OF_CLASSES = {"__init_subclass__", "__class_getitem__"}
 # what wraps functions, and how to get at them
-INSIDE = ("__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
+INSIDE = ("__func__", "__self__", "__wrapped__", "func", "dispatcher", "args", "keywords", "fget", "fset", "fdel", "_dy2st_function")
 # of what is in modules of Python and of libraries; a file such as `sys.stdout` is asked for where something is printed
 SEEN_IN_MODULES = (types.FunctionType, types.BuiltinFunctionType, type, bool, int, float, str, tuple, list, type(None))
 BUILT_IN_METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
-WRAPPERS = (types.MethodType, functools.partial, staticmethod, classmethod, property, *BUILT_IN_METHODS)
+WRAPPERS = (types.MethodType, functools.partial, functools.singledispatchmethod, staticmethod, classmethod, property, *BUILT_IN_METHODS)
 
 
 class ClassKind:

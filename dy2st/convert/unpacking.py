@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ..tensor.failures import raise_if
@@ -68,9 +69,11 @@ def _measured(value: Any) -> tuple[Any, Tensor | None]:
 
 def unpack(item: Any, count: int) -> tuple:
     """The parts of an item, as many as there are names in a target that is not one of an assignment."""
-    (*parts,) = unpacked(item, count)
+    given = unpacked(item, count)
+    (*parts,) = given
     if len(parts) > count:
-        raise ValueError(f"too many values to unpack (expected {count})")
+        got = f", got {len(parts)}" if sys.version_info >= (3, 14) and isinstance(given, (list, tuple, dict)) else ""
+        raise ValueError(f"too many values to unpack (expected {count}{got})")
     if len(parts) < count:
         raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
     return tuple(parts)

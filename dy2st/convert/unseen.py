@@ -25,9 +25,8 @@ from .containers import LEAVES, held_by, is_container
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .followed import RANDOM
-from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_library, is_of_dataclass
+from .foreign import ANNOTATING, LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_library, is_of_dataclass
 from .maybe_value import MaybeValue
-from .met import ANNOTATING
 from .names import codes_in, names_of
 from .optional import MaybeNone
 from .options import OneOf
