@@ -274,10 +274,10 @@ def isinstance_(x: Any, kinds: Any) -> Any:
         return choose(x, lambda one: isinstance_(one, kinds))
     if isinstance(x, (MaybeNone, MaybeValue)):
         return or_none(x, lambda one: isinstance_(one, kinds))
-    if isinstance(x, (Tensor, DynamicList, StagedDict)) and any(map(_own_check, kinds if isinstance(kinds, tuple) else (kinds,))):
-        if isinstance(kinds, tuple):
-            return or_(*[lambda kind=kind: isinstance_(x, kind) for kind in kinds])
-        return bool_(_own_check(kinds)(x))
+    if isinstance(x, (Tensor, DynamicList, StagedDict)):
+        own = [_own_check(kind) for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+        if any(own):
+            return or_(*[lambda kind=kind: isinstance_(x, kind) for kind in kinds]) if isinstance(kinds, tuple) else bool_(own[0](x))
     if isinstance(x, Tensor) and x._weak:
         answers = {_is_one(c, kinds) for c in classes(x)}
         if len(answers) > 1 and x._kinds is not None and x._kinds.number is not None:

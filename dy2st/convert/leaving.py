@@ -6,12 +6,11 @@ import ast
 import contextlib
 import functools
 import inspect
-import linecache
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..transpiler.again import said_before
+from ..transpiler.again import tree_of
 from . import printing
 from .as_it_is import code_of
 from .foreign import is_foreign
@@ -114,10 +113,5 @@ def source_of(code: types.CodeType) -> Any:
 @functools.lru_cache(maxsize=64)
 def functions_of(file: str) -> dict[int, Any]:
     """The functions of a file by the line at which their code begins."""
-    try:
-        with said_before():
-            tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return {}
-    found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    found = [n for n in ast.walk(tree_of(file)) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return {min([n.lineno, *(d.lineno for d in n.decorator_list)]): n for n in found}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -13,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from ..transpiler import locate
-from ..transpiler.again import said_before
+from ..transpiler.again import tree_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Python 3.10 does not have it
@@ -57,13 +56,8 @@ def _holds(node: Any, line: int) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _compound(file: str) -> list[Any]:
-    try:
-        with said_before():
-            tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:  # a cell of a notebook with magics, say: nothing is known then
-        return []
     kinds = (*_FUNCTIONS, ast.With, *_GROUPS)
-    return [n for n in ast.walk(tree) if isinstance(n, kinds)]
+    return [n for n in ast.walk(tree_of(file)) if isinstance(n, kinds)]
 
 
 def _sets_a_mode(expression: ast.expr, frame: FrameType) -> bool:

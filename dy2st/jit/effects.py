@@ -30,7 +30,7 @@ from ..convert.undefined import Undefined
 from ..errors import LeakError, StructureError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
-from .concrete import ArgumentCell, Effects, Number
+from .concrete import ArgumentCell, Effects, Number, value_at
 from .recipes import Constant
 from .results import DECIDE, Results, require_no_id
 
@@ -187,7 +187,7 @@ def replaced(effects: Effects) -> set[tuple]:
     found = set()
     for c in cells:
         if isinstance(c, EntryCell):
-            old = dict.get(c.target, c.entry) if isinstance(c.target, dict) else c.target.get(c.entry)
+            old = value_at(c.target, c.entry)
             if id(old) not in targets and id(getattr(old, "__dict__", None)) not in targets:
                 found.add(place_of(c.target, c.entry))
     return found

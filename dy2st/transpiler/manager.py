@@ -167,6 +167,9 @@ class Pass(gast.NodeTransformer):
         """Default values and decorators run in the function around."""
         if getattr(node, "entry", False) or getattr(node, "in_class", False):
             return  # those of the converted function itself have run already, those of methods run in the class
+        self._visit_defaults(node)
+
+    def _visit_defaults(self, node: gast.AST) -> None:
         if node.args.defaults or node.args.kw_defaults:
             node.args.defaults = [self.visit(d) for d in node.args.defaults]
             node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
@@ -189,14 +192,11 @@ class Pass(gast.NodeTransformer):
             assert visited is function, "a pass over a method must keep the method's node"
         return node
 
-
     def visit_in_class(self, body: list) -> None:
         """Visits the expressions in the body of a class, which runs where the class is defined; its functions are visited already."""
         for node in body:
             if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
-                node.decorator_list = [self.visit(d) for d in node.decorator_list]
-                node.args.defaults = [self.visit(d) for d in node.args.defaults]
-                node.args.kw_defaults = [d if d is None else self.visit(d) for d in node.args.kw_defaults]
+                self._visit_defaults(node)
                 continue
             for field in nodes.child_fields(node.__class__):
                 value = node.__dict__.get(field)
