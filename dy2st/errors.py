@@ -77,3 +77,9 @@ def of_tracing(error: _Error) -> _Error:
     """The error, as one of which eager mode knows nothing: no handler of the user's is meant, whatever its class."""
     vars(error)["of_tracing"] = True
     return error
+
+
+def of_results(error: _Error) -> _Error:
+    """The error, as one of what a function leaves behind: no single statement of it is the reason."""
+    vars(error)["of_results"] = True
+    return error

@@ -23,7 +23,7 @@ from ..convert.holders import parts_of
 from ..convert.maybe_attribute import NoAttribute
 from ..convert.options import OneOf
 from ..convert.structure import split
-from ..errors import StructureError
+from ..errors import StructureError, of_results
 from ..tensor import Tensor
 from ..tensor.location import user_location
 
@@ -155,9 +155,7 @@ class Untouched:
         keywords = f.__kwdefaults__ or {}
         same = keywords.keys() == self._keywords.keys() and all(keywords[name] is value for name, value in self._keywords.items())
         if has_attributes(f.__dict__) or f.__defaults__ is not self._defaults or not same:
-            error = StructureError(
+            raise of_results(StructureError(
                 f"the function {f.__name__!r}, which {name!r} makes and leaves behind, has got attributes or other default arguments "
                 "since, and would be the same object at each call", location=user_location(), hint="make it outside of the static function",
-            )  # fmt: skip
-            vars(error)["of_results"] = True
-            raise error
+            ))  # fmt: skip

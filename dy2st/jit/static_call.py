@@ -15,7 +15,7 @@ from dy2st_runtime.ops.message import silent
 
 from ..convert.cells import Cell
 from ..convert.structure import flatten, split
-from ..errors import GradientError, StructureError
+from ..errors import GradientError, StructureError, of_results
 from ..tensor import Tensor, dispatch, tape, twins
 from ..tensor.location import user_location
 from ..tensor.ownership import make_alone
@@ -152,22 +152,18 @@ def has_attribute(t: Tensor, name: str) -> bool:
 def hidden(argument: str, attribute: str, name: str) -> StructureError:
     """What to raise of an attribute that the caller has given a tensor, and the static function of this name asks for: in a trace
     it has none."""
-    error = StructureError(
+    return of_results(StructureError(
         f"argument {argument!r} has an attribute {attribute!r}, which the static function {name!r} asks for and does not see",
         location=user_location(), hint="pass its value as an argument",
-    )  # fmt: skip
-    vars(error)["of_results"] = True
-    return error
+    ))  # fmt: skip
 
 
 def _of_another_class(argument: str, t: Tensor, name: str) -> StructureError:
     """What to raise of an argument of a subclass of Tensor, whose class the static function of this name asks for."""
-    error = StructureError(
+    return of_results(StructureError(
         f"argument {argument!r} is a {type(t).__name__}, and the static function {name!r}, for which it is a Tensor, asks for its class",
         location=user_location(), hint="ask before the call, and pass what it is as an argument",
-    )  # fmt: skip
-    vars(error)["of_results"] = True
-    return error
+    ))  # fmt: skip
 
 
 def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
@@ -200,9 +196,7 @@ def _require_no_hook(concrete: ConcreteProgram, t: Tensor, what: str) -> None:
 
 def _before_the_run(message: str, hint: str) -> GradientError:
     """What to raise of tensors for which no trace will do."""
-    error = GradientError(message, location=user_location(), hint=hint)
-    vars(error)["of_results"] = True  # no single statement is the reason
-    return error
+    return of_results(GradientError(message, location=user_location(), hint=hint))
 
 
 def _attach_freed(concrete: ConcreteProgram, results: list[Any]) -> None:
@@ -242,12 +236,10 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
 
 def known_twice(what: str, name: str, does: str) -> StructureError:
     """What to raise of an object that the static function of this name knows as an argument and from outside."""
-    error = StructureError(
+    return of_results(StructureError(
         f"a {what} among the arguments is also known to the static function {name!r} from outside, and it {does}",
         location=user_location(), hint="pass it as an argument only, or not at all",
-    )  # fmt: skip
-    vars(error)["of_results"] = True  # no single statement is the reason
-    return error
+    ))  # fmt: skip
 
 
 def _containers(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:

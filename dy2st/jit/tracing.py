@@ -36,7 +36,7 @@ from ..convert.structure import flatten, split, unflatten
 from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
-from ..errors import Dy2stError, Location, StagedValueError, StructureError
+from ..errors import Dy2stError, Location, StagedValueError, StructureError, of_results
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import entry, place_of_result
 from ..transpiler import ConversionError, first_yield
@@ -294,8 +294,7 @@ class Trace:
             if self.exact and self._tied:
                 raise StructureError("a variable is one of several objects, as not even the run knows", hint=DECIDE)
         except Dy2stError as error:
-            vars(error)["of_results"] = True
-            raise error.at(place_of_result(getattr(self.function, "__func__", self.function))) from error.__cause__
+            raise of_results(error).at(place_of_result(getattr(self.function, "__func__", self.function))) from error.__cause__
         for t in (*self.placeholders, *(t for t, _ in self.tracer.captures.values())):
             self.tracer.aliases.require_fresh(t, self.tracer.block, "the caller's")
         return recipe, effects
