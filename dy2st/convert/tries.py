@@ -13,7 +13,8 @@ from .growing import current
 from .if_stmt import State, if_stmt
 from .raised import Attempt, Raised, any_of
 from .raising import refusal
-from .tracer import TooLongError, Tracer, current_tracer
+from .recording import TooLongError
+from .tracer import Tracer, current_tracer
 from .undefined import nothing, quiet
 
 # what cannot be traced; all else is raised eagerly too
