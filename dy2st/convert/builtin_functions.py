@@ -324,7 +324,7 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(x, StagedText) and not args:
         return str
     if isinstance(x, Tensor) and not args and (tracer := current_tracer()) is not None:
-        tracer.lacking.append((x, "__class__"))
+        tracer.note_class(x)
     new = type(x, *args, **kwargs)
     if args and "__module__" not in args[-1]:
         new.__module__ = next((f.f_globals["__name__"] for f in frames()), new.__module__)  # that of the function that calls it

@@ -141,7 +141,7 @@ def _asking(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
 
 def note_classes(cls: type, kinds: Any, x: Any = None) -> None:
     """It counts whether a class is a subclass of others, of which some may be abstract: classes can be registered with these. A protocol
-    asks an object of it, `x`, for attributes. What a trace has of an argument of a subclass of Tensor is of none."""
+    asks an object of it, `x`, for attributes."""
     tracer = current_tracer()
     if tracer is None:
         return
@@ -150,7 +150,7 @@ def note_classes(cls: type, kinds: Any, x: Any = None) -> None:
         kind = found.pop()
         found += kind if isinstance(kind, tuple) else getattr(kind, "__args__", ()) if isinstance(kind, types.UnionType) else ()
         if isinstance(x, Tensor) and isinstance(kind, type) and issubclass(kind, Tensor) and kind is not Tensor:
-            tracer.lacking.append((x, "__class__"))
+            tracer.note_class(x)
         if isinstance(kind, abc.ABCMeta) and kind not in cls.__mro__:
             _note(tracer, _registered, None)
             for name in typing._get_protocol_attrs(kind) if x is not None and getattr(kind, "_is_protocol", False) else ():  # type: ignore[attr-defined]

@@ -63,6 +63,7 @@ class Tracer(Watcher, Trained, Recording):
         unrolled: the loops over ranges that cannot be loops of the Program, by where they are.
 
     Attributes:
+        lacking: the tensors that did not have an attribute when code asked for it; `__class__`: that are of no subclass of Tensor.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         onward: the iterators from which loops take items now that only some runs take, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
@@ -97,7 +98,7 @@ class Tracer(Watcher, Trained, Recording):
         self.replaced: dict[int, tuple[Any, Any]] = {}
         self.notes: dict[Note, None] = {}
         self.asked: list[tuple[Any, str]] = []
-        self.lacking: list[tuple[Tensor, str]] = []  # tensors that did not have it then; `__class__`: that are of no subclass
+        self.lacking: list[tuple[Tensor, str]] = []
         self.given: list[Any] = []
         self.swept: list[Any] = []
         self.spaces = Spaces()
@@ -281,6 +282,10 @@ class Tracer(Watcher, Trained, Recording):
             self.named[id(owner)] = owner
         if isinstance(owner, Tensor) and name not in vars(owner) and not hasattr(type(owner), name):
             self.lacking.append((owner, name))
+
+    def note_class(self, t: Tensor) -> None:
+        """Code looks at the class of a tensor: what a trace has of an argument is of no subclass."""
+        self.lacking.append((t, "__class__"))
 
     def note_missing(self, error: BaseException | None) -> None:
         """Code goes on behind an exception that says that an object has no attribute of some name: the next call may find it there."""
