@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -187,3 +188,14 @@ def test_the_runtime_is_imported_without_the_compiler(package: str) -> None:
 
     code = f"import sys, dy2st_runtime; assert {package!r} not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_no_module_hides_what_transformed_code_calls() -> None:
+    """`convert.name` is looked up where the code runs: a module of that name that is imported later would take its place."""
+    import dy2st.jit  # noqa: F401
+    from dy2st import convert
+
+    tree = ast.parse((ROOT / "dy2st" / "convert" / "__init__.py").read_text())
+    exported = [alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert len(exported) > 40
+    assert [name for name in exported if isinstance(getattr(convert, name, None), ModuleType)] == []

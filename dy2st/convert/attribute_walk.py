@@ -13,7 +13,7 @@ from .conversions import conversion_of
 from .foreign import LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_stateful
 from .met import COMPARING, FORMATTING, MAKING, NEVER, OF_CLASSES, PLAIN, ClassKind, is_left_alone, is_own
 from .places import BASES, LENGTH, NAMES, ORDER, SAID, SPECIAL, AttributeVariable
-from .reached import Reached
+from .reached_places import Reached
 from .tensor_attributes import OF_TENSORS
 
 # whose text, and what makes two of them equal, is all that they have

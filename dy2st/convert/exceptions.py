@@ -23,7 +23,7 @@ from .maybe_attribute import MaybeAttribute
 from .optional import MaybeNone
 from .printing import texts
 from .structure import Tree, flatten, unflatten
-from .texts import MARK, text
+from .texts import MARK, StagedText, is_marked
 from .tracer import Tracer, is_staged
 
 _OF_PYTHON = 1 << 9
@@ -197,7 +197,7 @@ class Parts:
         def shown(mark: re.Match) -> str:
             return str.__str__(self._tracer.mark(next(marked), self._tracer.marked[int(mark[1])][1]))
 
-        return unflatten(tree, [text(MARK.sub(shown, v)) if isinstance(v, str) and MARK.search(v) else next(marked) if _varies(v) else v
+        return unflatten(tree, [StagedText(MARK.sub(shown, v)) if is_marked(v) else next(marked) if _varies(v) else v
                                 for v in leaves])  # fmt: skip
 
     def is_lost(self) -> bool:
@@ -238,7 +238,7 @@ def _varies(x: Any) -> bool:
 def holds_staged(error: BaseException) -> bool:
     """Whether values of tensors are in what an exception holds."""
     leaves = [x for one in _with_causes(error) for x in flatten(_held(one))[0]]
-    return any(is_staged(x) or (isinstance(x, str) and MARK.search(x)) for x in leaves)
+    return any(is_staged(x) or is_marked(x) for x in leaves)
 
 
 def _with_causes(error: BaseException) -> list[BaseException]:

@@ -72,6 +72,21 @@ class OneOf:
     def __invert__(self) -> Any:
         return choose(self, operator.invert)
 
+    def __str__(self) -> str:
+        from .chosen_texts import shown_chosen
+
+        return shown_chosen(self, str)
+
+    def __repr__(self) -> str:
+        from .chosen_texts import shown_chosen
+
+        return shown_chosen(self, repr)
+
+    def __format__(self, spec: str) -> str:
+        from .chosen_texts import shown_chosen
+
+        return shown_chosen(self, lambda one: format(one, spec))
+
     def __hash__(self) -> int:
         self._dy_fail("used as a key")
 
@@ -93,9 +108,8 @@ def _refusing(use: str) -> Callable[..., NoReturn]:
 
 
 for _name, _use in {
-    "__bool__": "used as a condition here", "__str__": "made a text", "__repr__": "made a text", "__format__": "made a text",
-    "__len__": "measured here", "__iter__": "iterated over", "__setattr__": "changed", "__delattr__": "changed", "__setitem__": "changed",
-    "__delitem__": "changed", "__dir__": "asked for the names of all that it has",
+    "__bool__": "used as a condition here", "__len__": "measured here", "__iter__": "iterated over", "__setattr__": "changed",
+    "__delattr__": "changed", "__setitem__": "changed", "__delitem__": "changed", "__dir__": "asked for the names of all that it has",
 }.items():  # fmt: skip
     setattr(OneOf, _name, _refusing(_use))
 
@@ -128,6 +142,10 @@ for _name, _op in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge
 
 def _operator(f: Callable[[Any, Any], Any], reflected: bool, of_flags: bool) -> Callable[[OneOf, Any], Any]:
     def operate(self: OneOf, other: Any) -> Any:
+        from .chosen_texts import is_text, joined
+
+        if f is operator.add and is_text(self) and is_text(other):
+            return joined(other, self) if reflected else joined(self, other)
         # what is no flag, number or tensor would be another object in each iteration of a loop, and there could be more and more
         of_tensor = all(v is None or isinstance(v, NUMBERS) for v in values_of(self)) and isinstance(other, Tensor) and not other._weak
         of_number = all(isinstance(v, int) for v in values_of(self)) and is_weak(other)  # members of an IntEnum

@@ -18,10 +18,12 @@ from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.kinds import resolved, with_number
 from ..tensor.location import user_location, user_path
+from .chosen_texts import is_text, marked, options_of_mark
 from .followed import done_once, require_followed
 from .if_stmt import stage_cond, truth
 from .lists import StagedList
 from .optional import MaybeNone
+from .options import OneOf, choose
 from .structure import flatten
 from .texts import ESCAPED, MARK, percent, unknown
 from .tracer import Tracer, current_tracer, is_staged, need_tracer
@@ -33,6 +35,7 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     if tracer is None:
         print(*values, sep=sep, end=end, file=file, flush=flush)
         return
+    sep, end = marked(sep), marked(end)
     for name, given in (("sep", sep), ("end", end)):
         if given is not None and not isinstance(given, str):
             raise TypeError(f"{name} must be None or a string, not {type(given).__name__}")
@@ -64,11 +67,11 @@ def written(f: Any) -> Callable | None:
     return None if known is None else functools.partial(known, file)
 
 
-def _write(file: Any, said: str, /) -> int | None:
-    if not isinstance(said, str):
+def _write(file: Any, said: Any, /) -> Any:
+    if not is_text(said):
         return file.write(said)  # type: ignore[no-any-return]  # which says so
     print_(said, sep="", end="", file=file)
-    return len(said) if type(said) is str else None
+    return choose(said, len) if isinstance(said, OneOf) else len(said) if type(said) is str else None
 
 
 def _write_lines(file: Any, lines: Any, /) -> None:
@@ -296,7 +299,8 @@ def texts(values: Any, sep: str = "") -> tuple[list[str], list[str], list[Tensor
                 specs.append(spec)
                 tensors.append(flag)
                 parts.append("")
-            specs.append(("=" if tensor._weak else "" if tensor._stops else "^") + shown)
+            how = "" if options_of_mark(shown) is not None else "=" if tensor._weak else "" if tensor._stops else "^"
+            specs.append(how + shown)
             tensors.append(tensor)
             parts.append(piece)
     return parts, specs, tensors

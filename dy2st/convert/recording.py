@@ -253,9 +253,16 @@ class Recording(Flags):
         if not self.may_record and tensor.dtype.startswith("float") and any(
                 id(t) in self.arguments for t in (who(tensor), *self.aliases.of(tensor).values())):  # fmt: skip
             raise GradientsInside  # the text says whether an argument wants a gradient, whatever the caller's mode
+        self.aliases.require_fresh(tensor, self.block)
         # cannot be part of a text of the user; `printing.texts` puts the tensor in its place
-        self.marked.append((tensor, shown))
+        self.marked.append((self._as_now(tensor), shown))
         return StagedText(f"\0{len(self.marked) - 1}\0")
+
+    def _as_now(self, t: Tensor) -> Tensor:
+        """Another object for the value that a tensor has now: a text stays as it is, whatever is done to the tensor in place."""
+        now = t.alike(t._value if isinstance(t._value, Variable) else self.capture(t))
+        now._who = None
+        return MaybeNone.of(now, t.is_none) if isinstance(t, MaybeNone) else now
 
     def require_not_none(self, is_none: Tensor, text: str, exception: type[Exception] = TypeError) -> None:
         """Raises at run time, as eager would, if a value is None."""

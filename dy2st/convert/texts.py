@@ -27,8 +27,10 @@ class StagedText(str):
 
     __slots__ = ()
 
-    def __add__(self, other: str) -> StagedText:
-        return StagedText(str.__add__(self, other))
+    def __add__(self, other: Any) -> StagedText:
+        from .chosen_texts import marked
+
+        return StagedText(str.__add__(self, marked(other)))
 
     def __radd__(self, other: str) -> StagedText:
         return StagedText(str.__add__(other, self))
@@ -76,9 +78,13 @@ def require_known(*values: Any) -> None:
 
 def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls what looks at the characters of texts: a function of Python's, or a method of a text, which may look for those of others."""
+    from .chosen_texts import marked
+
     if args and type(args[0]) is str and not hasattr(f, "__self__"):  # `str.format(template, ...)`
         f, args = getattr(args[0], f.__name__), args[1:]
     name, owner = f.__name__, getattr(f, "__self__", None)
+    if name == "join" and type(args[0] if args else None) in (list, tuple):
+        args = (list(map(marked, args[0])), *args[1:])
     if name in _FORMATTING and type(owner) is str and _is_padded(owner):
         return text(_Fields().vformat(owner, *((args, kwargs) if name == "format" else ((), *args))))
     if name == "replace" and type(owner) is str:
@@ -105,9 +111,16 @@ for _name in (*(n for n in vars(str) if not n.startswith("_") and n not in _ALLO
 StagedText.__name__ = "str"  # what Python calls it, in errors of the user's code
 
 
+def is_marked(x: Any) -> bool:
+    """Whether a value is a text in which marks stand for what only the run knows."""
+    return isinstance(x, str) and MARK.search(x) is not None
+
+
 def text(x: Any) -> Any:
-    """The text, as one that only the run knows if a tensor is in it."""
-    return StagedText(x) if type(x) is str and "\0" in x and MARK.search(x) else x
+    """The text, as one that only the run knows, or as one of several, if that is so."""
+    from .chosen_texts import one_of_texts
+
+    return one_of_texts(x) if type(x) in (str, StagedText) and is_marked(x) else x
 
 
 def shown(value: Any, how: str, spec: str) -> str:

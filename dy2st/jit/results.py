@@ -29,7 +29,7 @@ from ..convert.options import OneOf, values_of
 from ..convert.records import RecordList, parts_of
 from ..convert.structure import MaybeObject, split
 from ..convert.tensor_attributes import attributes_of_tensor
-from ..convert.texts import StagedText, text
+from ..convert.texts import is_marked
 from ..convert.tracer import Tracer
 from ..convert.undefined import Undefined
 from ..errors import StagedValueError, StructureError
@@ -112,7 +112,7 @@ class Results:
             return self.recipe(value.value)
         if isinstance(value, Undefined):
             raise value.error()
-        if isinstance(value, str) and isinstance(text(value), StagedText):
+        if is_marked(value):
             raise StagedValueError(
                 "a text with the values of tensors in it is only known when the program runs",
                 hint="return the tensors, and make the text outside; print() and messages of assert and raise are fine",
@@ -312,9 +312,7 @@ class Results:
 
 def _is_of_the_run(x: Any) -> bool:
     """Whether only the run knows a value."""
-    if isinstance(x, str):
-        return isinstance(text(x), StagedText)
-    return isinstance(x, (DynamicList, StagedDict)) or (isinstance(x, Tensor) and x.is_symbolic)
+    return is_marked(x) or isinstance(x, (DynamicList, StagedDict)) or (isinstance(x, Tensor) and x.is_symbolic)
 
 
 def _called(value: Any) -> str:

@@ -4,12 +4,14 @@ Attributes: `parts` are the literal parts, one more than there are values; `spec
 has after the expression: an optional conversion (`!r`, `!s`) and an optional format (`:.3f`). A leading `=` marks a value that is a
 Python number to the user (a length, a loop counter) and is shown as one. Other values are tensors; a leading `^` marks one that gradients
 flow to, which eager printing tells (`stop_gradient=False`). Some specs are of a bool that shows nothing itself: where that of `?` is true,
-the next value is None; where that of `#int` (or `#bool`, `#float`) is, it is a Python number of this class.
+the next value is None; where that of `#int` (or `#bool`, `#float`) is, it is a Python number of this class. A spec that begins with `|`
+is a list of texts, in JSON: an int says which of them is shown.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
@@ -97,6 +99,8 @@ def compose(parts: Sequence[str], specs: Sequence[str], values: Sequence[np.ndar
     'best None'
     >>> compose(["total ", "", ""], ["#int", ""], [np.array(True), np.array(0.0)])
     'total 0'
+    >>> compose(["it is ", ""], ['|["even", "odd"]'], [np.array(1)])
+    'it is odd'
     """
     said, is_none, cls = parts[0], False, None
     for value, spec, part in zip(values, specs or [""] * len(values), parts[1:], strict=True):
@@ -114,6 +118,8 @@ def compose(parts: Sequence[str], specs: Sequence[str], values: Sequence[np.ndar
 
 def show(array: np.ndarray | None, spec: str) -> str:
     """One value by its spec."""
+    if array is not None and spec.startswith("|"):
+        return json.loads(spec[1:])[int(array.item())]  # type: ignore[no-any-return]
     number, gradient = spec.startswith("="), spec.startswith("^")
     rest = spec[1:] if number or gradient else spec
     conversion, _, form = rest.partition(":")

@@ -142,9 +142,17 @@ def text_in_a_set(x):
     return x * len({mode, "c"})  # error: a value is one of several objects ('a', 'b'), as a condition on tensors
 
 
-def text_of_a_path_printed(x):
-    print("a" if x.sum() > 0 else "b")  # error: a value is one of several objects ('a', 'b'), as a condition on tensors
+def object_of_a_path_printed(x):
+    held = STATES[0] if x.sum() > 0 else STATES[1]
+    print(f"it is {held}")  # error: a value is one of several objects (an object of class Mode, an object of class Mode), as a
     return x
+
+
+def text_that_grows_with_the_data(x):
+    said = ""
+    for v in x:  # error: a text with the values of tensors in it is only known when the program runs
+        said += "+" if v > 0 else "-"
+    return said
 
 
 def object_of_a_path_changed(x):

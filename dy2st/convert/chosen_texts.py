@@ -1,0 +1,118 @@
+"""Texts of which a part is that of one of several objects: which one, the run knows (`print(f"{step}: {mode}")`).
+
+While they are put together a mark stands for the part (`texts.MARK`), whose spec has the texts that it may be. A text with no other
+marks is one of several texts itself: it is compared, returned and kept as these are.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import types
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, dispatch
+from ..tensor.indexing import getitem
+from ..tensor.kinds import as_number
+from .foreign import is_foreign
+from .met import FORMATTING
+from .options import OneOf, Options, values_of
+from .texts import MARK, StagedText, text
+
+CHOICE = "|"  # see the runtime's `ops.message`
+MOST = 16
+"""How many texts one of several may be. With more it can only be shown: in a loop each iteration might make others."""
+_PLAIN = (str, bytes, bool, int, float, complex, type(None), type)
+
+
+def shown_chosen(x: OneOf, how: Callable[[Any], str]) -> StagedText:
+    """What stands for the text of the object that it is, of which `how` gives the text.
+
+    Raises:
+        StagedValueError: the user's code says what the text of one of them is, or code that is not converted looks at it.
+    """
+    from .calls import is_called_unconverted
+    from .tracer import current_tracer
+
+    tracer = current_tracer()
+    values = x._dy_options.values
+    if tracer is None or is_called_unconverted() or not all(map(_is_plain, values)):
+        x._dy_fail("made a text")
+    return tracer.mark(x._dy_index, CHOICE + json.dumps([how(v) for v in values]))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether Python, and no code of the user's, says what the text of a value is."""
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_plain, value))
+    if isinstance(value, enum.Enum):
+        said = (getattr(type(value), name) for name in FORMATTING)
+        return all(not isinstance(f, types.FunctionType) or is_foreign(f.__module__) for f in said)
+    return type(value) in _PLAIN or isinstance(value, (np.generic, np.dtype))
+
+
+def is_text(x: Any) -> bool:
+    """Whether a value is a text in all runs, one of several perhaps."""
+    return all(isinstance(v, str) for v in values_of(x))
+
+
+def marked(x: Any) -> Any:
+    """One of several texts as a text with a mark, which functions of Python's take; any other value is as it was."""
+    return str(x) if isinstance(x, OneOf) and is_text(x) else x
+
+
+def joined(a: Any, b: Any) -> Any:
+    """`a + b` of two texts."""
+    return text(str.__str__(marked(a)) + str.__str__(marked(b)))
+
+
+def options_of_mark(shown: str) -> list[str] | None:
+    """The texts that the part with this spec may be; None if it is that of a tensor."""
+    return json.loads(shown[len(CHOICE) :]) if shown.startswith(CHOICE) else None  # type: ignore[no-any-return]
+
+
+def one_of_texts(said: str) -> Any:
+    """A text with marks as one of several texts, if the run only chooses one; else the same, as one that only the run knows."""
+    from .tracer import current_tracer
+
+    if (tracer := current_tracer()) is None:
+        return said
+    pieces = MARK.split(said)
+    numbers = list(map(int, pieces[1::2]))
+    options = [options_of_mark(tracer.marked[n][1]) for n in numbers]
+    if any(texts is None for texts in options):
+        return StagedText(said)
+    indices: list[Tensor] = []
+    counts: list[int] = []
+    for n, texts in zip(numbers, options, strict=True):
+        if not any(tracer.marked[n][0] is index for index in indices):
+            indices.append(tracer.marked[n][0])
+            counts.append(len(texts or ()))
+    if prod(counts) > MOST:
+        return StagedText(said)
+    which = [next(i for i, index in enumerate(indices) if index is tracer.marked[n][0]) for n in numbers]
+
+    def put_together(chosen: Sequence[int]) -> str:
+        parts = [texts[chosen[i]] for texts, i in zip(options, which, strict=True) if texts is not None]
+        return pieces[0] + "".join(part + piece for part, piece in zip(parts, pieces[2::2], strict=True))
+
+    return one_of(indices, counts, put_together)
+
+
+def one_of(indices: Sequence[Tensor], counts: Sequence[int], make: Callable[[Sequence[int]], str]) -> Any:
+    """One of the texts that are made of numbers below each of `counts`, of which the run knows the `indices`."""
+    made = [make(chosen) for chosen in product(*map(range, counts))]
+    texts = list(dict.fromkeys(made))
+    if len(texts) == 1:
+        return texts[0]
+    at = indices[0]
+    for index, count in zip(indices[1:], counts[1:], strict=True):
+        at = at * count + index
+    if len(texts) < len(made):
+        at = as_number(getitem(dispatch.constant(np.array([texts.index(t) for t in made], np.int64)), at))
+    return OneOf(at, Options(texts))
