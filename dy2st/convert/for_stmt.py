@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ..errors import Location, StagedValueError, StructureError
+from ..errors import Dy2stError, Location, StagedValueError, StructureError
 from ..library.iteration import require_keys
 from ..library.queues import Deque
 from ..tensor import Tensor, dispatch
@@ -40,8 +40,12 @@ _NO_END = 2**62
 _END = object()  # what stands for an item where there is none any more
 
 
+UNROLLED_ROWS = 32
+"""So many items of a tensor are unrolled where the loop cannot be one of the Program."""
+
+
 class Unrolled(BaseException):
-    """A loop over a range cannot be one of the Program: the trace is to begin anew, and to unroll it."""
+    """A loop over a range, or over few rows, cannot be one of the Program: the trace is to begin anew, and to unroll it."""
 
     def __init__(self, location: Location | None):
         super().__init__(location)
@@ -86,10 +90,16 @@ def _run(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extr
          set_state: Callable[[tuple], None], names: tuple[str, ...], called: str) -> None:  # fmt: skip
     """A loop over what is `Staged`, or over what Python iterates over."""
     if isinstance(iterable, Staged):
-        _staged_for(need_tracer("a for loop"), iterable, body, extra_test, get_state, set_state, names)
+        _staged_or_unrolled(need_tracer("a for loop"), iterable, body, extra_test, get_state, set_state, names)
         return
     if tracer is not None:
         tracer.note("for", f"unrolled while tracing: it runs over a Python {called or type(iterable).__name__}")
+    _unrolled(tracer, iterable, body, extra_test, get_state, set_state, names)
+
+
+def _unrolled(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
+              set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """A loop over what Python iterates over."""
     if extra_test is None:
         lists = [] if tracer is None else containers_behind(iterable)
         for item in iterable:
@@ -98,6 +108,26 @@ def _run(tracer: Tracer | None, iterable: Any, body: Callable[[Any], None], extr
                 _require_same(tracer, items)
         return
     _with_exit(tracer, iterable, body, extra_test, get_state, set_state, names)
+
+
+def _staged_or_unrolled(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra_test: Callable[[], Any] | None, get_state: State,
+                        set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """A loop of the Program; one that cannot be, over few items of a fixed number, is unrolled by the next trace."""
+    at = user_location()
+    few = not isinstance(over.length, Tensor) and over.length <= UNROLLED_ROWS and not isinstance(over, StagedRange)
+    in_turn = few and over.live is None and not over.sources.run and not over.sources.effect  # no items are made before the loop
+    if in_turn and at in tracer.unrolled:
+        tracer.note("for", f"unrolled while tracing, for this size only: over {over.what} it cannot be a loop of the Program")
+        before = _entries_behind(over)
+        _unrolled(tracer, over, body, extra_test, get_state, set_state, names)
+        _end(tracer, over, before, extra_test, get_state, set_state, names)
+        return
+    try:
+        _staged_for(tracer, over, body, extra_test, get_state, set_state, names)
+    except Dy2stError as error:
+        if in_turn:
+            raise Unrolled(at) from error
+        raise
 
 
 def _dict_behind(iterable: Any) -> tuple[dict, Callable[[Any], Any]] | None:
@@ -303,7 +333,7 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
             f"to take the items of {over.what} {over.sources.effect}, which would be done for all of them before the loop",
             location=user_location(), hint="make a list of them before the loop: list(...)",
         )  # fmt: skip
-    index, before = [_weak_int(0)], [(c, _entries(c)) for c in over.sources.containers]
+    index, before = [_weak_int(0)], _entries_behind(over)
     length = over.length if isinstance(over.length, Tensor) else _weak_int(over.length)
 
     def test() -> Any:
@@ -326,12 +356,23 @@ def _staged_for(tracer: Tracer, over: Staged, body: Callable[[Any], None], extra
 
     loop = Loop(tracer, lambda: truth(test()), run, lambda: (index[0], *get_state()), set_all, ("the index", *names))
     loop.stage()
-    if over.finish is not None:
-        if_stmt(extra_test is None or extra_test(), over.finish, nothing, get_state, set_state, names)
     if over.sources.run:
         read = variables_of(over.sources.run)
         kept = (name for name in names if name in read or "." in name or "[" in name)  # a variable, an attribute or an item
         _require_apart(over, [*kept, *(cell.name for cell in loop.cells.values())])
+    _end(tracer, over, before, extra_test, get_state, set_state, names)
+
+
+def _entries_behind(over: Staged) -> list[tuple[Any, list]]:
+    """The containers from which the items come, with what is in them."""
+    return [(c, _entries(c)) for c in over.sources.containers]
+
+
+def _end(tracer: Tracer, over: Staged, before: list[tuple[Any, list]], extra_test: Callable[[], Any] | None, get_state: State,
+         set_state: Callable[[tuple], None], names: tuple[str, ...]) -> None:  # fmt: skip
+    """What Python does where a loop has come to the end; StructureError if the loop has changed what it runs over."""
+    if over.finish is not None:
+        if_stmt(extra_test is None or extra_test(), over.finish, nothing, get_state, set_state, names)
     for items, entries in before:
         _require_same(tracer, items, entries)
     for walk in walks(over):

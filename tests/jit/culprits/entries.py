@@ -22,9 +22,9 @@ def entry_of_one_path_changed(x):
     return [r["a"] for r in rows]
 
 
-def object_of_an_attribute_changed_behind_append(x):
+def object_of_an_attribute_changed_behind_append(x, n):
     STATES[0].h, rows = Held(x.sum()), []
-    for v in x:
+    for v in x[:n]:
         STATES[0].h.x = v
         rows.append(STATES[0].h)  # error: what is put into a list of dynamic length here, or taken out of it, is changed in place
     return [r.x for r in rows]
@@ -156,9 +156,9 @@ class Items(list):
     pass
 
 
-def list_of_a_class_in_a_list(x):
+def list_of_a_class_in_a_list(x, n):
     rows = []
-    for v in x:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: Items of 1
+    for v in x[:n]:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: Items of 1
         items = Items([v])
         rows.append(items)
         items[0] = v * 2

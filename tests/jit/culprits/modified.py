@@ -32,9 +32,9 @@ def modified_behind_a_loop_that_hands_on(x):
     return r * 2
 
 
-def compared_in_a_loop_that_hands_on(x):
+def compared_in_a_loop_that_hands_on(x, n):
     p, q = x * 2, x * 3
-    for v in x:
+    for v in x[:n]:
         if p is q:  # error: whether the two are one object depends on a condition on tensors
             return x * v
         p = q

@@ -364,9 +364,9 @@ def object_with_slots_made_on_a_path(x):
     return held.x
 
 
-def dataclass_with_slots_in_a_loop(x):
+def dataclass_with_slots_in_a_loop(x, n):
     state = SlottedState(x)
-    for v in x:  # error: 'state' is an object of class SlottedState on entering the loop and an object of class SlottedState on the next
+    for v in x[:n]:  # error: 'state' is an object of class SlottedState on entering the loop and an object of class SlottedState on the
         state = SlottedState(state.h + v)
     return state.h
 
@@ -393,9 +393,9 @@ def frozen_dataclass_changed(x):
     return a.h, b.h
 
 
-def frozen_dataclass_changed_in_a_loop(x):
+def frozen_dataclass_changed_in_a_loop(x, n):
     a = c = Frozen(x)
-    for v in x:  # error: an object of class Frozen, which is not to change, gets another attribute after this
+    for v in x[:n]:  # error: an object of class Frozen, which is not to change, gets another attribute after this
         c.put(c.h + v)
         c = Frozen(c.h * 2)
     return a.h, c.h

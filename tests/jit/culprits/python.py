@@ -157,8 +157,8 @@ def gradients_switched_off_on_one_path(x):
     return y
 
 
-def gradients_switched_off_in_a_loop(x):
-    for _ in x:  # error: the recording of gradients is switched under a condition on tensors
+def gradients_switched_off_in_a_loop(x, n):
+    for _ in x[:n]:  # error: the recording of gradients is switched under a condition on tensors
         paddle.set_grad_enabled(False)
     y = x * 2
     paddle.set_grad_enabled(True)
@@ -464,8 +464,8 @@ def attribute_of_a_number_with_a_default(x):
     return x * getattr(int(x[0]), "real", 3)  # error: a number that only the run knows has no attribute 'real' here
 
 
-def function_of_the_last_iteration(x):
-    for v in x:  # error: what the loop leaves in 'grow' does not settle: each iteration makes another function
+def function_of_the_last_iteration(x, n):
+    for v in x[:n]:  # error: what the loop leaves in 'grow' does not settle: each iteration makes another function
 
         def grow(y, by=v):
             return y + by
@@ -474,16 +474,16 @@ def function_of_the_last_iteration(x):
     return grow(x)
 
 
-def functions_of_all_iterations(x):
+def functions_of_all_iterations(x, n):
     made = []
-    for v in x:  # error: what the loop leaves in 'made' does not settle: each iteration makes another function
+    for v in x[:n]:  # error: what the loop leaves in 'made' does not settle: each iteration makes another function
         made.append(lambda v=v: v * 2)
     return [f() for f in made]
 
 
-def exception_of_an_iteration(x):
+def exception_of_an_iteration(x, n):
     last = None
-    for v in x:  # error: what the loop leaves in 'last' does not settle: each iteration makes another exception
+    for v in x[:n]:  # error: what the loop leaves in 'last' does not settle: each iteration makes another exception
         try:
             if v < 0:
                 raise ValueError("negative")
