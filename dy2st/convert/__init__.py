@@ -13,6 +13,7 @@ from .attributes import stored as stored
 from .builtin_functions import class_of as class_of
 from .calls import call as call
 from .comprehensions import comprehension_test as comprehension_test
+from .comprehensions import dict_comp as dict_comp
 from .comprehensions import list_comp as list_comp
 from .comprehensions import list_join as list_join
 from .elsewhere import Elsewhere as Elsewhere

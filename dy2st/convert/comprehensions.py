@@ -1,4 +1,5 @@
-"""List comprehensions: `[f(x) for x in xs if c(x)]` is `_dy.list_comp(xs, lambda x: f(x), lambda x: c(x))`; lists with `*`."""
+"""Comprehensions: `[f(x) for x in xs if c(x)]` is `_dy.list_comp(xs, lambda x: f(x), lambda x: c(x))`, and so are those of dicts; lists
+with `*`."""
 
 from __future__ import annotations
 
@@ -15,11 +16,9 @@ from .growing import current
 from .if_stmt import if_stmt, truth
 from .iterables import Lazy, staged
 from .iterators import fresh
-from .mutation import list_append, list_extend
-from .tracer import current_tracer
+from .mutation import list_append, list_extend, setitem
+from .tracer import Tracer, current_tracer
 from .undefined import nothing
-
-_NAMES = ("the list of a comprehension",)
 
 
 def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any], Any] | None = None, flat: bool = False) -> Any:
@@ -28,8 +27,34 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
     if tracer is None:
         found = [element(x) for x in xs if test is None or test(x)]
         return [x for part in found for x in part] if flat else found
-    state: list[tuple] = [([],)]
     add = list_extend if flat else list_append
+
+    def put(items: Any, x: Any) -> Any:
+        return add(items, element(x))
+
+    def put_anew(items: Any, x: Any) -> Any:
+        # nothing else holds the list: of a variable with a new value it is known sooner of what kind it is than of a list that changes
+        return list_join(items, element(x)) if flat else _and_one(items, tracer.facts.certain(element(x)))
+
+    return _filled(tracer, [], xs, put, put_anew, test, "the list of a comprehension")
+
+
+def dict_comp(xs: Iterable, element: Callable[[Any], tuple[Any, Any]], test: Callable[[Any], Any] | None = None) -> Any:
+    """The dict of the keys and values `element(x)` for all x for which `test(x)` holds."""
+    tracer = current_tracer()
+    if tracer is None:
+        return dict(element(x) for x in xs if test is None or test(x))
+
+    def put(items: Any, x: Any) -> Any:
+        return setitem(items, *element(x))
+
+    return _filled(tracer, {}, xs, put, put, test, "the dict of a comprehension")
+
+
+def _filled(tracer: Tracer, empty: Any, xs: Iterable, put: Callable[[Any, Any], Any], put_anew: Callable[[Any, Any], Any],
+            test: Callable[[Any], Any] | None, name: str) -> Any:  # fmt: skip
+    """What becomes of an empty list or dict as the items of an iterable are put into it; `put_anew` where only the run knows which."""
+    state: list[tuple] = [(empty,)]
 
     def get_state() -> tuple:
         return state[0]
@@ -37,24 +62,20 @@ def list_comp(xs: Iterable, element: Callable[[Any], Any], test: Callable[[Any],
     def set_state(values: tuple) -> None:
         state[0] = values
 
-    def put(x: Any) -> None:
-        state[0] = (add(state[0][0], element(x)),)
+    def add(x: Any, put: Callable[[Any, Any], Any]) -> None:
+        state[0] = (put(state[0][0], x),)
 
-    def put_anew(x: Any) -> None:
-        # nothing else holds the list: of a variable with a new value it is known sooner of what kind it is than of a list that changes
-        state[0] = (list_join(state[0][0], element(x)) if flat else _and_one(state[0][0], tracer.facts.certain(element(x))),)
-
-    def body(x: Any, put: Callable[[Any], None] = put_anew) -> None:
+    def body(x: Any, put: Callable[[Any, Any], Any] = put_anew) -> None:
         decided = True if test is None else truth(test(x))
         if isinstance(decided, Tensor):
-            if_stmt(decided, partial(put_anew, x), nothing, get_state, set_state, _NAMES)
+            if_stmt(decided, partial(add, x, put_anew), nothing, get_state, set_state, (name,))
         elif decided:
-            put(x)
+            add(x, put)
 
     xs = fresh(current(tracer, xs))
     over = None if isinstance(xs, Lazy) else staged(xs)
     if isinstance(xs, Lazy) or (over is not None and isinstance(over.length, Tensor)):
-        for_stmt(xs, body, None, get_state, set_state, _NAMES)
+        for_stmt(xs, body, None, get_state, set_state, (name,))
     else:
         for x in xs if over is None else map(over.item, range(over.length)):
             body(x, put)

@@ -94,6 +94,9 @@ class PyRuntime:
         found = [element(x) for x in xs if test is None or test(x)]
         return [x for part in found for x in part] if flat else found
 
+    def dict_comp(self, xs, element, test=None):
+        return dict(element(x) for x in xs if test is None or test(x))
+
     def generator(self, xs, element, test=None, flat=False):
         items = iter(xs)
         found = (element(x) for x in items if test is None or test(x))

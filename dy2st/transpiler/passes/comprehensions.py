@@ -1,4 +1,4 @@
-"""List comprehensions, generator expressions, and lists with `*`."""
+"""Comprehensions, generator expressions, and lists with `*`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from dy2st.transpiler.templates import expression
 
 
 class Comprehensions(Pass):
-    """What a list comprehension iterates over, and what a `*` stands before, may have a length that only the run knows.
+    """What a comprehension iterates over, and what a `*` stands before, may have a length that only the run knows.
 
     >>> manager = PassManager(gast.parse('''
     ... def f(xs, n):
     ...     a = [x * n for x in xs if x > 0]
     ...     b = [k - v for k, v in a]
     ...     c = [rest for _, *rest in xs]
+    ...     d = {x: n for x in xs if x}
     ...     return [n, *b, sum(x + y for x in b for y in a)]
     ... '''))
     >>> print(show(manager.apply(Comprehensions)))
@@ -26,12 +27,13 @@ class Comprehensions(Pass):
         a = _dy.list_comp(xs, lambda x: x * n, lambda x: x > 0)
         b = _dy.list_comp(a, lambda item_: (lambda k, v: k - v)(*_dy.unpack(item_, 2)))
         c = _dy.list_comp(xs, lambda item_1: (lambda _, rest: rest)(*_dy.unpacked_rest(item_1, 1, 0)))
+        d = _dy.dict_comp(xs, lambda x: (x, n), lambda x: x)
         return _dy.list_join([n], _dy.list_join(b), [sum(_dy.generator(b, lambda x: _dy.generator(a, lambda y: x + y), None, True))])
 
     A `*` takes its items before the elements behind it are computed, which may change them.
 
-    Those that make functions stay as they are: these see the last item of all. The conditions of dict and set comprehensions
-    are asked by `_dy.comprehension_test`, which refuses what only the run knows.
+    Those that make functions stay as they are: these see the last item of all. The conditions of the other dict comprehensions, and of
+    those of sets, are asked by `_dy.comprehension_test`, which refuses what only the run knows.
     """
 
     in_generators = True
@@ -45,15 +47,21 @@ class Comprehensions(Pass):
         self.generic_visit(node)
         return self._call("generator", node, node.generators, node.elt) if _convertible(node) else node
 
-    def visit_DictComp(self, node: gast.DictComp | gast.SetComp) -> Any:
+    def visit_DictComp(self, node: gast.DictComp) -> Any:
+        if len(node.generators) > 1 or not _convertible(node):
+            return self.visit_SetComp(node)
+        self.generic_visit(node)
+        pair = gast.Tuple([node.key, node.value], gast.Load())
+        pair.generated = True
+        return self._call("dict_comp", node, node.generators, pair)
+
+    def visit_SetComp(self, node: gast.DictComp | gast.SetComp) -> Any:
         self.generic_visit(node)
         for part in node.generators:
             self.changed = self.changed or bool(part.ifs)
             kind = "dict" if isinstance(node, gast.DictComp) else "set"
             part.ifs = [expression("_dy.comprehension_test(t, kind)", at=t, t=t, kind=nodes.constant(kind)) for t in part.ifs]
         return node
-
-    visit_SetComp = visit_DictComp
 
     def visit_List(self, node: gast.List) -> Any:
         self.generic_visit(node)
@@ -128,7 +136,7 @@ class Comprehensions(Pass):
         return made
 
 
-def _convertible(node: gast.ListComp | gast.GeneratorExp) -> bool:
+def _convertible(node: gast.ListComp | gast.DictComp | gast.GeneratorExp) -> bool:
     if any(g.is_async for g in node.generators) or not all(_simple(g.target) for g in node.generators):
         return False
     # a function or a generator made in it is run later; a walrus binds a variable of the function around

@@ -271,7 +271,7 @@ def queue_emptied_by_an_iterator(x):
 
 
 def keys_that_a_tensor_filters(x):
-    return {i: v for i, v in enumerate([x[0], x[1]]) if v > 0}  # error: which keys a dict comprehension gives depends on a tensor
+    return {i: v for row in [x] for i, v in enumerate([row[0]]) if v > 0}  # error: which keys a dict comprehension gives depends on a
 
 
 def members_that_a_tensor_filters(x):
