@@ -30,6 +30,7 @@ from .cells import OuterVariable
 from .containers import is_container
 from .conversions import conversion_of
 from .dicts import StagedDict
+from .drawn import GENERATORS, drawing
 from .dynamic import DynamicList
 from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
@@ -240,6 +241,8 @@ def _managed(f: types.FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     owner = bare = f.__self__
+    if tracer is not None and isinstance(owner, GENERATORS):
+        return drawing(tracer, f, owner)
     if tracer is not None:
         require_followed(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
@@ -325,6 +328,8 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None:
         if (of_output := written(f)) is not None:
             return of_output
+        if isinstance(owner, GENERATORS):
+            return drawing(tracer, f, owner)
         require_followed(owner, f.__name__)
     if tracer is None or (isinstance(f, type) and not is_ignored(f)):  # which keeps what it is given
         return f

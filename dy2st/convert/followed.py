@@ -15,7 +15,6 @@ import io
 import logging
 import os
 import queue
-import random
 import secrets
 import sys
 import threading
@@ -31,7 +30,6 @@ from ..errors import StagedValueError
 from ..tensor.location import user_location
 from .tracer import current_tracer
 
-RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 FILES = (io.StringIO, io.BytesIO)  # whose contents are followed
 _OF_POSITION = {"read", "read1", "readall", "readinto", "readline", "readlines", "peek", "seek", "tell", "__next__"}
 # what of them is not followed: all methods, or these
@@ -98,12 +96,6 @@ OF_THE_MOMENT: dict[Any, Callable] = {f: functools.partial(_of_the_moment, f) fo
 
 def require_followed(owner: Any, name: str) -> None:
     """StagedValueError if a method of an object would do something once, while tracing, that each call should do."""
-    if isinstance(owner, RANDOM):
-        what = f"{'random' if isinstance(owner, random.Random) else 'np.random'}.{name}()"
-        raise StagedValueError(
-            f"{what} would be drawn once, while tracing, and be the same number at each call",
-            location=user_location(4), hint="use dy2st.rand, randint, uniform or normal, or draw outside and pass the number",
-        )  # fmt: skip
     if name in _OF_POSITION:
         require_fresh_file(owner, name)
     if not isinstance(owner, FILES) and is_done_once(owner, name):

@@ -41,6 +41,7 @@ from .undefined import Undefined
 from .watching import Watcher
 
 if TYPE_CHECKING:
+    from .drawn import Drawn
     from .exceptions import Again
     from .loops import Loop
     from .readings import Question
@@ -67,6 +68,7 @@ class Tracer(Watcher, Trained, Recording):
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         onward: the iterators from which loops take items now that only some runs take, by id.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
+        drawn: the numbers that each call draws before its run.
         swept: the objects of the outside of which all attributes are read.
         spaces: the namespaces that are read by keys.
         activations: the calls of functions that are being traced, from the outside in.
@@ -101,6 +103,7 @@ class Tracer(Watcher, Trained, Recording):
         self.lacking: list[tuple[Tensor, str]] = []
         self.given: list[Any] = []
         self.swept: list[Any] = []
+        self.drawn: list[Drawn] = []
         self.spaces = Spaces()
         self.left: dict[int, Any] = {}
         self.onward: list[dict[int, Any]] = []

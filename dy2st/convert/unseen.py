@@ -23,8 +23,8 @@ from .attributes import dict_of, held
 from .cells import contents_of, defaults_of
 from .containers import LEAVES, held_by, is_container
 from .dicts import StagedDict
+from .drawn import GENERATORS
 from .dynamic import DynamicList
-from .followed import RANDOM
 from .foreign import ANNOTATING, LAYER_STORES, is_foreign, is_foreign_class, is_layer, is_library, is_of_dataclass
 from .maybe_value import MaybeValue
 from .names import codes_in, names_of
@@ -83,7 +83,7 @@ def require_plain(f: types.FunctionType, reason: str, args: tuple, kwargs: dict[
                 f"{f.__name__!r} runs as it is, and can reach a {type(x).__name__} that is there before the call, which it may advance",
                 location=user_location(2), hint=f"take its items before the call, and pass them; it is not converted, as {reason}",
             )  # fmt: skip
-    return [x for x in reached.others if isinstance(x, RANDOM)]
+    return [x for x in reached.others if isinstance(x, GENERATORS)]
 
 
 def _told_apart(x: Any, asked: frozenset[str]) -> str | None:
@@ -182,7 +182,7 @@ class _Reached:
                 self._code(x.gi_code, x.gi_frame.f_globals)
                 self._pending += held_by_generator(x)
         else:
-            if isinstance(x, RANDOM) or hasattr(type(x), "__next__"):
+            if isinstance(x, GENERATORS) or hasattr(type(x), "__next__"):
                 self.others.append(x)
             self._pending += x if isinstance(x, tuple) else held_by(x)
             if not is_container(x) or dict_of(x):

@@ -15,6 +15,7 @@ from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
 
 from ..convert.cells import Cell
+from ..convert.drawn import Drawn
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.places import Place
@@ -125,7 +126,7 @@ class ConcreteProgram:
         guards: what must hold for this trace to serve a call.
         outside: looks at these and at the captured tensors.
         notes: decisions, for `explain()`.
-        numbers: Python numbers that are fed too.
+        numbers: Python numbers that are fed too; drawn: those that each call draws.
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
         raised: the exceptions of the user's classes that the program raises, by their numbers.
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
@@ -147,6 +148,7 @@ class ConcreteProgram:
         self.name, self.key, self.program, self.inputs, self.captured = name, key, program, inputs, Captures(captured)
         self.fetches, self.recipe, self.effects, self.guards, self.notes = fetches, recipe, effects, guards, notes
         self.numbers = list(numbers)
+        self.drawn: list[Drawn] = []
         self.leaves = leaves or {}
         self.raised = raised
         self.tied = list(tied)
@@ -254,7 +256,8 @@ class ConcreteProgram:
     @functools.cached_property
     def only_computes(self) -> bool:
         """Whether a call without gradients does nothing but compute its result from the arguments and the captured tensors as they are."""
-        return not (self.changes or self.effects.trains or self.functions or self.missing or self.numbers or self.draws or self.raised)
+        return not (self.changes or self.effects.trains or self.functions or self.missing or self.numbers or self.drawn or self.draws
+                    or self.raised)  # fmt: skip
 
     @functools.cached_property
     def input_names(self) -> list[str]:
@@ -356,7 +359,8 @@ class ConcreteProgram:
 
     def feeds(self) -> list[str]:
         """The names of what is fed."""
-        return [v.name for v in (*self.inputs, *(n.variable for n in self.numbers))]
+        more = [n.variable for n in self.numbers] + [d.variable for d in self.drawn]
+        return [v.name for v in (*self.inputs, *more)]
 
     def wrt(self) -> list[Variable]:
         """The inputs and captured tensors that gradients are computed for."""

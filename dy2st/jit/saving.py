@@ -186,6 +186,11 @@ def for_inference(
             f"{concrete.name!r} is a training step (it calls backward()), which no model file can hold",
             hint="save the model that it trains",
         )
+    if concrete.drawn:
+        raise StagedValueError(
+            f"{concrete.name!r} calls {concrete.drawn[0].called}, which no model file can hold",
+            hint="draw it with dy2st.rand, randint, uniform or normal, or make it an argument",
+        )
     program = clone_program(concrete.program)
     block = program.global_block()
     for number in concrete.numbers:  # what a call would feed

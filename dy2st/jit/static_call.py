@@ -101,6 +101,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
     feeds: dict[str, Any] = dict(zip(concrete.input_names, map(_VALUE, inputs), strict=True))
     for n in concrete.numbers:
         feeds[n.variable.name] = np.asarray(n.holder[n.entry], n.variable.dtype)
+    for d in concrete.drawn:
+        feeds[d.variable.name] = np.asarray(d.draw(), d.variable.dtype)
     state: dict[str, Any] = view.by_name(concrete.captured.names)
     if concrete.draws:
         # a run updates it, and the array of a tensor that others may have is not written to

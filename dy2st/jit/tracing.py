@@ -263,6 +263,7 @@ class Trace:
         results = self._results
         made = ConcreteProgram(name, self.key, self.program, self.inputs, captured, list(results.fetches), recipe, effects, guards,
                                list(tracer.notes), self.numbers, leaves, tracer.raised, self._tied)  # fmt: skip
+        made.drawn = tracer.drawn
         made.names, made.state_made = self.names, tracer.state_made.name
         made.functions = list(results.functions.values())
         positions = {id(p): i for i, p in enumerate(self.placeholders)}

@@ -180,7 +180,7 @@ def test_a_generator_logs_warns_and_reads_at_each_call(monkeypatch, caplog):
         assert static(paddle.ones([1])).item() == float(n) + 1
 
 
-@pytest.mark.parametrize("function", [draws, draws_of_an_object, asks_the_time, sets_an_event, counts], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [asks_the_time, sets_an_event, counts], ids=lambda f: f.__name__)
 def test_a_generator_that_does_what_is_done_once_is_refused(function):
     with pytest.raises(StagedValueError, match=r"would be|there before the call"):
         jit.to_static(of_functions_that_generators_call(function))(paddle.ones([2]))

@@ -145,7 +145,7 @@ def global_set_by_what_is_mapped(x, n):
 
 
 def random_number_of_numpy(x):
-    return x * np.random.rand()  # error: np.random.rand() would be drawn once, while tracing
+    return x * np.random.rand(2)  # error: np.random.rand() would be drawn once, while tracing
 
 
 def generator_advanced_by_a_tensor(x):
