@@ -285,7 +285,7 @@ def to_array(data: Any, dtype: Any = None) -> np.ndarray:
     if not given and array.dtype.kind == "i":
         return array.astype(np.int64, copy=False)
     convert_dtype(array.dtype)  # an unsupported dtype is an error
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))  # of files, often in the other order of bytes
 
 
 def _plain(data: Any) -> Any:

@@ -108,7 +108,9 @@ class Executable:
             v = schedule.variables[name]
             self._types.append((np.dtype(v.dtype), len(v.shape), v.kind == "array"))
             if len(v.shape) > layout.MAX_RANK:
-                raise CompileError(f"{name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported")
+                op = next((k.op for k in self.plan.kernels if k.op is not None and v.name in k.writes()), None)
+                raise CompileError(f"{v.name!r} has {len(v.shape)} dims; at most {layout.MAX_RANK} are supported",
+                                   location=op.location if op else None)  # fmt: skip
         index, in_place = self.plan.index, self.plan.inplace_state
         self._places = {v.name: (index[v.name], v, np.dtype(v.dtype)) for v in map(block.var, [*self.feed_names, *self.state_names])}
         self._feeds = [self._places[name] for name in self.feed_names]

@@ -42,6 +42,7 @@ def _of_libm(name: str, dtype: str) -> Instruction:
     return Instruction(emit, (dtype,), dtype)
 
 
+_half = Instruction(lambda builder, value: builder.fpext(builder.fptrunc(value, ir.HalfType()), ir.FloatType()), ("float32",), "float32")
 _nearest = _of_llvm("nearbyint", "float32")  # round half to even, as one vector instruction
 
 
@@ -115,7 +116,7 @@ def tanh_float32(x: float32) -> float32:
     large = f32(1.0) - f32(2.0) / (e + f32(1.0))
     large = large if x > f32(0.0) else -large
     y = small if a < f32(0.625) else large
-    return y if x == x else x
+    return y if x < f32(0.0) or x > f32(0.0) else x  # -0.0 and NaN stay what they are
 
 
 @_inline
@@ -204,6 +205,7 @@ def _real(dtype: str) -> dict[str, Any]:
 FUNCTIONS: dict[str, Any] = {
     **{f"{name}_{dtype}": function for dtype in ("float32", "float64") for name, function in _real(dtype).items()},
     **{f"abs_{dtype}": _on(dtype, Arithmetic.absolute, dtype) for dtype in dt.INTS},
+    "half_float32": _half,
     **{function.__name__: function for function in (exp_float32, log_float32, sigmoid_float32, sigmoid_float64, tanh_float32, erf_float32,
                                                     rsqrt_float32, rsqrt_float64, pow_int64, pow_int32)},
 }  # fmt: skip

@@ -141,7 +141,7 @@ PRODUCT = 0.32
 """For each multiplication of a matrix product: twice what it takes, since what is estimated for loops is the time from memory beyond the
 caches, and products are worth sharing sooner."""
 VECTORIZED = {("exp", "float32"), ("log", "float32"), ("tanh", "float32"), ("sigmoid", "float32"), ("erf", "float32")}
-SIMPLE = {"abs", "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite", "maximum", "minimum"}
+SIMPLE = {"abs", "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite", "maximum", "minimum", "half"}
 UNKNOWN_TRIPS = 16
 """Iterations of an inner loop whose number depends on what the outer one computes."""
 

@@ -50,7 +50,8 @@ def evaluate(k: KernelBuilder, op: Operator, block: Block, env: dict[str, n.Expr
     """One op of a group on one element; `env` gains its output."""
     (out,) = op.output_names
     value = scalar(k, op.record, [env[name] for name in op.input_names], op.attrs, block.var(out).dtype)
-    env[out] = k.let(value)
+    # a float16 in a register has the digits of a float32: what the next op reads is rounded as it would be in memory
+    env[out] = k.let(n.call("half", value) if value.dtype == "float16" else value)
 
 
 def scalar(k: KernelBuilder, record: Any, elements: list[n.Expr], attrs: dict[str, Any], out_dtype: str) -> n.Expr:

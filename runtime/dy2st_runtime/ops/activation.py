@@ -9,7 +9,7 @@ import numpy as np
 
 from ..loopir import nodes as n
 from . import special
-from .arithmetic import NUMBERS
+from .arithmetic import NUMBERS, larger, smaller
 from .elementwise import FloatUnary, Unary
 from .functions import MathFunction
 from .registry import Bool, Float, register
@@ -30,7 +30,7 @@ class Relu(Unary):
 
     @staticmethod
     def scalar(k: Any, x: n.Expr) -> n.Expr:
-        return n.select(x < 0, 0, x)
+        return larger(x, n.cast(0, x.dtype))
 
     @staticmethod
     def derivative(b: Any, x: Any, out: Any) -> Any:
@@ -51,8 +51,7 @@ class Relu6(Unary):
 
     @staticmethod
     def scalar(k: Any, x: n.Expr, *, threshold: float) -> n.Expr:
-        t = k.attr(threshold, x.dtype)
-        return n.select(x < 0, 0, n.select(x > t, t, x))
+        return smaller(k.let(larger(x, n.cast(0, x.dtype))), k.attr(threshold, x.dtype))
 
     @staticmethod
     def derivative(b: Any, x: Any, out: Any, *, threshold: float) -> Any:

@@ -198,7 +198,9 @@ class Pow(_IntegersRaise, Counting):
         return not attrs["checked"] and super().may_raise_for(ins, attrs)
 
     @staticmethod
-    def array(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def array(x: np.ndarray, y: np.ndarray, *, checked: bool) -> np.ndarray:
+        if checked and dtype.is_float(dtype.name_of(x)):
+            return np.asarray(x.item() ** y.item())  # of -inf and 0.5 not what NumPy gives
         return power(x, y)
 
     @staticmethod
@@ -207,8 +209,8 @@ class Pow(_IntegersRaise, Counting):
             out = n.call("pow", x, y)
             if checked:
                 out = k.let(out, "power")
-                bad = ((x == 0.0) & (y < 0.0)) | ((x < 0.0) & (y != n.call("floor", y)))
-                k.fail_if(bad | (n.call("isinf", out) & n.call("isfinite", x) & n.call("isfinite", y)))
+                bad = ((x == 0.0) & (y < 0.0)) | ((x < 0.0) & (y != n.call("floor", y))) | n.call("isinf", out)
+                k.fail_if(n.call("isfinite", x) & n.call("isfinite", y) & bad)
             return out
         if checked:
             k.fail_if((y < 0) | ~in_range(n.call("pow", n.cast(x, "float64"), n.cast(y, "float64"))))
@@ -236,8 +238,8 @@ def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.power(x, y)
     if np.any((x == 0) & (y < 0)):
         raise DivisionError("zero to a negative integer power")
-    magnitude = np.abs(y)
-    return np.where((y >= 0) | (np.abs(x) == 1), np.power(x, magnitude), np.zeros((), x.dtype))
+    # of 1 and -1 it is that of an exponent as odd or even; the least integer has no magnitude
+    return np.where((y >= 0) | (np.abs(x) == 1), np.power(x, np.where(y < 0, y & 1, y)), np.zeros((), x.dtype))
 
 
 def power_of_integer(x: n.Expr, y: n.Expr) -> n.Expr:

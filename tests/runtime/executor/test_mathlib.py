@@ -72,6 +72,16 @@ def test_special_values(fn: str) -> None:
         np.testing.assert_allclose(run(fn, x), exact(fn, x).astype(np.float32), rtol=1e-5, atol=1e-38)
 
 
+def test_tanh_keeps_the_sign_of_zero() -> None:
+    assert np.signbit(run("tanh", np.array([0.0, -0.0] * 20, np.float32))).tolist() == [False, True] * 20
+
+
+def test_half_rounds_as_a_float16_in_memory() -> None:
+    x = np.array([1.0, 2049.0, 65519.0, 65520.0, -1e9, 3e-8, np.inf, np.nan, -0.0, 0.1], np.float32)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run("half", x), x.astype(np.float16).astype(np.float32))
+
+
 @pytest.mark.parametrize("fn", ["exp", "tanh", "sigmoid", "log"])
 def test_float64(fn: str) -> None:
     x = np.linspace(0.01, 20, 1001)

@@ -108,6 +108,8 @@ CASES: list[Case] = [
     *binary("elementwise_pow", np.power, (POSITIVE, A), (POSITIVE, ROW), (I, np.abs(J))),
     Case("elementwise_pow", {"X": arr([1, -1, -1, 2, -3], "int64"), "Y": arr([-3, -3, -2, -1, -2], "int64")},
          expect=lambda x, y: arr([1, -1, 1, 0, 0], "int64")),
+    Case("elementwise_pow", {"X": arr([1, -1, 2, -1, -3], "int8"), "Y": arr([-128, -128, -128, -127, -1], "int8")},
+         expect=lambda x, y: arr([1, 1, 0, -1, 0], "int8"), grad=()),
     Case("elementwise_pow", {"X": EDGES, "Y": OTHER_EDGES}, expect=np.power, grad=()),
     Case("elementwise_mod", {"X": I, "Y": arr([1, 0, 2], "int64")}, raises=DivisionError, match="modulo by zero"),
     Case("elementwise_floordiv", {"X": arr([], "int64"), "Y": arr(0, "int64")}, expect=lambda x, y: x),
@@ -122,7 +124,8 @@ CASES: list[Case] = [
       for x, y, error, match in BAD_POWERS],
     *[Case("elementwise_pow", {"X": np.asarray(x), "Y": np.asarray(y)}, {"checked": True}, grad=(),
            expect=lambda x, y: np.asarray(float(x) ** float(y)))
-      for x, y in ((-3.0, 3.0), (2.5, -0.5), (INF, 2.0), (0.0, 0.0), (NAN, 2.0))],
+      for x, y in ((-3.0, 3.0), (2.5, -0.5), (INF, 2.0), (0.0, 0.0), (NAN, 2.0), (-INF, 0.5), (-INF, -0.5), (-INF, 3.0), (-2.0, NAN),
+                   (0.0, -INF), (-2.0, INF), (-0.0, 0.5))],
     *unary("python_int", lambda x: np.asarray(int(x)), arr(2.75), arr(-2.75), arr(0.0), arr(1e15, "float64"), arr(-0.5, "float16")),
     *[Case("python_int", {"X": arr(x)}, raises=error, match=match)
       for x, error, match in ((NAN, ValueError, "NaN"), (INF, OverflowError, "infinity"), (-1e30, IntegerRangeError, "64 bits"))],
