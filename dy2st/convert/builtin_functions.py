@@ -129,6 +129,11 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
     return as_number(t)
 
 
+def _present(x: Any, function: Callable[[Any], Any]) -> Any:
+    """The argument of a function that raises a TypeError for None."""
+    return x.require(message_of(TypeError, function, None)) if isinstance(x, MaybeNone) else x
+
+
 def _as_python(x: Any, check: Callable[[Any], Any]) -> Any:
     """What a special method of the user's gives; Python checks it, if it is known."""
     return x if is_staged(x) else check(x)
@@ -139,7 +144,7 @@ def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
     if is_staged(x):
         if args or kwargs:
             raise TypeError("int() can't convert non-string with explicit base")
-        return _number(x, "int64", "int()")
+        return _number(_present(x, int), "int64", "int()")
     require_known(x)
     own = None if args or kwargs else bound(x, "__int__")
     return int(x, *args, **kwargs) if own is None else _as_python(own(), int)
@@ -148,7 +153,7 @@ def int_(x: Any = 0, *args: Any, **kwargs: Any) -> Any:
 @of_each
 def float_(x: Any = 0.0) -> Any:
     if is_staged(x):
-        return _number(x, "float64", "float()")
+        return _number(_present(x, float), "float64", "float()")
     require_known(x)
     own = bound(x, "__float__")
     return float(x) if own is None else _as_python(own(), float)
@@ -361,6 +366,7 @@ def pow_(a: Any, b: Any, mod: Any = None) -> Any:
 def round_(x: Any, digits: int | None = None) -> Any:
     if not is_staged(x) or not x._weak:  # a tensor has no rounding of Python's, and says so
         return round(x, digits)
+    x = _present(x, round)
     if digits is not None:
         return as_number(rounded(x, digits))
     x = resolved(x)  # an int, whatever the number is

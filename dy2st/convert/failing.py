@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.bounds import allowed
-from dy2st_runtime.ops.registry import OpDef
+from dy2st_runtime.ops.registry import OpDef, TensorType
 
 from ..errors import AttributeValueError, DivisionError, DTypeError, IntegerRangeError, OutOfRangeError
 from ..tensor import Tensor
 from ..tensor.attribute import sizes
 from ..tensor.dispatch import ops
+from ..tensor.failures import message_of
 from ..tensor.kinds import as_number
 from .logical import or_test
+from .tracer import renamed
 
 Test = tuple[Any, Exception]
+_NEGATIVE, _OF_ZERO = message_of(ZeroDivisionError, pow, 0.0, -1.0), "zero to a negative integer power"
 
 
 def tests(op: type[OpDef], ins: Sequence[Any], attrs: dict[str, Any]) -> list[Test] | None:
@@ -109,6 +112,23 @@ def _shifted(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
     return [((ins["Y"] < 0).any(), AttributeValueError("negative shift count"))]
 
 
+def is_power_of_floats(op: type[OpDef], ins: Sequence[TensorType], attrs: dict[str, Any]) -> bool:
+    """Whether an op is `**` of two floats of Python. It raises what Python does, and is computed like one that does not: where nobody uses
+    the result, or sooner."""
+    return op.type == "elementwise_pow" and bool(attrs.get("checked")) and ins[0].dtype == "float64"
+
+
+def _powered(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
+    x, y = renamed(ins["X"]), renamed(ins["Y"])
+    if not x.dtype.startswith("float"):
+        return [(((x == 0) & (y < 0)).any(), DivisionError(_OF_ZERO))]
+    beyond = ops.op("isinf_v2", X=ops.op("elementwise_pow", X=x, Y=y))
+    finite = ops.op("logical_and", X=ops.op("isfinite_v2", X=x), Y=ops.op("isfinite_v2", X=y))
+    # the first one found is raised
+    return [(_one((x == 0.0) & (y < 0.0)), ZeroDivisionError(_NEGATIVE)),
+            (_one(beyond & finite), OverflowError(34, "Numerical result out of range"))]  # fmt: skip
+
+
 def _int(ins: dict[str, Any], attrs: dict[str, Any]) -> list[Test]:
     x = ins["X"]
     return [(_one(x.isnan()), ValueError("cannot convert float NaN to integer")),
@@ -163,6 +183,8 @@ _TESTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[Test] | None]]
     "elementwise_floordiv": _divided("division"),
     "elementwise_mod": _divided("modulo"),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _shifted),
+    "elementwise_pow": _powered,
+    "pow": lambda ins, attrs: [((ins["X"] == 0).any(), DivisionError(_OF_ZERO))],
     "range": _stepped,
     "python_int": _int,
     "fitted_int": _fitted,

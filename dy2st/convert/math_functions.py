@@ -106,6 +106,7 @@ MATH: dict[Any, Callable[..., Any]] = {
     math.isfinite: _test(math.isfinite, "isfinite_v2"),
 }
 
+_NO_POWER, _LARGE_POWER = message_of(ValueError, math.pow, 0.0, -1.0), message_of(OverflowError, math.pow, 10.0, 400.0)
 _log = _function(math.log, "log", lambda x: x <= 0.0)
 
 
@@ -117,8 +118,15 @@ def log(x: Any, *base: Any) -> Any:
 
 
 def power(x: Any, y: Any) -> Any:
-    """`math.pow(x, y)`."""
-    return _float(x) ** _float(y) if is_staged(x) or is_staged(y) else math.pow(x, y)
+    """`math.pow(x, y)`, which raises other exceptions than `x ** y`."""
+    if not is_staged(x) and not is_staged(y):
+        return math.pow(x, y)
+    x, y = _tensor(x), _tensor(y)
+    out = ops.op("elementwise_pow", X=x, Y=y)
+    finite = ops.op("logical_and", X=ops.op("isfinite_v2", X=x), Y=ops.op("isfinite_v2", X=y))
+    raise_if(finite & ~ops.op("isfinite_v2", X=out) & ((x == 0.0) | ops.op("isnan_v2", X=out)), ValueError, _NO_POWER)
+    raise_if(finite & ops.op("isinf_v2", X=out), OverflowError, _LARGE_POWER)
+    return as_number(out)
 
 
 def _scaled(plain: Callable[[float], float], factor: float) -> Callable[[Any], Any]:

@@ -64,8 +64,8 @@ class MaybeNone(Tensor):
     def __ne__(self, other: Any) -> Any:
         return _if(self.is_none, lambda: other != None, lambda: self.bare() != other)  # noqa: E711
 
-    def __pos__(self) -> Any:
-        return +self.require("bad operand type for unary +: 'NoneType'")
+    def __getitem__(self, key: Any) -> Any:
+        return self.require("'NoneType' object is not subscriptable")[key]
 
     def __hash__(self) -> int:
         if not is_foreign(sys._getframe(1).f_globals.get("__name__")):  # None is a key by its value, a tensor as the object that it is
@@ -100,6 +100,14 @@ def _operator(name: str, sign: str, reflected: bool) -> Callable[[MaybeNone, Any
     return operate
 
 
+def _sign(name: str, sign: str) -> Callable[[MaybeNone], Any]:
+    def operate(self: MaybeNone) -> Any:
+        return getattr(self.require(f"bad operand type for {sign}: 'NoneType'"), name)()
+
+    operate.__name__ = name
+    return operate
+
+
 def _attribute(name: str) -> property:
     """An attribute that a tensor has whatever its value: the trace reads it of the tensor, the user's code of that or None."""
     own = getattr(Tensor, name)
@@ -117,8 +125,10 @@ _SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "matmul": "@", "pow": "** or pow()",
     "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
 }  # fmt: skip
-for _name, _sign in _SIGNS.items():
-    setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _sign, reflected=False))
-    setattr(MaybeNone, f"__r{_name}__", _operator(f"__r{_name}__", _sign, reflected=True))
-for _name, _sign in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
-    setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _sign, reflected=False))
+for _name, _text in _SIGNS.items():
+    setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _text, reflected=False))
+    setattr(MaybeNone, f"__r{_name}__", _operator(f"__r{_name}__", _text, reflected=True))
+for _name, _text in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+    setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _text, reflected=False))
+for _name, _text in {"pos": "unary +", "neg": "unary -", "invert": "unary ~", "abs": "abs()"}.items():
+    setattr(MaybeNone, f"__{_name}__", _sign(f"__{_name}__", _text))

@@ -176,6 +176,11 @@ class Attempt:
         """Whether it matters to it that an exception of this class is raised."""
         return self.shows or any(issubclass(kind, _asked(named)) for named in self.kinds)
 
+    def is_for(self, kind: type[Exception]) -> bool:
+        """Whether a handler is for exceptions of this very class, and not for those of a wider one."""
+        asked = map(_asked, self.kinds)
+        return any(kind in (named if isinstance(named, tuple) else (named,)) for named in asked)
+
 
 @dataclass
 class Rest:
@@ -392,11 +397,14 @@ class Attempts:
         Raises:
             StructureError: a `try` would catch what it raises, and there is no test for that.
         """
+        from .failing import is_power_of_floats, tests
+
         if self._certain:
             return False
         kinds = _exceptions_of(op.type, attrs.get("exception"))
         tensors = [t for x in ins for t in (x if isinstance(x, list) else [x]) if t is not None]
-        if not op.may_raise_for([TensorType(t.dtype, dims.from_static(t._value.shape)) for t in tensors], attrs):
+        types = [TensorType(t.dtype, dims.from_static(t._value.shape)) for t in tensors]
+        if not op.may_raise_for(types, attrs) and not is_power_of_floats(op, types, attrs):
             return False
         if self.onlookers:
             self.require_unseen(user_location(4), *kinds, by_size=_by_size(op, ins))
@@ -405,8 +413,6 @@ class Attempts:
         location = user_location(4)
         self._require_passable(location)
         if op.type not in ("raise_if", "assert"):
-            from .failing import tests
-
             found = tests(op, ins, attrs)
             if found is None:
                 raise refused(f"by an operation that fails because of values, without a test for that ({op.type})", location)

@@ -150,6 +150,20 @@ def exception(x: Any) -> Any:
     return x
 
 
+def cause(x: Any) -> Any:
+    """What there is behind `from` in `raise error from x`.
+
+    Raises:
+        StagedValueError: only the run knows which exception it is, or whether it is None.
+    """
+    if isinstance(x, (OneOf, MaybeValue, MaybeObject)):
+        raise StagedValueError(
+            "which exception this one is raised from, or whether it is None, is only known when the program runs",
+            location=user_location(), hint="raise it in the handler of the other one, or say in its message what the other one was",
+        )  # fmt: skip
+    return x
+
+
 def raise_where(test: Tensor, error: Exception) -> None:
     """Where a bool tensor with one element is true, the run raises an exception, as the line would at which the user's program is."""
     tracer, location = need_tracer("an exception"), user_location(2)

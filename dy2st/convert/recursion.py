@@ -455,7 +455,7 @@ class StagedFunction:
         inside, held = self in tracer.staged, self.outer.values()
         if inside:
             self.called_at = location
-            if tracer.tries.wants(RecursionError):
+            if any(attempt.is_for(RecursionError) for attempt in tracer.tries.active):
                 raise refused("(a recursion that is too deep)", location)
             if tracer.tries.active:
                 self.tried.append((location, list(tracer.tries.active)))

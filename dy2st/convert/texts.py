@@ -83,8 +83,9 @@ def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     if args and type(args[0]) is str and not hasattr(f, "__self__"):  # `str.format(template, ...)`
         f, args = getattr(args[0], f.__name__), args[1:]
     name, owner = f.__name__, getattr(f, "__self__", None)
-    if name == "join" and type(args[0] if args else None) in (list, tuple):
-        args = (list(map(marked, args[0])), *args[1:])
+    if name == "join" and args and hasattr(type(args[-1]), "__iter__"):
+        # `join` would say of what cannot be iterated over here that nobody can
+        args = (*args[:-1], list(map(marked, args[-1])))
     if name in _FORMATTING and type(owner) is str and _is_padded(owner):
         return text(_Fields().vformat(owner, *((args, kwargs) if name == "format" else ((), *args))))
     if name == "replace" and type(owner) is str:

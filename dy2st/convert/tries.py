@@ -6,7 +6,16 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import CompileError, GradientError, LeakError, ModeError, StagedValueError, StructureError, VerifyError
+from ..errors import (
+    CompileError,
+    Dy2stError,
+    GradientError,
+    LeakError,
+    ModeError,
+    StagedValueError,
+    StructureError,
+    VerifyError,
+)
 from ..transpiler import ConversionError, locate
 from .cells import OrderCell
 from .growing import current
@@ -14,6 +23,7 @@ from .if_stmt import State, if_stmt
 from .raised import Attempt, Raised, any_of
 from .raising import refusal
 from .recording import TooLongError
+from .texts import ESCAPED
 from .tracer import Tracer, current_tracer
 from .undefined import nothing, quiet
 
@@ -79,6 +89,8 @@ def _python(body: Callable[[], None], handlers: Callable[[Any], None] | None, or
 def is_of_tracing(error: BaseException) -> bool:
     """Whether eager mode knows nothing of an exception, so that no handler of the user's is meant."""
     own = not isinstance(error, Exception) and type(error).__module__.startswith("dy2st.")
+    if isinstance(error, Dy2stError) and ESCAPED.search(error.message):
+        return True  # which says of a text that only the run knows that it is no dtype, say
     return own or isinstance(error, _OF_TRACING) or "of_tracing" in vars(error) or refusal(error) is not None
 
 

@@ -35,9 +35,12 @@ def binary(op_type: str, x: Any, y: Any) -> Tensor:
     if op_type in _BY_SCALE and (_is_half_beside(x, y) or _is_half_beside(y, x)):
         x, y = (cast(v, "float32") if isinstance(v, Tensor) and not v._weak else v for v in (x, y))
         return cast(binary(op_type, x, y), "float16")
+    number = y
     x, y, kind = operands(x, y)
     if op_type in _CHECKED or op_type == "bitwise_right_shift":
         x, y, kind = _counted(x, y, kind)
+    if kind is True and op_type in _SHIFTS and (isinstance(number, Tensor) or number < 0):
+        raise_if(ops.op("less_than", X=y, Y=dispatch.constant(0, y.dtype)), ValueError, "negative shift count")
     if kind is True and op_type in _CHECKED and (x.dtype == "int64" or op_type == "elementwise_pow"):
         return mark(ops.op(op_type, X=x, Y=y, checked=True), kind)
     return mark(ops.op(op_type, X=x, Y=y), kind)
@@ -72,6 +75,7 @@ def _counted(x: Tensor, y: Tensor, kind: bool | Kinds) -> tuple[Tensor, Tensor, 
 
 # what can take Python's ints out of the range of 64 bits, or make another kind of number of them
 _CHECKED = ("elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_pow", "bitwise_left_shift")
+_SHIFTS = ("bitwise_left_shift", "bitwise_right_shift")
 # operators: the result of a number is a number of the same class
 _OPERATORS = ("abs", "scale", "bitwise_not")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 import types
 from typing import Any
@@ -20,7 +21,7 @@ def for_user(error: BaseException) -> BaseException:
     `DY2ST_FULL_TRACEBACK` leaves the traceback as it is.
     """
     places = traceback_calls(error.__traceback__)
-    if isinstance(error, RecursionError) and not isinstance(error, Dy2stError):
+    if isinstance(error, RecursionError) and not isinstance(error, Dy2stError) and not _is_raised(error):
         error = runtime_errors.RecursionLimitError(
             "a function calls itself without end while it is traced, each time with other values that only Python knows",
             location=places[-1] if places else None, hint="let what changes from call to call be tensors or numbers",
@@ -35,6 +36,14 @@ def for_user(error: BaseException) -> BaseException:
     known = {(place.file, place.line, place.function) for place in [*places, user_location()] if place is not None}
     places += [place for place in reversed(path) if (place.file, place.line, place.function) not in known]
     return error if config.FULL_TRACEBACK.get() else error.with_traceback(_stand_ins(places))
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Whether a `raise` statement has raised it, and not Python itself."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb is not None and dis.opname[tb.tb_frame.f_code.co_code[tb.tb_lasti]] == "RAISE_VARARGS"
 
 
 def install() -> None:

@@ -129,6 +129,20 @@ def of_exceptions_without_lines(x):
     return x
 
 
+def of_texts_that_a_path_chooses(x):
+    kind = "large" if x[0] > 2 else "it's \"small\""
+    print(kind, x.sum(), kind, sep="|", end=kind + "\n")
+    print([kind, 1], {"k": (kind,)}, f"{kind!r:>12}" if x.ndim > 1 else f"{kind:>12}|{kind:.2}", "%s %r" % (kind, kind))  # noqa: UP031
+    print(["one", "two"][int(x.argmax())], None if kind == "large" else "b", sep=kind)
+    sys.stdout.write(kind)
+    state = "begun"
+    for i in range(int(x[1]) + 2):
+        print(i, state)
+        state = "odd" if i % 2 == 1 else "even"
+    logging.getLogger(kind if x.ndim > 1 else "a").info("%s", state)
+    return x
+
+
 def by_methods_of_the_output(x):
     x = x * sys.stdout.write("abc")
     sys.stdout.writelines(["a", f"{float(x[0]):.2f}\n"])
@@ -143,7 +157,7 @@ def by_methods_of_the_output(x):
     [
         by_managers, by_a_generator_function, by_a_generator_function_of_the_module, by_what_is_not_converted, by_a_body_of_a_class,
         by_special_methods, in_lines, under_other_names, with_separators_of_the_run, by_methods_of_the_output,
-        of_exceptions_without_lines,
+        of_exceptions_without_lines, of_texts_that_a_path_chooses,
     ],
     ids=lambda f: f.__name__,
 )

@@ -365,7 +365,41 @@ def without_gradients_and_back(x, n):
     return visit(n, x)
 
 
+def limit_of_its_own(x, n):
+    def visit(k, depth=0):
+        if depth > 3:
+            raise RecursionError(f"deeper than 3: {depth}")
+        return x * depth if k <= 0 else visit(k - 1, depth + 1)
+
+    return visit(n)
+
+
+def in_a_try(x, n):
+    """What the function itself raises is caught in it; a handler of all exceptions is not meant for a recursion that is too deep."""
+
+    def visit(t, k):
+        if k <= 0:
+            return t
+        try:
+            if t.sum() > 9:
+                raise ValueError("large")
+            return visit(t * 1.5, k - 1)
+        except Exception:
+            return t - 1
+
+    try:
+        y = visit(x, n)
+    except Exception as error:
+        print("failed", error)
+        raise
+    finally:
+        print("done")
+    return y
+
+
 CASES = [
+    (limit_of_its_own, [([1.0, 2.0], 2), ([1.0, 2.0], 3), ([1.0, 2.0], 5)], 1),
+    (in_a_try, [([1.0, 2.0], 0), ([1.0, 2.0], 2), ([1.0, 2.0], 9)], 1),
     (lists_that_double, [([1.0, 2.0], 3), ([1.0, 2.0], 0)], 1),
     (doubles, [([1.0, 2.0],), ([20.0],), ([0.5, 0.0],)], 1),
     (factorial, [(5,), (1,)], 1),

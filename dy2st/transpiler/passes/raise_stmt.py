@@ -1,4 +1,4 @@
-"""`raise` of what a variable holds, or a call gives."""
+"""`raise` of, and `from`, what a variable holds or a call gives."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dy2st.transpiler.templates import expression
 class RaiseStmt(Pass):
     """Which exception a variable holds, or of which class one is made, may be known to the run only; one of Python's own classes is known.
 
-    >>> manager = PassManager(gast.parse("def f(e):\\n    raise e from None\\n    raise Failed(e)\\n    raise ValueError(e)"))
+    >>> manager = PassManager(gast.parse("def f(e):\\n    raise e from None\\n    raise Failed(e)\\n    raise ValueError(e) from e"))
     >>> print(show(manager.apply(RaiseStmt)))
     def f(e):
         raise _dy.exception(e) from None
         raise _dy.exception(Failed(e))
-        raise ValueError(e)
+        raise ValueError(e) from _dy.cause(e)
     """
 
     in_generators = True
@@ -27,6 +27,9 @@ class RaiseStmt(Pass):
     def visit_Raise(self, node: gast.Raise) -> Any:
         if node.exc is not None and not _is_known(node.exc):
             node.exc = expression("_dy.exception(x)", at=node, x=node.exc)
+            self.changed = True
+        if node.cause is not None and not isinstance(node.cause, gast.Constant):
+            node.cause = expression("_dy.cause(x)", at=node, x=node.cause)
             self.changed = True
         return node
 

@@ -458,6 +458,15 @@ def texts_joined_of_a_dynamic_list(x):
     return ",".join(map(str, [v for v in x if v > 0]))  # error: map() has a length that is only known at run time
 
 
+def list_of_texts_joined(x):
+    found = []
+    if x[0] < 0:
+        found.append("negative")
+    if x[0] > 0:
+        raise ValueError(", ".join(found))  # error: a list of dynamic length cannot be iterated over here
+    return x
+
+
 def dicts_with_keys_of_two_classes(x):
     if x.sum() > 0:  # error: 'd' is dict of 1
         d = {1: x}

@@ -155,6 +155,14 @@ def text_that_grows_with_the_data(x, n):
     return said
 
 
+def text_of_a_path_as_a_dtype(x):
+    width = "32" if x.sum() > 0 else "64"
+    try:
+        return x.astype("float" + width)  # error: dtype 'float
+    except TypeError:
+        return x
+
+
 def object_of_a_path_changed(x):
     held = STATES[0] if x.sum() > 0 else STATES[1]
     held.h = x  # error: a value is one of several objects

@@ -506,6 +506,16 @@ def exception_kept_on_one_path(x):
     return x
 
 
+def cause_kept_on_one_path(x):
+    last = None
+    try:
+        if x[0] > 0:
+            raise ValueError("positive")
+    except ValueError as error:
+        last = error
+    raise RuntimeError("stopped") from last  # error: which exception this one is raised from, or whether it is None, is only known
+
+
 def exception_of_a_class_that_a_path_chooses(x):
     kind = ValueError if x.sum() > 0 else TypeError
     raise kind("chosen")  # error: which exception is raised here, or whether there is one, is only known when the program runs

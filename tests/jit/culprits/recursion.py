@@ -121,6 +121,31 @@ def caught_recursion(x):
         return x
 
 
+def caught_outside_of_recursion(x, n):
+    def visit(t, k):
+        if t.sum() > 9:  # error: a try statement cannot catch what only the run knows to be raised in this place
+            raise ValueError("large")
+        return t if k <= 0 else visit(t * 2, k - 1)
+
+    try:
+        return visit(x, n)
+    except ValueError:
+        return x
+
+
+def caught_around_a_call_inside(x, n):
+    way = []
+
+    def visit(k):
+        way.append(k)
+        try:
+            return x * len(way) if k <= 0 else visit(k - 1)  # error: a try statement cannot catch what only the run knows to be
+        finally:
+            way.pop()
+
+    return visit(n)
+
+
 def closure_made_for_each_call(x, n):
     def visit(k, f):
         if k <= 0:
