@@ -294,7 +294,7 @@ def isinstance_(x: Any, kinds: Any) -> Any:
             require_one_kind(x, "what isinstance() says depends on that")
         return answers.pop()
     if isinstance(x, (DynamicList, StagedDict)):
-        return issubclass(list if isinstance(x, DynamicList) else dict, kinds)
+        return issubclass(list if isinstance(x, DynamicList) else x.kind, kinds)
     if isinstance(x, Staged) or type(x) is Deque:
         return issubclass(type_(x), kinds)
     note_classes(type(x), kinds, x)
@@ -319,7 +319,7 @@ def type_(x: Any, *args: Any, **kwargs: Any) -> Any:
         require_one_kind(x, "its type() depends on that")
         return classes(x).pop()
     if isinstance(x, (DynamicList, StagedDict)):
-        return list if isinstance(x, DynamicList) else dict
+        return list if isinstance(x, DynamicList) else x.kind
     if isinstance(x, OneOf) and not args:
         return choose(x, type_)
     if isinstance(x, Staged):
@@ -402,7 +402,7 @@ def list_(*args: Any) -> Any:
 def dict_(*args: Any, **kwargs: Any) -> Any:
     if not (len(args) == 1 and isinstance(args[0], StagedDict)):
         return dict(*map(advanced, args), **kwargs)
-    new = args[0].copy()
+    new = args[0].copy(dict)
     new.update(kwargs)
     return new
 

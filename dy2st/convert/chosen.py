@@ -1,4 +1,4 @@
-"""Changes of a list or dict that is one of several, as only the run knows: `(a if t > 0 else b).append(x)`, `rows[i].append(x)`.
+"""Changes of a list, dict or tensor that is one of several, as only the run knows: `(a if t > 0 else b).append(x)`, `rows[i].append(x)`.
 
 The values of all paths are merged into one that can be read. To change that is to change the one that was chosen: a branch on the
 same condition, or by the same index, does it. Where that cannot be done, `alternatives` finds out whether it would show.
@@ -36,10 +36,10 @@ class Chosen:
 
 
 def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outside: Collection[int]) -> None:
-    """Remembers of which containers a value has been merged; `outside` are the ids of those that were there before."""
+    """Remembers of which containers, or tensors, a value has been merged; `outside` are the ids of those that were there before."""
     a, b = sides
     new = merged is not a and merged is not b and a is not b
-    if new and all(type(x) in (list, dict, StagedList) and _existed(tracer, x, outside) for x in sides):
+    if new and _are_of_a_kind(merged, sides) and all(_existed(tracer, x, outside) for x in sides):
 
         def pick(f: Callable[[Any], Any]) -> Any:
             from .if_stmt import if_expr
@@ -51,7 +51,7 @@ def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outs
 
 def note_item(tracer: Tracer, index: Tensor, items: Sequence[Any], merged: Any) -> None:
     """`note` of a value that has been merged from items, all there before: the one at the index was chosen."""
-    if all(type(x) in (list, dict, StagedList) and x is not merged for x in items):
+    if _are_of_a_kind(merged, items) and all(x is not merged for x in items):
         pick = partial(_at_index, index, items)
         tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block, items)
 
@@ -62,7 +62,16 @@ def _at_index(index: Tensor, items: Sequence[Any], f: Callable[[Any], Any]) -> A
     return by_index(index, len(items), lambda i: f(items[i]))
 
 
+def _are_of_a_kind(merged: Any, items: Sequence[Any]) -> bool:
+    """Whether a value has been merged of containers, or of tensors."""
+    if isinstance(merged, Tensor):
+        return all(type(x) is Tensor and not x._weak for x in items)
+    return all(type(x) in (list, dict, StagedList) for x in items)
+
+
 def _existed(tracer: Tracer, x: Any, outside: Collection[int]) -> bool:
+    if isinstance(x, Tensor):
+        return not isinstance(x._value, Variable) or tracer.can_read(x._value)
     if isinstance(x, StagedList):
         return isinstance(x._value, Variable) and tracer.can_read(x._value)
     return id(x) in outside
@@ -87,6 +96,11 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
         choice = None if tracer is None else tracer.chosen.get(id(a))
         if tracer is None or choice is None or choice.block is not tracer.block or tracer.alternatives.has_changed(a):
             return change(a, *args, **kwargs)
+        if isinstance(a, Tensor):
+            if _is_held(tracer, a):  # which is read again, as it is then
+                return change(a, *args, **kwargs)
+            choice.pick(lambda x: _only_changed(change, x, *args))
+            return a
 
         def one(x: Any) -> tuple[Any, Any]:
             result = change(x, *args, **kwargs)
@@ -101,6 +115,10 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
         return new if gives == "container" else (new, value) if gives == "both" else value
 
     return on_either
+
+
+def _only_changed(change: Callable[..., Any], x: Any, *args: Any) -> None:
+    change(x, *args)
 
 
 _OF_NONE = {"setitem": "does not support item assignment", "delitem": "doesn't support item deletion"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
@@ -11,6 +12,8 @@ from ..tensor.location import user_location
 from .undefined import Undefined
 
 _NOTHING = object()
+CLASSES = (dict, defaultdict)
+"""The classes of which such a dict can be."""
 
 
 class StagedDict:
@@ -25,13 +28,16 @@ class StagedDict:
         since: for each key, a count of the keys that had come before when it came: their order.
         clock: the count, under its own name.
         ordered: whether the order of `has` is that in which the keys have come, in all runs.
+        kind: the class that it is of to the user.
+        factory: of a `defaultdict` what makes the value of a key that is asked for and not there.
         turns: the keys at which loops over it are, each with what `has` said of it then: in the body it is there.
     """
 
-    __slots__ = ("clock", "has", "ordered", "since", "turns", "values_of")
+    __slots__ = ("clock", "factory", "has", "kind", "ordered", "since", "turns", "values_of")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, items: dict, keys: Iterable[Any] = ()):
+        self.kind, self.factory = type(items), getattr(items, "default_factory", None)
         self.values_of = dict(items)
         self.has: dict[Any, Any] = dict.fromkeys(items, True)
         self.since: dict[Any, Any] = {key: i for i, key in enumerate(items)}
@@ -47,6 +53,11 @@ class StagedDict:
     def parts(self) -> tuple[dict, ...]:
         """What it consists of."""
         return self.values_of, self.has, self.since, self.clock
+
+    @property
+    def empty(self) -> Callable[[], dict]:
+        """What makes one of its class with nothing in it."""
+        return partial(defaultdict, self.factory) if self.kind is defaultdict else dict
 
     def declare(self, keys: Iterable[Any]) -> None:
         """It may get these keys."""
@@ -72,12 +83,34 @@ class StagedDict:
         return known if found is None else found
 
     def __getitem__(self, key: Any) -> Any:
+        if self.factory is not None:
+            self._fill(key, self._made)
+        return self._at(key)
+
+    def _at(self, key: Any) -> Any:
+        """The value of a key, if it has it; else the KeyError."""
         from .options import OneOf, choose
 
         if isinstance(key, OneOf):
-            return choose(key, lambda one: self[one], plain=True)
+            return choose(key, self._at, plain=True)
         self._require(key)
         return self.values_of[key]
+
+    def _made(self) -> Any:
+        """The value of a key that is asked for and not there."""
+        from .calls import call
+
+        return call(self.factory)()
+
+    def _fill(self, key: Any, value: Callable[[], Any]) -> None:
+        """It gets a key where it does not have it: before the value is read, so that what changes that changes what is in it."""
+        from .if_stmt import if_expr
+        from .options import OneOf, choose
+
+        if isinstance(key, OneOf):
+            choose(key, lambda one: self._fill(one, value))
+            return
+        if_expr(self.contains(key), lambda: None, lambda: self.__setitem__(key, value()))
 
     def _require(self, key: Any) -> None:
         """KeyError where it does not have a key: now, or in the run."""
@@ -143,8 +176,9 @@ class StagedDict:
                 hint="ask for its keys one by one, or give it all keys before, with None say",
             )  # fmt: skip
 
-    def copy(self) -> StagedDict:
-        new = StagedDict({})
+    def copy(self, empty: Callable[[], dict] | None = None) -> StagedDict:
+        """A copy, also of another class."""
+        new = StagedDict((empty or self.empty)())
         for part, mine in zip(new.parts, self.parts, strict=True):
             part.update(mine)
         new.ordered = self.ordered
@@ -185,10 +219,18 @@ class StagedDict:
         self._lose(key)
         return value
 
+    def popitem(self) -> tuple[Any, Any]:
+        self.require_order()
+        here = [key for key in self.has if self._known(key) is not False]
+        if not here:
+            raise KeyError("popitem(): dictionary is empty")
+        if self._known(here[-1]) is not True:
+            self._refuse("popitem()")
+        return here[-1], self.pop(here[-1])
+
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        value = self.get(key, default)
-        self[key] = value
-        return value
+        self._fill(key, lambda: default)
+        return self._at(key)
 
     def update(self, other: Any = (), **more: Any) -> None:
         if isinstance(other, StagedDict):
@@ -231,8 +273,8 @@ class StagedDict:
         )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(dict, name):
-            raise AttributeError(f"'dict' object has no attribute {name!r}")
+        if name.startswith("_") or not hasattr(self.kind, name):
+            raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
         self._refuse(f"{name}()")
 
 

@@ -156,7 +156,7 @@ class DynamicList(Entries):
     def __radd__(self, other: Any) -> Any:
         if not isinstance(other, list):
             return NotImplemented
-        if adds_in_place(sys._getframe(1)):
+        if is_in_place(sys._getframe(1)):
             from .growing import promote
 
             return promote(list_tracer(), other, self).__iadd__(self)
@@ -221,11 +221,11 @@ class DynamicList(Entries):
     __repr__ = __str__
 
 
-def adds_in_place(frame: FrameType) -> bool:
-    """Whether the instruction that a frame executes is a `+=`, for which a list of Python asks as for a `+`."""
+def is_in_place(frame: FrameType) -> bool:
+    """Whether the instruction that a frame executes is a `+=` or the like, for which a list of Python asks as for a `+`."""
     for i in dis.get_instructions(frame.f_code):
         if i.offset == frame.f_lasti:
-            return i.opname == "INPLACE_ADD" or (i.opname == "BINARY_OP" and i.argrepr == "+=")
+            return i.opname.startswith("INPLACE_") or (i.opname == "BINARY_OP" and i.argrepr.endswith("="))
     return False
 
 

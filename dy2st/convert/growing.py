@@ -7,13 +7,14 @@ import types
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StructureError
 from ..tensor.location import user_location
 from .cells import Cell, EntryCell, OrderCell, OuterVariable, defaults_of, read_outside
-from .dicts import StagedDict
-from .dynamic import DynamicList
+from .dicts import CLASSES, StagedDict
+from .dynamic import DynamicList, is_in_place
 from .frames import Frame, Growth
 from .holders import globals_in, is_made_anew, mapped, places_in
 from .holders import parts_of as held_in
@@ -25,6 +26,7 @@ from .undefined import Undefined
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 if TYPE_CHECKING:
+    from ..tensor import Tensor
     from .tracer import Tracer
 
 
@@ -35,7 +37,7 @@ def gained_key(tracer: Tracer, cell: Cell, before: Any, after: Any) -> tuple[Any
     known = tracer.partial.get(id(cell.target))
     if known is not None:
         return (known, cell.entry) if cell.target is known.has else None
-    return (cell.target, cell.entry) if type(cell.target) is dict and id(cell.target) not in tracer.attributes else None
+    return (cell.target, cell.entry) if type(cell.target) in CLASSES and id(cell.target) not in tracer.attributes else None
 
 
 def reordered(tracer: Tracer, cell: Cell, orders: Sequence[tuple]) -> tuple[Any, list] | None:
@@ -46,7 +48,7 @@ def reordered(tracer: Tracer, cell: Cell, orders: Sequence[tuple]) -> tuple[Any,
     """
     if not isinstance(cell, OrderCell) or orders[0] == orders[1]:
         return None
-    if type(cell.target) is dict:
+    if type(cell.target) in CLASSES:
         return cell.target, list(dict.fromkeys([*orders[0], *orders[1]]))
     if set(orders[0]) == set(orders[1]):
         raise StructureError(
@@ -107,6 +109,16 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         frame.promoted[id(items)] = (items, staged)
     substitute(tracer, items, staged)
     return staged
+
+
+def repeated(tracer: Tracer, items: list, times: Tensor, frame: FrameType) -> Any:
+    """`items * times`, which code of this frame says, where only the run knows how often."""
+    in_place = is_in_place(frame)
+    if not items:
+        return items if in_place else []
+    if in_place:
+        return promote(tracer, items, []).__imul__(times)
+    return dynamic_list(items, [], "a list that is repeated") * times
 
 
 def substitute(tracer: Tracer, items: Any, staged: DynamicList | StagedDict) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,10 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
         value = a[key]
         return getitem(value, *more) if more else value
     found = _parts(a)
-    if isinstance(key, OneOf) and not isinstance(a, StagedDict):  # which has its own way
+    if isinstance(key, OneOf) and type(a) is defaultdict and a.default_factory is not None:
+        at_one(a, key, _ask)
+        a = current(tracer, a)
+    if isinstance(key, OneOf) and (more or not isinstance(a, StagedDict)):  # which has its own way
         return choose(key, lambda one: getitem(a, one, *more))
     if isinstance(key, MaybeNone) and isinstance(a, Tensor):
         raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(),
@@ -66,6 +70,18 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     else:
         return select(tracer, found, _position(found, key, _error_of(a)), more)
     return getitem(value, *more) if more else value
+
+
+def at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:
+    """`f(a, key)` of a dict, which it changes, where only the run knows which of several the key is: a branch for each."""
+    tracer = need_tracer("an item")
+    tracer.watch(a)
+    return choose(key, lambda one: f(current(tracer, a), one), plain=True)
+
+
+def _ask(a: Any, key: Any) -> None:
+    """`a[key]`, which gives a `defaultdict` a key that it does not have."""
+    a[key]
 
 
 def as_index(x: Any) -> Any:

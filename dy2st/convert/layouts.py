@@ -298,6 +298,8 @@ def column_types(layout: Layout, values: Sequence[Any], what: str) -> list[LeafT
     if isinstance(layout, Inner):
         t = _inner_type(values, what)
         return [None if t is None else LeafType(t.dtype, (-1, *t.shape))]
+    if layout.kind is MaybeNumbers:  # the codes of what comes later are made where that is
+        return [*column_types(layout.children[0], values, what), LeafType("int64", (-1,))]
     rows = [_children(x, layout.kind, layout.keys, len(layout.children)) for x in values]
     columns = zip(*rows, strict=True)  # type: ignore[arg-type]
     return [t for child, column in zip(layout.children, columns, strict=True) for t in column_types(child, column, what)]

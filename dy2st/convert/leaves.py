@@ -174,7 +174,7 @@ def coerce(tracer: Tracer, x: Any, p: Var, name: str) -> Variable:
         staged = x
         if isinstance(x, list):
             staged = StagedList.of([stored(tracer, one, t.dtype, t.shape) for one in x], t.dtype, t.shape)
-        return tracer.visible(staged._value)
+        return tracer.visible(staged.converted(t.dtype)._value)
     if not isinstance(x, Tensor):
         one = (1,) * len(t.shape)  # a number, where a tensor is on another path
         number = dispatch.as_array(x, t.dtype, "an int that only the run knows has 64 bits: use a float, or decide with a Python value")

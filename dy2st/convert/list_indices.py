@@ -95,7 +95,15 @@ def counted(start: Tensor, stop: Tensor, step: int = 1) -> Tensor:
 
 
 def repeated(times: Any, length: Tensor) -> Tensor:
-    """The indices of all entries, `times` times over."""
+    """The indices of all entries, `times` times over.
+
+    Raises:
+        TypeError, DTypeError: it is no integer.
+    """
+    if isinstance(times, MaybeNone):
+        times = times.require("can't multiply sequence by non-int of type 'NoneType'")
+    if isinstance(times, Tensor) and times._kinds is None and times._weak and times.dtype == "float64":
+        raise TypeError("can't multiply sequence by non-int of type 'float'")
     total = ops.op("elementwise_mul", X=length, Y=ops.op("elementwise_max", X=integer(times), Y=integer(0)))
     # an empty list has no entry to count round
     around = ops.op("elementwise_max", X=length, Y=integer(1))

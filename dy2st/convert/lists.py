@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from dy2st_runtime.dtype import to_numpy
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.growth import GROWN, relation
 
@@ -14,9 +15,9 @@ from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor
 from ..tensor.dispatch import ops
 from ..tensor.failures import raise_if
-from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet
+from ..tensor.kinds import Kind, Kinds, as_number, kinds_of, meet, storage
 from ..tensor.location import user_location
-from ..tensor.promotion import NUMBERS, as_plain_tensor, as_tensor, is_weak, weak_dtype
+from ..tensor.promotion import NUMBERS, as_plain_tensor, as_tensor, cast, is_weak, weak_dtype
 from .codes import code_of, codes_of, flag
 from .dynamic import DynamicList, list_tracer
 from .list_indices import integer, position
@@ -153,7 +154,9 @@ class StagedList(DynamicList):
         if isinstance(x, Tensor) and x.ndim and x._kinds is not None:
             x = as_plain_tensor(x)
         if is_weak(x):
-            wanted = meet(as_tensor(x).dtype, self.dtype)
+            wanted = as_tensor(x).dtype
+            if all(k.weak for k in kinds_of_entry(x)):  # else it may be a tensor, whose dtype stays
+                wanted = meet(wanted, self.dtype)
             return as_tensor(x, wanted) if wanted == self.dtype else as_tensor(x)
         if not isinstance(x, Tensor):
             raise StructureError(
@@ -188,9 +191,23 @@ class StagedList(DynamicList):
 
     def _with_one(self, op_type: str, x: Any, **slots: Any) -> tuple[Tensor, frozenset[Kind], Variable | None]:
         """What an op that puts an entry into the list makes of it and of its codes; the kinds of the entry."""
-        kinds = kinds_of_entry(x)
-        array = ops.op(op_type, Array=self.array(), X=self._element(x), **slots)
+        element, kinds = self._element(x), kinds_of_entry(x)
+        array = self.array() if element.ndim else self._held_as(element.dtype, kinds)
+        if array.dtype != self.dtype:
+            element = cast(element, array.dtype)
+        array = ops.op(op_type, Array=array, X=element, **slots)
         return array, kinds, self._beside(op_type, kinds, X=code_of(x), **slots) if len(self.kinds | kinds) > 1 else None
+
+    def _held_as(self, dtype: str, kinds: frozenset[Kind]) -> Tensor:
+        """The array, in a dtype that holds entries of these kinds too, where they come in this one and the list has only numbers yet."""
+        wanted = None if dtype == self.dtype else common_dtype(self.kinds, kinds)
+        return self.array() if wanted is None else self.converted(wanted)
+
+    def converted(self, dtype: str) -> Tensor:
+        """The array with its entries in another dtype; itself if they are of that one."""
+        if dtype == self.dtype:
+            return self.array()
+        return ops.op("tensor_to_array", X=cast(self.as_tensor(), dtype), axis=0)
 
     def pop(self, index: Any = -1) -> Tensor:
         if isinstance(index, int) and index == -1:
@@ -242,7 +259,7 @@ class StagedList(DynamicList):
         return items if isinstance(items, StagedList) else StagedList.of(list(items), self.dtype, self.element_shape)
 
     def joined(self, other: StagedList) -> StagedList:
-        array = ops.op("array_extend", Array=self.array(), Other=other.array())
+        array = ops.op("array_extend", Array=self._held_as(other.dtype, other.kinds), Other=other._held_as(self.dtype, self.kinds))
         more = codes_of(other) if len(self.kinds | other.kinds) > 1 else None
         return self._new(array, other.kinds, self._beside("array_extend", other.kinds, Other=more))
 
@@ -270,14 +287,14 @@ class StagedList(DynamicList):
                 location=user_location(2), hint="loop over the list with for, and compare what is meant",
             )  # fmt: skip
 
-    def compared(self, what: str) -> tuple[Sequence[StagedList], bool]:
-        """The columns of what the entries are compared by, one after the other; and whether there is nothing behind that.
+    def compared(self, what: str) -> tuple[Sequence[Callable[[], Tensor]], bool]:
+        """What gives a vector for each part that the entries are compared by, one after the other; and whether that is all.
 
         Raises:
             StagedValueError: entries have more than one element, or are not compared by what is in them.
         """
         self.require_scalars(what)
-        return [self], True
+        return [self.flat], True
 
     def equal_to(self, value: Any, what: str) -> Tensor:
         """Which entries are equal to a value; the list has some.
@@ -307,6 +324,14 @@ class StagedList(DynamicList):
         """A vector of the entries, which have one element each."""
         return ops.op("reshape2", X=self.stack(), shape=[-1])
 
+    def sample(self) -> Any:
+        """A number, or an array with one, of the kind of the entries.
+
+        Raises:
+            DTypeError: they are of several kinds.
+        """
+        return sample_of(self.kinds, self.dtype)
+
     def as_tensor(self) -> Tensor:
         """Its entries as one tensor, also where there are none."""
         from .layouts import stacked
@@ -334,9 +359,23 @@ class StagedList(DynamicList):
         return ops.op("tensor_array_to_tensor", X=self.array(), axis=axis, use_stack=False)
 
 
+def sample_of(kinds: frozenset[Kind], dtype: str) -> Any:
+    """A number, or an array with one, of the kind of entries that are held in this dtype; DTypeError if there are several."""
+    if len(kinds) > 1:
+        raise unlike(kinds).fail("the dtype of a tensor made of them depends on that")
+    kind = next(iter(kinds), Kind(dtype, False))
+    zero = np.zeros((), to_numpy(kind.dtype))
+    return zero.item() if kind.weak else zero
+
+
 def unlike(kinds: frozenset[Kind]) -> Kinds:
     """What an entry of a list is whose entries are of several kinds."""
     return Kinds(kinds, "an entry of a list may be " + " or ".join(map(str, sorted(kinds))))
+
+
+def common_dtype(a: frozenset[Kind], b: frozenset[Kind]) -> str | None:
+    """The dtype for the entries of two lists, of these kinds, of which one has only numbers; None if there is none."""
+    return storage(a | b) if any(all(k.weak for k in kinds) for kinds in (a, b)) else None
 
 
 def kinds_of_entry(x: Any) -> frozenset[Kind]:

@@ -483,11 +483,13 @@ def in_(a: Any, b: Any) -> Any:
 
 
 def _any_staged(a: Any, items: Any) -> bool:
-    """Whether comparing a value with the items of a sequence or set meets tensors."""
+    """Whether comparing a value with the items of a sequence or set meets what only the run knows."""
     if isinstance(items, range):
         return False
+    if any(is_staged(x) or isinstance(x, (OneOf, MaybeValue)) for x in items):
+        return True
     leaves, tree = flatten(a)
-    return any(map(is_staged, items)) or (tree.kind is not None and any(map(is_staged, (*leaves, *flatten(list(items))[0]))))
+    return tree.kind is not None and any(map(is_staged, (*leaves, *flatten(list(items))[0])))
 
 
 def not_in(a: Any, b: Any) -> Any:

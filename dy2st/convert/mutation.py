@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,10 +13,10 @@ from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
-from .items import as_index, fits_array, get, is_unknown, require_key, store
+from .items import as_index, at_one, fits_array, get, getitem, is_unknown, require_key, store
 from .iterables import Lazy, Staged
 from .iterators import advanced, fresh
-from .options import OneOf, choose
+from .options import OneOf
 from .spaces import about_to_set
 from .tracer import current_tracer, is_staged, need_tracer
 
@@ -138,17 +137,10 @@ def delitem(a: Any, key: Any) -> Any:
             raise IndexError("list assignment index out of range")
         a = _promoted(a, [])
     if isinstance(key, OneOf) and isinstance(a, (dict, StagedDict)):
-        _at_one(a, key, operator.delitem)
+        at_one(a, key, operator.delitem)
         return _list(a)
     del a[key]
     return a
-
-
-def _at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:
-    """`f(a, key)` of a dict, which it changes, where only the run knows which of several the key is: a branch for each."""
-    tracer = need_tracer("an item")
-    tracer.watch(a)
-    return choose(key, lambda one: f(current(tracer, a), one), plain=True)
 
 
 def method(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -174,8 +166,12 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         args = tuple(map(advanced, args))
     if isinstance(a, (dict, StagedDict)) and args:
         require_key(args[0])
-    if name in ("pop", "setdefault") and args and isinstance(args[0], OneOf) and isinstance(a, (dict, StagedDict)):
-        return _at_one(a, args[0], lambda of, key: getattr(of, name)(key, *args[1:]))
+    if name == "pop" and args and isinstance(args[0], OneOf) and isinstance(a, (dict, StagedDict)):
+        return at_one(a, args[0], lambda of, key: of.pop(key, *args[1:]))
+    if name == "setdefault" and type(a) is dict and args and isinstance(args[0], OneOf):
+        # it has the key before that is read: what changes the value then changes what is in it
+        at_one(a, args[0], lambda of, key: _nothing(of.setdefault(key, *args[1:])))
+        return getitem(_list(a), args[0])
     return getattr(a, name)(*args, **kwargs)
 
 

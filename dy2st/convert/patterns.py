@@ -310,10 +310,7 @@ class Fitter:
             t = u if t is None else join(t, u, f"{said(name)}")
         for x in lists:
             if x:
-                entry = element_type(x, said(name))
-                u = array_of(entry)
-                if t is not None and entry.weak:  # numbers take the dtype of the tensors
-                    u = array_of(LeafType(t.dtype, u.shape), entry.all_kinds)
+                u = array_of(element_type(x, said(name)))
                 t = u if t is None else join(t, u, f"an element of {said(name)}")
         assert t is not None
         return _with_codes(Var(t, self._reason(*staged)), *lists, *staged)

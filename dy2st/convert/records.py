@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import StagedValueError, StructureError
-from ..tensor import Tensor
+from ..framework.dtype import get_default_dtype
+from ..tensor import Tensor, dispatch
+from ..tensor.dispatch import ops
+from ..tensor.failures import raise_if
 from ..tensor.kinds import Kind
 from ..tensor.location import user_location
+from ..tensor.promotion import cast
+from ..tensor.tensor import to_array
 from .dynamic import DynamicList, list_tracer
-from .layouts import Dense, Layout, Parts, admitting, column_types, joined, layout_of, put_together, stored, taken_apart
-from .lists import StagedList
+from .layouts import (
+    Choice,
+    Dense,
+    Inner,
+    Layout,
+    Parts,
+    admitting,
+    column_types,
+    joined,
+    layout_of,
+    put_together,
+    stored,
+    taken_apart,
+)
+from .lists import StagedList, sample_of
 
 if TYPE_CHECKING:
     from .types import LeafType
@@ -173,7 +194,7 @@ class RecordList(DynamicList):
     def remove(self, x: Any) -> None:
         raise self._refuse("remove()")
 
-    def compared(self, what: str) -> tuple[Sequence[StagedList], bool]:
+    def compared(self, what: str) -> tuple[Sequence[Callable[[], Tensor]], bool]:
         columns, is_all = _compared(self.layout, iter(self.columns))
         if not columns:
             raise self._refuse(what)
@@ -192,16 +213,49 @@ class RecordList(DynamicList):
 
     concat = stack
 
+    # ---- what tensors are made of it ----
+    def of_numbers(self) -> bool:
+        """Whether the entries are Python numbers."""
+        return False
 
-def _compared(layout: Layout, columns: Iterator[StagedList]) -> tuple[list[StagedList], bool]:
-    """The columns of what Python compares in such entries, one after the other, up to what has no order; and whether that is all.
+    def sample(self) -> Any:
+        """A value of the kind of each number and tensor in the entries, put together as these are.
 
-    What has one: numbers and tensors with one element, and tuples and lists of these.
+        Raises:
+            StagedValueError: they are no rows of such.
+            DTypeError: it depends on the run of which class the numbers are.
+        """
+        found = _sample(self.layout, iter(self.columns))
+        if found is None:
+            raise self._refuse("a tensor made")
+        return found
+
+    def as_tensor(self) -> Tensor:
+        """The rows, or tables of rows, of numbers and tensors that its entries are, as one tensor.
+
+        Raises:
+            StagedValueError, DTypeError: as `sample`.
+        """
+        found = _stacked(self.layout, iter(self.columns), to_array([self.sample()]).dtype.name)
+        for size in found.shape[1:] if found.dtype != get_default_dtype() else ():
+            if isinstance(size, Tensor):  # of rows without entries eager mode makes a tensor of the default dtype
+                raise_if(size == 0, ValueError, "a tensor made of a list whose rows have no entries in this run; make it by zeros()")
+        return found
+
+
+def _compared(layout: Layout, columns: Iterator[StagedList]) -> tuple[list[Callable[[], Tensor]], bool]:
+    """What gives what Python compares in such entries, part by part, up to what has no order; and whether that is all.
+
+    What has one: numbers and tensors with one element, texts, and tuples and lists of these.
     """
     if isinstance(layout, Dense):
         column = next(columns)
-        return ([column], True) if column.has_scalars else ([], False)
-    found: list[StagedList] = []
+        return ([column.flat], True) if column.has_scalars else ([], False)
+    if isinstance(layout, Choice):
+        objects, column = list_tracer().objects.values, next(columns)
+        texts = {p: x for p in layout.places if isinstance(x := objects[p], str)}
+        return ([partial(_ranks, column, texts)], True) if len(texts) == len(layout.places) else ([], False)
+    found: list[Callable[[], Tensor]] = []
     if not isinstance(layout, Parts) or not issubclass(layout.kind, (tuple, list)):
         return found, False
     for child in layout.children:
@@ -210,6 +264,32 @@ def _compared(layout: Layout, columns: Iterator[StagedList]) -> tuple[list[Stage
         if not is_all:
             return found, False
     return found, True
+
+
+def _sample(layout: Layout, columns: Iterator[StagedList]) -> Any:
+    """A value of the kind of each number and tensor in such entries, put together as these are; None if they are no rows of such."""
+    if isinstance(layout, Dense):
+        return next(columns).sample()
+    if isinstance(layout, Inner):
+        return sample_of(layout.kinds, next(columns).dtype)
+    if not isinstance(layout, Parts) or layout.kind not in (list, tuple):
+        return None
+    found = [_sample(child, columns) for child in layout.children]
+    return None if any(x is None for x in found) else found
+
+
+def _stacked(layout: Layout, columns: Iterator[StagedList], dtype: str) -> Tensor:
+    if isinstance(layout, Parts):
+        return ops.op("stack", X=[_stacked(child, columns, dtype) for child in layout.children], axis=1)
+    return cast(next(columns).as_tensor(), dtype)
+
+
+def _ranks(column: StagedList, texts: dict[int, str]) -> Tensor:
+    """Which place the texts of a column have in their order, of those that it may hold, by their places among all objects."""
+    table = np.zeros(max(texts) + 1, np.int64)
+    for rank, text in enumerate(sorted(set(texts.values()))):
+        table[[p for p, other in texts.items() if other == text]] = rank
+    return ops.op("gather", X=dispatch.constant(table), Index=column.flat(), axis=0)
 
 
 def unlike() -> StructureError:

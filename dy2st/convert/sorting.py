@@ -20,15 +20,16 @@ from ..tensor.promotion import as_tensor, cast
 from .comprehensions import list_, list_comp
 from .dynamic import DynamicList
 from .growing import promote
-from .if_stmt import if_expr
-from .items import select
+from .if_stmt import if_expr, truth
+from .items import at_one, fits_array, select
 from .lists import StagedList, element_type
-from .logical import in_, is_one, not_, python_bool
+from .logical import compare, in_, is_one, not_, python_bool
 from .options import OneOf, choose
 from .patterns import is_option
 from .raising import raise_where
 from .records import RecordList, dynamic_list
 from .structure import flatten, unflatten
+from .texts import text
 from .things import objects_in
 from .tracer import current_tracer, is_staged, need_tracer
 
@@ -112,7 +113,7 @@ def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:
 def _compared(keys: Any) -> StagedList | RecordList:
     """Keys as a list of dynamic length, which knows what of them is compared."""
     what = "the keys of a list that is sorted"
-    table = dynamic_list(keys, [], what) if type(keys) is list and any(isinstance(key, (tuple, list)) for key in keys) else None
+    table = dynamic_list(keys, [], what) if type(keys) is list and any(isinstance(key, (tuple, list, str, OneOf)) for key in keys) else None
     return table if isinstance(table, RecordList) else _listed(keys, what)
 
 
@@ -135,7 +136,7 @@ def order(keys: StagedList | RecordList, reverse: Any = False, what: str = "a so
 
     def sorted_by_all() -> Tensor:
         indices: Tensor | None = None
-        parts = [_comparable(column.flat()) for column in reversed(columns)]
+        parts = [_comparable(column()) for column in reversed(columns)]
         for values in parts:
             if indices is None:
                 indices = _sorted_by(values, reverse)
@@ -201,6 +202,35 @@ def list_remove(items: StagedList, value: Any) -> None:
     del items[list_index(items, value, missing=[].remove)]
 
 
+_SEARCHING = ("count", "index", "remove")
+# of which each is looked at in a branch
+_MOST_ENTRIES = 64
+
+
+def _of_each(items: list | tuple, name: str, value: Any) -> Any:
+    """A method for entries that are no numbers and tensors of one kind: it looks at one after the other, as Python does."""
+
+    def is_it(x: Any) -> Any:
+        return True if is_one(x, value) else truth(compare("==", x, value))
+
+    def place(first: int) -> Any:
+        if first == len(items):
+            missing = text(message_of(ValueError, getattr(type(items)(), name), value))
+            raise_where(dispatch.constant(np.ones((), np.bool_)), ValueError(missing))
+            return 0
+        return if_expr(is_it(items[first]), lambda: first, lambda: place(first + 1))
+
+    if name == "count":
+        return sum((if_expr(is_it(x), lambda: 1, lambda: 0) for x in items), 0)
+    at = place(0)
+    if name == "index":
+        return at
+    from .mutation import delitem
+
+    delitem(items, at)
+    return None
+
+
 def _of_one_inside(items: list | tuple, name: str, first: int, value: Any) -> Any:
     """A method for a value that is an entry itself, the first time at this place."""
     if name == "count":
@@ -224,15 +254,19 @@ def list_method(items: list | tuple, name: str) -> Callable[..., Any]:
     own = getattr(items, name)
 
     def method(*args: Any) -> Any:
-        if len(args) != 1 or not any(map(is_staged, (*items, *args))):
+        if len(args) != 1 or name not in _SEARCHING or not any(map(_is_of_the_run, (*items, *args))):
             return own(*args)
+        if isinstance(args[0], OneOf):
+            return at_one(items, args[0], lambda of, one: list_method(of, name)(one))
+        if not items:
+            return own(*args)
+        if not fits_array(items, []) and len(items) <= _MOST_ENTRIES:
+            return _of_each(items, name, *args)
         first = next((i for i, x in enumerate(items) if is_one(x, *args)), None)
-        if first is not None and name in ("count", "index", "remove"):  # which is found without a look at what it is: NaN, too
+        if first is not None:  # which is found without a look at what it is: NaN, too
             return _of_one_inside(items, name, first, *args)
         if name == "remove" and isinstance(items, list):
             return list_remove(promote(need_tracer("a list"), items, []), *args)
-        if not items:
-            return own(*args)
         entries = _listed(items, f"a {type(items).__name__} whose {name}() is asked for")
         return list_count(entries, *args) if name == "count" else list_index(entries, *args, missing=type(items)().index)
 

@@ -25,7 +25,7 @@ from .chosen import Chosen
 from .dicts import StagedDict
 from .dynamic import DynamicList
 from .frames import Frame, Note, Outcome
-from .growing import current, grown, take_back
+from .growing import current, grown, repeated, take_back
 from .lists import StagedList
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
@@ -41,6 +41,8 @@ from .undefined import Undefined
 from .watching import Watcher
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from .drawn import Drawn
     from .exceptions import Again
     from .loops import Loop
@@ -184,6 +186,9 @@ class Tracer(Watcher, Trained, Recording):
         from .gradients import gradients
 
         return gradients(self, outputs, inputs, grad_outputs, no_grad_vars, create_graph)
+
+    def repeated(self, items: list | tuple, times: Tensor, frame: FrameType) -> Any:
+        return repeated(self, items, times, frame) if type(items) is list else super().repeated(items, times, frame)
 
     def options_of(self, value: Any) -> tuple[Any, ...]:
         if isinstance(value, MaybeNone):

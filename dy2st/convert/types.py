@@ -18,7 +18,7 @@ from ..tensor import Tensor
 from ..tensor.kinds import Kind, Kinds, joined, storage
 from ..tensor.promotion import NUMBERS, weak_dtype
 from .dicts import StagedDict
-from .lists import StagedList
+from .lists import StagedList, common_dtype
 from .records import RecordList
 from .shown import is_of_users, shown
 from .structure import is_slotted, split
@@ -199,12 +199,13 @@ def join(a: LeafType, b: LeafType, what: str, where: str = "", *, ranked: bool =
     if a.kind != b.kind:
         raise StructureError(f"{what} is {a} on one path and {b} on the other")
     if a.kind == "array":
-        if a.dtype != b.dtype:
+        dtype = a.dtype if a.dtype == b.dtype else common_dtype(a.all_kinds, b.all_kinds)
+        if dtype is None:
             raise of_tracing(DTypeError(
                 f"{what} has entries of dtype {a.dtype} on one path and {b.dtype} on the other ({a} and {b})",
                 hint=f"make all of one dtype, with astype({_dtype.promote(a.dtype, b.dtype)!r}) say",
             ))  # fmt: skip
-        entry = LeafType(a.dtype, _joined_shape(a, b, f"an entry of {what}"))
+        entry = LeafType(dtype, _joined_shape(a, b, f"an entry of {what}"))
         return array_of(entry, a.all_kinds | b.all_kinds)
     kinds = joined(a.all_kinds, b.all_kinds, f"{what} is {a} on one path and {b} on the other{where}", a.kinds, b.kinds)
     dtype = storage(kinds.all) if kinds is not None else a.dtype

@@ -179,11 +179,13 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
             layout, objects = recipe.keys
             new: Any = entries(layout, [cook(c, arguments, values, follow, made) for c in recipe.children], objects.values)
         elif recipe.kind is StagedDict:
-            parts = zip(recipe.keys, *(recipe.children[i::3] for i in range(3)), strict=True)
+            empty, *keys = recipe.keys
+            parts = zip(keys, *(recipe.children[i::3] for i in range(3)), strict=True)
             here = [(cook(since, arguments, values, follow, made), key, value) for key, value, has, since in parts
                     if cook(has, arguments, values, follow, made)]  # fmt: skip
             here.sort(key=lambda entry: entry[0])
-            new = {key: cook(value, arguments, values, follow, made) for _, key, value in here}
+            new = empty()
+            new.update((key, cook(value, arguments, values, follow, made)) for _, key, value in here)
         elif recipe.kind is Attributed:
             new, *found = (cook(c, arguments, values, follow, made) for c in recipe.children)
             vars(new).update((n, x) for n, x in zip(recipe.keys, found, strict=True) if not isinstance(x, NoAttribute))
@@ -250,7 +252,7 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
     if recipe.kind is Shell:
         return [f"{path} = {type(recipe.keys[0]).__name__}(...)"]
     if recipe.kind is StagedDict:
-        values = zip(recipe.keys, recipe.children[::3], strict=True)
+        values = zip(recipe.keys[1:], recipe.children[::3], strict=True)
         return [x for k, child in values for x in python_values(child, f"{path}[{k!r}]")]
     steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
     steps = steps or [f"[{i}]" for i in range(len(recipe.children))]

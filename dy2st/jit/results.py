@@ -234,7 +234,7 @@ class Results:
             parts = value.values_of[key], value.has[key], i if value.ordered else value.since[key]
             children += map(self.recipe, parts)
         mark = self._mark(value)
-        return Rebuilt(StagedDict, keys, tuple(children), mark)
+        return Rebuilt(StagedDict, (value.empty, *keys), tuple(children), mark)
 
     def _given(self, value: Any, contents: Recipe) -> Recipe:
         """A container of the caller's, or of the outside, is a result itself; any other one is made anew."""

@@ -191,6 +191,11 @@ class Recorder:
         """What stands for a tensor in a text that is made now (`str(x)`, `f"{x:.2f}"`); None: what is known of it."""
         return None
 
+    def repeated(self, items: list | tuple, times: Tensor, frame: FrameType) -> Any:
+        """`items * times`, which code of this frame says, of a number that only the run knows."""
+        raise StagedValueError(f"a {type(items).__name__} is repeated as often as only the run knows", location=user_location(2),
+                               hint="append to a list in a loop: for _ in range(n): out.append(x)")  # fmt: skip
+
     def backward(self, tensors: Sequence[Tensor], grads: Sequence[Tensor | None], retain_graph: bool, create_graph: bool) -> None:
         """`backward()` while recording."""
         raise StagedValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from dy2st_runtime.dtype import ALL as ALL_DTYPES
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.control import scalar_bool
 
-from ..errors import DTypeError, GradientError, ShapeError, StagedValueError, with_location
+from ..errors import DTypeError, GradientError, ShapeError, with_location
 from ..framework.dtype import convert_dtype
 from ..framework.place import check_device
 from . import (
@@ -51,12 +52,8 @@ def _operand(function: Callable[[Any, Any], Tensor], repeats: bool = False) -> C
             return NotImplemented
         if self._weak and isinstance(other, (list, tuple)):
             # a number that only the run knows: to Python this is about the list, and it is no operand of anything but `*`
-            if not repeats:
-                return NotImplemented
-            raise StagedValueError(
-                f"a {type(other).__name__} is repeated as often as only the run knows", location=user_location(2),
-                hint="append to a list in a loop: for _ in range(n): out.append(x)",
-            )  # fmt: skip
+            recorder = dispatch.current_recorder()
+            return recorder.repeated(other, self, sys._getframe(1)) if repeats and recorder is not None else NotImplemented
         return function(self, other)
 
     return operator

@@ -94,6 +94,28 @@ def no_index_of_a_list(n):
     return [*_tens(n), 1].index([1])
 
 
+def searched_one_by_one(x, n):
+    names, pairs = ["n", "p", "z"], [(0, x[0]), (1, x[1]), (1, x[0])]
+    name = "p" if x[0] > n else "n"
+    mixed = [None, x[0], "s", x[1], None if x[0] > n else x[1]]
+    texts = ["p" if v > n else "n" for v in [x[0], x[1]]]
+    found = names.index(name), names.count(name), texts.index(texts[1]), texts.count("n"), "p" in texts, name in texts
+    found += mixed.index(x[1]), mixed.count(x[0]), mixed.count(None), pairs.index((1, x[0])), pairs.count((0, x[1]))
+    found += ({"k": int(n)} in [{"k": 1}, {"k": 2}], ("a", "b").index("a" if x[1] > n else "b"), (1, x[1]) in pairs)
+    names.remove(name)
+    pairs.remove((1, x[0]))
+    return found, names, pairs
+
+
+def not_found_one_by_one(x, n):
+    names = ["n", x[1]]
+    try:
+        at = names.index("n" if x[0] > n else "p")
+    except ValueError:
+        at = -1
+    return at, [(1, x[0]), (2, x[0])].index((n, x[0])), [None, x[0]].index(x[1])
+
+
 def taken_from_nothing(n):
     nothing, said = [], []
     try:
@@ -113,7 +135,8 @@ P = [1.0, 2.0]
 CASES = [
     *((f, [(P, 2), (P, 0), (P, -2), (P, 5)], 1) for f in (
         sizes_of_ranges, classes_of_iterables, extremes_by_tuples, extremes_of_bools, truths_of_lists, numbered_from_the_run,
-        found_by_what_is_no_number, shorter_beside_a_range_that_is_empty)),
+        found_by_what_is_no_number, shorter_beside_a_range_that_is_empty, searched_one_by_one)),
+    (not_found_one_by_one, [(P, 1), (P, 0), ([2.0, 2.0], 2), ([0.5, 0.5], 2)], 1),
     (ranges_zipped, [(P, 1), (P, 0), (P, -2), (P, 3)], 1),
     *((f, [(2,), (0,), (-2,), (5,)], 1) for f in (extreme_of_none, pairs_reduced, taken_from_nothing)),
     *((f, [(2,)], 1) for f in (no_length_of_iterators, default_beside_arguments)),

@@ -54,6 +54,22 @@ def dicts(x):
     return a["k"], b["k"]
 
 
+def tensors_written(x):
+    n = int(x.max())
+    rows = [x * (k + 1) for k in range(4)]
+    same = rows[2]
+    rows[n % 4][0] = x[1] * 2
+    rows[n % 4][1] += x[0]
+    table = {0: x * 1, 1: x * 2}
+    for v in x:
+        table[int(v > 1)][0] = v
+    one, other = x * 1, x * 2
+    (one if x[0] > 0 else other)[0] = x[1]
+    row = [x * 5, x * 6][n % 2]
+    row[0] = 7.0
+    return one, other, same * 1, table, row * 2
+
+
 P, N = [1.0, 2.0], [-3.0, 1.0, 2.0, -4.0]
 
 CASES = [
@@ -63,4 +79,5 @@ CASES = [
     (read_only, [(P,), (N,)], 1),
     (forgotten, [(P,), (N,)], 1),
     (dicts, [(P,), (N,)], 1),
+    (tensors_written, [(P,), (N,), ([2.0, 0.5],)], 1),
 ]

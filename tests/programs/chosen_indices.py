@@ -38,6 +38,25 @@ def made_a_tensor(x, n):
     return dy2st.to_tensor(found), dy2st.to_tensor(halves), dy2st.to_tensor(rows), dy2st.to_tensor(found[1:], dtype="float32"), positive
 
 
+def made_a_tensor_of_rows(x, n):
+    rows, pairs, tables = [], [], [[[k, 1], [2, k]] for k in range(n + 1)]
+    for k in range(n + 1):
+        rows.append([1.0 if x[0] > 0 else 0.0, float(x[1]) * k])
+        pairs.append((k, k * 2))
+    as_they_are = dy2st.to_tensor([[v * k, x[0]] for k in range(n + 1) for v in x])
+    chosen = x[[[k, 0] for k in range(n + 1)]]
+    return dy2st.to_tensor(rows), dy2st.to_tensor(pairs), dy2st.to_tensor(tables, dtype="float32"), as_they_are, chosen
+
+
+def made_a_tensor_of_padded_rows(x, n):
+    rows = [[1, 2], [3], []]
+    size = int(n) + 2
+    padded = [row + [0] * (size - len(row)) for row in rows]
+    mixed = [[x[0], x[1]] + [x[0] * 0] * int(n), list(x[:1]) * size]
+    beside = dy2st.to_tensor([[1] * size, [0.5] * size, [3.0] * size])
+    return dy2st.to_tensor(padded), dy2st.to_tensor(padded, dtype="float32"), dy2st.to_tensor(mixed), beside * 2.0
+
+
 def made_a_tensor_of_entries(x, n):
     return dy2st.to_tensor([i for i, v in enumerate(x) if v > n]) * 2
 
@@ -63,6 +82,8 @@ CASES = [
     (bounds_of_numbers, [(P, 1)], 0),
     (made_a_tensor, [(P, 1), (M, 0), (N, 0)], 1),
     (made_a_tensor_of_entries, [(P, 1), (M, 0)], 1),
+    (made_a_tensor_of_rows, [(P, 1), (M, 0), (N, 2)], 1),
+    (made_a_tensor_of_padded_rows, [(P, 1), (M, 0), (N, 2)], 1),
     (chosen, [(P,), (M,), (N,)], 1),
     (written, [(P, 1), (M, 0), (N, 0), (M, 4)], 1),
     (beside_others, [(P, 1), (M, 0), (N, 0)], 1),

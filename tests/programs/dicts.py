@@ -109,6 +109,20 @@ def popped(x):
     return v, w, d, d.pop("b")
 
 
+def last_taken(x):
+    d = {"a": x, "b": x * 2}
+    if x.sum() > 0:
+        d["b"] = x * 3
+        key, v = d.popitem()
+    else:
+        key, v = "none", x
+    if x.sum() < -1:
+        del d["a"]
+        d["c"] = x
+    d["e"] = x * 4
+    return key, v, d.popitem(), d
+
+
 def under_two_names(x):
     def put(key, value):
         d[key] = value
@@ -416,7 +430,7 @@ CASES = [
         default_under_a_key_of_a_path,
     )),
     *((f, [(P,), (N,), (M,)], 1) for f in (
-        key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped,
+        key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped, last_taken,
         under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
         added_under_a_text, taken_in_a_loop_that_ends_there, changed_while_looped_over, values_set_in_the_loop, else_of_a_loop_over_a_dict,
     )),

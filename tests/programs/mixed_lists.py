@@ -175,6 +175,15 @@ def inner_lists(x, n):
     return out, out[0], out[-1][0]
 
 
+def inner_lists_with_either(x, n):
+    out, pairs = [[1, 2]], [(0, [0.5])]
+    for k in range(n):
+        v = x[k % len(x)]
+        out.append([v if v > 0 else 0, 2])
+        pairs.append((k, [max(0, v)]))
+    return out, pairs
+
+
 def zipped(x, n):
     return [k for k, _ in zip([1, 2.5, True], x)], [a for a, _ in zip([1, x.sum(), 2.0], range(n))]  # noqa: B905
 
@@ -238,7 +247,7 @@ CASES = [
     for function in (
         number_at_the_begin, number_at_the_end, on_one_path, either_in_each_iteration, of_three_classes, numbers_of_two_classes,
         value_that_is_either, asked_what_they_are, taken_out, set_at_an_index, inserted_and_cut, sorted_and_compared, lists_of_two_paths,
-        none_before_it, left_by_a_raise, summed, looped_over, entries_of_records, inner_lists, zipped, grown_by_a_function, kept_in_a_dict,
-        none_number_or_tensor, number_of_two_classes_or_tensor, made_a_tensor, bools_are_counted,
+        none_before_it, left_by_a_raise, summed, looped_over, entries_of_records, inner_lists, inner_lists_with_either, zipped,
+        grown_by_a_function, kept_in_a_dict, none_number_or_tensor, number_of_two_classes_or_tensor, made_a_tensor, bools_are_counted,
     )
 ]  # fmt: skip

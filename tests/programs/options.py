@@ -310,11 +310,24 @@ def narrow_ints_of_numpy(x):
     return x[i], x + i, i
 
 
+def texts_joined(x):
+    signs = ""
+    for i in range(3):
+        if x[i] > -2:
+            signs += "+"
+        else:
+            signs += "-"
+    first = "a" if x[0] > 0 else "b"
+    joined = ",".join([first, "c", "d" if x[1] > -2 else "e"]), "".join("p" if x[i] > 0 else "" for i in range(2))
+    return signs, signs == "++-", signs.count("+"), "<" + first + ">", first + signs, joined, {"pp": 1, "": 2}["".join(joined[1:])]
+
+
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
 CASES = [
     (text_on_a_path, [(P,), (N,)], 1),
     (text_in, [(P,), (N,)], 1),
+    (texts_joined, [(P,), (N,)], 1),
     (function_named_on_a_path, [(P,), (N,)], 1),
     (function_chosen, [(P,), (N,)], 1),
     (activation_chosen, [(P,), (N,)], 1),

@@ -227,6 +227,16 @@ def texts_by_scores(x, n):
     return x, names, total, sorted(["b", "a", "c"], key=lambda s: s == "a" and n > 1), pairs
 
 
+def texts_behind_scores(x, n):
+    pairs = [(int(n), "c"), (2, "a"), (1, "b"), (2, "B")]
+    grown = []
+    for v in x:
+        grown.append(("over" if v > n else "at most", v * 0 + 1))
+    grown.sort(key=lambda q: (q[1], q[0]))
+    names = sorted("over" if x[i] > n else "below" for i in range(3))
+    return sorted(pairs), sorted(pairs, key=lambda q: (-q[0], q[1])), grown, names, max(pairs)
+
+
 def functions_by_scores(x, n):
     functions = [lambda v: v + 1, lambda v: v * 2, abs]
     for _, f in sorted(zip([int(n), 2, 1], functions, strict=True), key=lambda q: q[0]):
@@ -265,6 +275,7 @@ CASES = [
     (states_in_tables, [(P,), (N,)], 1),
     (compared_up_to_vectors, [([1.0], P), ([-1.0], N), ([2.0], [0.0, 1.0]), ([1.0], [2.0, 0.0])], 1),
     (bisected, [(P,), (N,), ([0.5, 0.5, 1.0],), ([2.0, 1.5, 0.25],)], 1),
-    *((f, [(P, 0), (P, 1), (P, 2), (P, 3)], 1) for f in (named_tuples_compared, dicts_compared, texts_by_scores, functions_by_scores)),
+    *((f, [(P, 0), (P, 1), (P, 2), (P, 3)], 1) for f in (named_tuples_compared, dicts_compared, texts_by_scores, texts_behind_scores,
+                                                         functions_by_scores)),
     (vectors_in_dicts_compared, [(P, 1), ([2.0], 1)], 1),
 ]

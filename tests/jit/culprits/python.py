@@ -33,6 +33,10 @@ def list_in_a_dict_compared(x, n):
     return x if d == e else -x  # error: bool() needs the value of a tensor (bool[]) that is only known
 
 
+def tuple_repeated(x, n):
+    return len((x, x) * int(n))  # error: a tuple is repeated as often as only the run knows
+
+
 def suppressed_by_a_manager(x):
     with contextlib.suppress(ValueError):
         if x.sum() > 0:
