@@ -6,8 +6,9 @@ the other one can still be reached, only the run knows whether that changes too.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import FunctionType
@@ -21,6 +22,7 @@ from ..transpiler import is_generated
 from .aliases import who
 from .codes import MaybeNumbers
 from .containers import containers_of, copied, differ, is_container
+from .dicts import StagedDict
 from .dynamic import DynamicList
 from .leaves import Const, Pattern, Var, in_order, instantiate
 from .lists import StagedList
@@ -49,11 +51,27 @@ def _contents_of(x: Any) -> Any:
     return next(map(vars, parts_of(x)), None)
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """What a list of dynamic length had at some moment, which a list of Python has become."""
+
+    values: list[Any]
+
+
+def _state(tracer: Tracer, contents: Any) -> Any:
+    """What `changed` compares the contents of a container with later."""
+    _, staged = tracer.replaced.get(id(contents), (None, None))
+    return _Columns([part._value for part in parts_of(staged)]) if isinstance(staged, DynamicList) else copied(contents)
+
+
 def changed(tracer: Tracer, contents: Any, before: Any) -> bool:
     """Whether the contents of a container are others than they were: its own, or those of the list of dynamic length that it has become."""
     _, staged = tracer.replaced.get(id(contents), (None, None))
     if isinstance(staged, DynamicList):
-        return any(part._value is not part.start for part in parts_of(staged))
+        begun = before.values if isinstance(before, _Columns) else [part.start for part in parts_of(staged)]
+        return differ([part._value for part in parts_of(staged)], begun)
+    if isinstance(staged, StagedDict) or isinstance(before, _Columns):
+        return True  # it has got or lost keys; or is one of Python again
     if isinstance(contents, dict):
         return len(contents) != len(before) or any(contents.get(k, before) is not v for k, v in before.items())
     return differ(contents, before)
@@ -67,9 +85,15 @@ class _Pair:
     other: Any
     before: tuple[Any, Any]
     location: Location | None
+    # whether a change of the first has been one of the other, in the runs in which it is that; and whether one has changed alone
+    followed: bool = False
+    apart: bool = False
+
+    def note_now(self, tracer: Tracer) -> None:
+        self.before = _state(tracer, self.one), _state(tracer, self.other)
 
     def changed(self, tracer: Tracer) -> bool:
-        return any(changed(tracer, c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
+        return self.apart or any(changed(tracer, c, b) for c, b in zip((self.one, self.other), self.before, strict=True))
 
 
 class _Reachable:
@@ -142,6 +166,9 @@ class Alternatives:
         self._new: list[tuple[Any, Any]] = []
         self._pairs: list[_Pair] = []
         self._left: list[_Pair] = []
+        # for each block that is being traced: the pairs that it has changed, with what they held before
+        self._within: list[list[tuple[_Pair, tuple[Any, Any]]]] = []
+        self._begins = [0]  # how many pairs there were when each of these began
         self.sealed = Sealed()
 
     def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
@@ -271,7 +298,7 @@ class Alternatives:
         is_there = reachable.holds
 
         def note(one: Any, other: Any, location: Location | None) -> None:
-            self._pairs.append(_Pair(one, other, (copied(one), copied(other)), location))
+            self._pairs.append(_Pair(one, other, (_state(self._tracer, one), _state(self._tracer, other)), location))
 
         for one, other in new:
             parts = _contents_of(one), _contents_of(other)
@@ -348,6 +375,60 @@ class Alternatives:
         """Whether a container that stands for one of several, or one of these, has changed."""
         return any(p.changed(self._tracer) for p in self._pairs if p.one is _contents_of(x))
 
+    def let_go(self, changing: Iterable[Any]) -> None:
+        """These are about to change by a statement of the function itself: of what has stood for one of them in this block, and nothing
+        holds any more, nobody will see that it has not changed."""
+        if len(self._tracer.activations) > 1 or self._tracer.is_piece:
+            return  # a function that calls this one may hold it in the middle of an expression
+        begin, contents = self._begins[-1], [_contents_of(x) for x in changing]
+        found = [p for p in self._pairs[begin:] if any(p.other is x for x in contents) and not p.changed(self._tracer)]
+        if found:
+            reachable = _Reachable(self._tracer, None)
+            gone = {id(p) for p in found if not reachable.holds(p.one)}
+            self._pairs = [p for p in self._pairs if id(p) not in gone]
+
+    @contextlib.contextmanager
+    def following(self, *made: Any) -> Iterator[None]:
+        """Within it containers that stand for one of several change, and those that they stand for do, too."""
+        contents = [_contents_of(x) for x in made]
+        before = self._pairs
+        own = {id(p) for p in before if any(p.one is x for x in contents)}
+        rest = self._pairs = [p for p in before if id(p) not in own]
+        known = set(map(id, rest))
+        try:
+            yield
+        except BaseException:
+            self._pairs = before
+            raise
+        now = set(map(id, self._pairs))
+        # in their order, by which `leave` knows those that end with a block
+        kept = [p for p in before if id(p) in own or id(p) in now]
+        self._pairs = [*kept, *(p for p in self._pairs if id(p) not in known)]
+        for pair in kept:
+            if id(pair) in own:
+                self._take(pair)
+
+    @contextlib.contextmanager
+    def written(self) -> Iterator[None]:
+        """Within it containers get what a branch or a loop has left, in each block of which those that may be one have changed together."""
+        self._find_apart()
+        yield
+        for pair in self._pairs:
+            if pair.followed and not pair.apart:
+                self._take(pair)
+
+    def _find_apart(self) -> None:
+        for pair in self._pairs:
+            if pair.followed and pair.changed(self._tracer):
+                pair.apart = True
+
+    def _take(self, pair: _Pair) -> None:
+        """What a pair holds now is what it is to hold."""
+        if self._within:
+            self._within[-1].append((pair, pair.before))
+        pair.followed = True
+        pair.note_now(self._tracer)
+
     def forget(self, x: Any) -> list[_Pair]:
         """What stands for one of several may be changed from now on, or nothing holds it any more."""
         own = [p for p in self._pairs if p.one is _contents_of(x)]
@@ -357,18 +438,24 @@ class Alternatives:
     def remember(self, pairs: list[_Pair]) -> None:
         """Takes `forget` back, for containers that have changed since."""
         for pair in pairs:
-            pair.before = copied(pair.one), copied(pair.other)
+            pair.note_now(self._tracer)
         self._pairs += pairs
 
     def leave(self, mark: tuple[int, int]) -> None:
         """A branch or loop body has come to its end: what was found in it ends with it."""
         pairs, sealed = mark
+        self._begins.pop()
+        for pair, before in reversed(self._within.pop()):
+            pair.before = before
         self._left += self._pairs[pairs:]
         del self._pairs[pairs:]
         self.sealed.leave(sealed)
 
     def mark(self) -> tuple[int, int]:
-        """What has been found until now, for `leave`."""
+        """A branch or loop body begins; what has been found until now, for `leave`."""
+        self._find_apart()
+        self._within.append([])
+        self._begins.append(len(self._pairs))
         return len(self._pairs), len(self.sealed)
 
     def __bool__(self) -> bool:

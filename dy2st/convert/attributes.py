@@ -106,10 +106,11 @@ class Stored:
 
 
 def _there(owner: Any) -> Any:
-    """The object in what stands for one in some runs only."""
+    """The object in what stands for one in some runs only. What is one of several has no place of its own: each of these has."""
     if isinstance(owner, MaybeAttribute):
         owner = owner.value
-    return owner._dy_value if isinstance(owner, MaybeValue) else owner
+    owner = owner._dy_value if isinstance(owner, MaybeValue) else owner
+    return NoAttribute("") if isinstance(owner, OneOf) else owner
 
 
 def stored(owner: Any) -> Stored:

@@ -1,4 +1,4 @@
-"""Changes of a list, dict or tensor that is one of several, as only the run knows: `(a if t > 0 else b).append(x)`, `rows[i].append(x)`.
+"""Changes of a list, dict, object or tensor that is one of several, as only the run knows: `rows[i].append(x)`, `nodes[i].count += 1`.
 
 The values of all paths are merged into one that can be read. To change that is to change the one that was chosen: a branch on the
 same condition, or by the same index, does it. Where that cannot be done, `alternatives` finds out whether it would show.
@@ -6,7 +6,8 @@ same condition, or by the same index, does it. Where that cannot be done, `alter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -14,46 +15,100 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
-from .containers import held_by, put
+from .attributes import defined, dict_of, may_change_class
+from .containers import BUILT_IN, LEAVES, held_by, put
+from .dynamic import DynamicList
+from .foreign import is_foreign_class
 from .growing import current, substitute
 from .holders import parts_of
 from .lists import StagedList
 from .maybe_value import MaybeValue
+from .records import RecordList
+from .records import parts_of as columns_of
 from .running import named_variables
+from .structure import is_frozen
+from .undefined import moving
 
 if TYPE_CHECKING:
     from .tracer import Tracer
 
+_CONTAINERS = (list, dict, StagedList, RecordList)
+
 
 @dataclass(frozen=True)
 class Chosen:
-    """A merged container, made in a block of these; `pick(f)` is `f` of the one that was chosen."""
+    """A container, object or tensor that has been merged, made in a block, of `items`.
+
+    Attributes:
+        pick: `pick(f)` is `f` of the one that was chosen.
+        above: what was merged around it.
+    """
 
     value: Any
     pick: Callable[[Callable[[Any], Any]], Any]
     block: Block
     items: Sequence[Any]
+    above: tuple[Any, ...] = ()
 
 
 def note(tracer: Tracer, test: Tensor, sides: tuple[Any, Any], merged: Any, outside: Collection[int]) -> None:
-    """Remembers of which containers, or tensors, a value has been merged; `outside` are the ids of those that were there before."""
-    a, b = sides
-    new = merged is not a and merged is not b and a is not b
-    if new and _are_of_a_kind(merged, sides) and all(_existed(tracer, x, outside) for x in sides):
+    """Remembers of which containers a value has been merged; `outside` are the ids of those that were there before."""
 
-        def pick(f: Callable[[Any], Any]) -> Any:
-            from .if_stmt import if_expr
+    def pick(parts: Sequence[Any], f: Callable[[Any], Any]) -> Any:
+        from .if_stmt import if_expr
 
-            return if_expr(test, partial(f, a), partial(f, b))
+        one, other = parts
+        return if_expr(test, partial(f, one), partial(f, other))
 
-        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block, sides)
+    _note(tracer, merged, sides, pick, lambda x: _existed(tracer, x, outside))
 
 
 def note_item(tracer: Tracer, index: Tensor, items: Sequence[Any], merged: Any) -> None:
     """`note` of a value that has been merged from items, all there before: the one at the index was chosen."""
-    if _are_of_a_kind(merged, items) and all(x is not merged for x in items):
-        pick = partial(_at_index, index, items)
-        tracer.chosen[id(merged)] = Chosen(merged, pick, tracer.block, items)
+    _note(tracer, merged, items, partial(_at_index, index), lambda x: True)
+
+
+def _note(tracer: Tracer, merged: Any, parts: Sequence[Any], pick: Callable[[Sequence[Any], Callable[[Any], Any]], Any],
+          existed: Callable[[Any], bool], above: tuple[Any, ...] = ()) -> None:  # fmt: skip
+    """Remembers it of a value and of what is in it; `above` is what has been merged around it."""
+    if isinstance(merged, Tensor):
+        # one in something that has been merged has a place there, where it is read again
+        if not above and all(type(x) is Tensor and not x._weak and x is not merged and existed(x) for x in parts):
+            tracer.chosen[id(merged)] = Chosen(merged, partial(pick, parts), tracer.block, parts)
+        return
+    if type(merged) in LEAVES or any(x is merged for x in parts) or all(x is parts[0] for x in parts):
+        return
+    is_object = _is_object(type(merged)) and all(type(x) is type(merged) for x in parts)
+    if is_object or all(type(x) in _CONTAINERS for x in parts):
+        if not all(map(existed, parts)):
+            return
+        tracer.chosen[id(merged)] = Chosen(merged, partial(pick, parts), tracer.block, parts, above)
+        above = *above, merged
+        if is_object:
+            tracer.special.direct(type(merged), choosing)
+    for value, *within in _in_each(merged, parts):
+        _note(tracer, value, within, pick, existed, above)
+
+
+def _is_object(cls: type) -> bool:
+    """Whether objects of a class keep their attributes as Python does, so that to set one is to change nothing else."""
+    plain = cls.__setattr__ is object.__setattr__ or getattr(cls.__setattr__, "_dy_chooses", False)
+    own = plain and may_change_class(cls) and not is_foreign_class(cls)
+    return own and not is_frozen(cls) and not issubclass(cls, (tuple, *BUILT_IN))
+
+
+def _in_each(merged: Any, parts: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """What is in the same place of a value and of each of these, if they are of one kind."""
+    together, cls = [merged, *parts], type(merged)
+    if any(type(x) is not cls for x in together):
+        return
+    if cls in (list, tuple):
+        if all(len(x) == len(merged) for x in parts):
+            yield from zip(*together, strict=True)
+    elif cls is dict or _is_object(cls):
+        first, *others = held = [x if cls is dict else dict_of(x) or {} for x in together]
+        if all(x.keys() == first.keys() for x in others):
+            yield from (tuple(x[key] for x in held) for key in first)
 
 
 def _at_index(index: Tensor, items: Sequence[Any], f: Callable[[Any], Any]) -> Any:
@@ -62,19 +117,12 @@ def _at_index(index: Tensor, items: Sequence[Any], f: Callable[[Any], Any]) -> A
     return by_index(index, len(items), lambda i: f(items[i]))
 
 
-def _are_of_a_kind(merged: Any, items: Sequence[Any]) -> bool:
-    """Whether a value has been merged of containers, or of tensors."""
-    if isinstance(merged, Tensor):
-        return all(type(x) is Tensor and not x._weak for x in items)
-    return all(type(x) in (list, dict, StagedList) for x in items)
-
-
 def _existed(tracer: Tracer, x: Any, outside: Collection[int]) -> bool:
     if isinstance(x, Tensor):
         return not isinstance(x._value, Variable) or tracer.can_read(x._value)
-    if isinstance(x, StagedList):
-        return isinstance(x._value, Variable) and tracer.can_read(x._value)
-    return id(x) in outside
+    if isinstance(x, DynamicList):
+        return all(isinstance(c._value, Variable) and tracer.can_read(c._value) for c in columns_of(x))
+    return id(x if type(x) in _CONTAINERS else dict_of(x)) in outside
 
 
 def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..., Any]:
@@ -93,14 +141,21 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
             given = on_either(_there(a, change, args), *args, **kwargs)
             now = current(tracer, a)
             return now if gives == "container" else (now, given[1]) if gives == "both" else given
-        choice = None if tracer is None else tracer.chosen.get(id(a))
-        if tracer is None or choice is None or choice.block is not tracer.block or tracer.alternatives.has_changed(a):
+        choice = None if tracer is None else _choice(tracer, a)
+        if tracer is None or choice is None:
+            if tracer is not None and change.__name__ in _STATEMENTS:
+                tracer.alternatives.let_go([a])
             return change(a, *args, **kwargs)
         if isinstance(a, Tensor):
             if _is_held(tracer, a):  # which is read again, as it is then
                 return change(a, *args, **kwargs)
-            choice.pick(lambda x: _only_changed(change, x, *args))
+            choice.pick(lambda x: _done(change(x, *args)))
             return a
+        if isinstance(a, dict):
+            with _changing(tracer, choice, by_statement=change.__name__ in _STATEMENTS):
+                given = change(a, *args, **kwargs)
+                choice.pick(lambda x: _done(change(x, *args, **kwargs)))
+            return given
 
         def one(x: Any) -> tuple[Any, Any]:
             result = change(x, *args, **kwargs)
@@ -108,8 +163,9 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
             return current(tracer, x), value
 
         pairs = tracer.alternatives.forget(a)
-        contents, value = choice.pick(one)
-        new = _given(tracer, choice, contents)
+        with tracer.alternatives.following(*choice.above):
+            contents, value = choice.pick(one)
+            new = _given(tracer, choice, contents)
         if new is a and _is_held(tracer, a):
             tracer.alternatives.remember(pairs)
         return new if gives == "container" else (new, value) if gives == "both" else value
@@ -117,10 +173,42 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
     return on_either
 
 
-def _only_changed(change: Callable[..., Any], x: Any, *args: Any) -> None:
-    change(x, *args)
+def _choice(tracer: Tracer, a: Any) -> Chosen | None:
+    """What is known of a value that stands for one of several, if to change it can be to change that."""
+    choice = tracer.chosen.get(id(a))
+    if choice is None or choice.value is not a:
+        return None
+    # a list of dynamic length becomes another object, which is not the one that there is behind an inner block
+    known = choice.block is tracer.block if isinstance(a, (list, DynamicList, Tensor)) else tracer.is_around(choice.block)
+    if not known:
+        return None
+    return None if any(map(tracer.alternatives.has_changed, (a, *choice.above))) else choice
 
 
+def choosing(inherited: Callable[[Any, str, Any], None]) -> Callable[[Any, str, Any], None]:
+    """`__setattr__` of a class with an object that stands for one of several: the one that was chosen gets the attribute, too."""
+    raw = getattr(inherited, "_dy_chooses", inherited)  # of a base that has got one of these: each asks once
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        from .tracer import current_tracer
+
+        tracer = current_tracer()
+        choice = None if tracer is None or moving.state else _choice(tracer, self)
+        if tracer is None or choice is None or hasattr(type(defined(type(self), name)), "__set__"):
+            if tracer is not None and not moving.state:
+                tracer.alternatives.let_go([self])
+            raw(self, name, value)
+            return
+        with _changing(tracer, choice, by_statement=True):
+            raw(self, name, value)  # first, so that something holds the value
+            choice.pick(lambda one: setattr(one, name, value))
+
+    __setattr__._dy_chooses = raw  # type: ignore[attr-defined]
+    return __setattr__
+
+
+# the changes that the user's code writes as statements
+_STATEMENTS = ("setitem", "delitem", "list_append", "list_extend", "list_insert", "list_clear")
 _OF_NONE = {"setitem": "does not support item assignment", "delitem": "doesn't support item deletion"}
 
 
@@ -132,19 +220,41 @@ def _there(a: MaybeValue, change: Callable[..., Any], args: tuple) -> Any:
     return a._dy_attribute(name.removeprefix("list_") if name.startswith("list_") else args[0])
 
 
+def _done(_: Any) -> None:
+    """What a change gives is what stands for the others."""
+
+
+@contextlib.contextmanager
+def _changing(tracer: Tracer, choice: Chosen, *, by_statement: bool) -> Iterator[None]:
+    """Within it what stands for one of several changes, and the one that was chosen in the same way.
+
+    Args:
+        by_statement: nothing that the user's code goes on with is only held in the middle of an expression.
+    """
+    a = choice.value
+    if choice.block is not tracer.block:
+        with tracer.alternatives.following(a, *choice.above):
+            yield
+        return
+    if by_statement:
+        tracer.alternatives.let_go(choice.items)
+    pairs = tracer.alternatives.forget(a)
+    with tracer.alternatives.following(*choice.above):
+        yield
+    # this makes what is held state: asked before, what has been done would be a change of the block
+    if _is_held(tracer, a):
+        tracer.alternatives.remember(pairs)
+
+
 def _given(tracer: Tracer, choice: Chosen, contents: Any) -> Any:
-    """The merged container with the contents that the chosen one has now, under all its names."""
+    """The merged list with the contents that the chosen one has now, under all its names."""
     a = choice.value
     tracer.alternatives.forget(contents)
-    if isinstance(contents, StagedList):
+    if isinstance(contents, DynamicList):
         substitute(tracer, a, contents)
         tracer.chosen[id(contents)] = replace(choice, value=contents)
         return contents
-    if isinstance(a, dict):
-        dict.clear(a)
-        dict.update(a, contents)
-    else:
-        put(a, contents)
+    put(a, contents)
     return a
 
 

@@ -134,7 +134,8 @@ def if_stmt(test: Any, body: Callable[[], None], orelse: Callable[[], None], get
     except BaseException:
         set_state(current(tracer, before))
         raise
-    set_state(tuple(values))
+    with tracer.alternatives.written():
+        set_state(tuple(values))
     tracer.alternatives.settle(behind=body)
 
 
@@ -332,8 +333,9 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
             if isinstance(cell, EntryCell) and isinstance(cell.target, dict) and id(cell.target) not in tracer.attributes:
                 order = OrderCell(cell.target)  # the key may be lost, and come back for a handler
                 r.note(order.key, order)
-    for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
-        cell.write(value)
+    with tracer.alternatives.written():
+        for cell, value in zip(cells.values(), merged[len(names) :], strict=False):
+            cell.write(value)
     return None if results[0] is None and results[1] is None else merged[: len(names)]
 
 

@@ -30,7 +30,7 @@ from .list_indices import integer
 from .lists import element_type
 from .logical import is_one, not_
 from .optional import MaybeNone
-from .options import OneOf, Options, by_index, choose
+from .options import OneOf, Options, by_index, choose, values_of
 from .patterns import is_option
 from .raising import raise_where
 from .records import dynamic_list
@@ -54,7 +54,10 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
         at_one(a, key, _ask)
         a = current(tracer, a)
     if isinstance(key, OneOf) and (more or not isinstance(a, StagedDict)):  # which has its own way
-        return choose(key, lambda one: getitem(a, one, *more))
+        chosen = choose(key, lambda one: getitem(a, one, *more))
+        if (items := _known_items(a, values_of(key), more)) is not None:
+            note_item(tracer, key._dy_index, items, chosen)
+        return chosen
     if isinstance(key, MaybeNone) and isinstance(a, Tensor):
         raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(),
                                hint="decide with `if i is None`, and index where it is not")  # fmt: skip
@@ -82,6 +85,20 @@ def at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:
 def _ask(a: Any, key: Any) -> None:
     """`a[key]`, which gives a `defaultdict` a key that it does not have."""
     a[key]
+
+
+def _known_items(a: Any, keys: Sequence[Any], more: Sequence[Any]) -> list[Any] | None:
+    """The items of a list, tuple or dict under each of these keys, and there under more of them; None if Python alone cannot tell them."""
+    found = []
+    for key in keys:
+        item = a
+        for k in (key, *more):
+            plain = type(item) in (list, tuple) and type(k) is int and -len(item) <= k < len(item)
+            if not plain and (type(item) is not dict or is_unknown(k) or k not in item):
+                return None
+            item = item[k]
+        found.append(item)
+    return found
 
 
 def as_index(x: Any) -> Any:
@@ -158,7 +175,11 @@ def fits_array(items: Sequence[Any], new: Sequence[Any]) -> bool:
 def select(tracer: Tracer, items: Sequence[Any], at: Tensor, more: Sequence[Any] = ()) -> Any:
     """The one of these items that an index, one of 0 ... n-1, tells; or the item of that under more keys."""
     if more:
-        return by_index(at, len(items), lambda i: getitem(current(tracer, items[i]), *more))
+        chosen = by_index(at, len(items), lambda i: getitem(current(tracer, items[i]), *more))
+        within = [_known_items(current(tracer, x), more[:1], more[1:]) for x in items]
+        if None not in within:
+            note_item(tracer, at, [x for (x,) in filter(None, within)], chosen)
+        return chosen
     first = items[0]
     if all(same(first, x) for x in items):
         return first

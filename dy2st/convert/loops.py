@@ -236,14 +236,18 @@ class Loop:
         values = self.tracer.alternatives.merged(patterns, [initial, *self._last()], make)
         self.tracer.sharing.merged(patterns, values, [(block.parent, initial)], how=FIRST)
         self.carried.enter(self._leaves(values), self._leaves(initial), block)
-        self.set_state(tuple(values[: len(self.names)]))
-        for cell, slot, value in zip(
-            self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
-        ):
-            if value is not slot.initial:
-                cell.write(value)
+        self._write(values)
         self.tracer.alternatives.settle(behind=self.body)
         return values
+
+    def _write(self, values: Sequence[Any]) -> None:
+        """Gives the variables and the cells these values."""
+        count = len(self.names)
+        with self.tracer.alternatives.written():
+            self.set_state(tuple(values[:count]))
+            for cell, slot, value in zip(self.cells.values(), self.slots[count:], values[count:], strict=True):
+                if value is not slot.initial:
+                    cell.write(value)
 
     def _last(self) -> list[list[Any]]:
         """What the last trial has left in the variables, as far as these are still of that kind."""
@@ -483,12 +487,7 @@ class Loop:
         tracer.sharing.merged(patterns, values, [(tracer.block, before), (self.body_block, after)], carried=self._objects(after))
         self.carried.leave(self._leaves(values), self._leaves(before), self.starts, self._leaves(after),
                            (self.test_block, self.body_block), tracer.block)  # fmt: skip
-        self.set_state(tuple(values[: len(self.names)]))
-        for cell, slot, value in zip(
-            self.cells.values(), self.slots[len(self.names) :], values[len(self.names) :], strict=True
-        ):
-            if value is not slot.initial:
-                cell.write(value)
+        self._write(values)
         tracer.alternatives.settle(behind=self.body)
 
     def _moved(self, after: Sequence[Any]) -> set[int]:

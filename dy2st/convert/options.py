@@ -53,7 +53,26 @@ class OneOf:
         # what this package looks for in values of its own is not asked of the objects
         if name in ("_value", "_who", "_kinds") or (name.startswith("__") and not is_generated(sys._getframe(1).f_code.co_filename)):
             raise AttributeError(name)
-        return choose(self, lambda one: getattr(one, name))
+        found = choose(self, lambda one: getattr(one, name))
+        self._dy_note(name, found)
+        return found
+
+    def _dy_note(self, name: str, found: Any) -> None:
+        """A list in an attribute of the object that it is, say, may be changed: this is one that all of them keep."""
+        from .attributes import MISSING, defined, held
+        from .chosen import note_item
+        from .tracer import need_tracer
+
+        items = [MISSING if hasattr(type(defined(type(one), name)), "__set__") else held(one, name) for one in self._dy_options.values]
+        if not any(x is MISSING for x in items):
+            note_item(need_tracer("an attribute"), self._dy_index, items, found)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        from .tracer import need_tracer
+
+        tracer = need_tracer("an attribute")
+        tracer.watch(*self._dy_options.values)
+        choose(self, lambda one: setattr(one, name, value))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from .calls import call
@@ -108,8 +127,8 @@ def _refusing(use: str) -> Callable[..., NoReturn]:
 
 
 for _name, _use in {
-    "__bool__": "used as a condition here", "__len__": "measured here", "__iter__": "iterated over", "__setattr__": "changed",
-    "__delattr__": "changed", "__setitem__": "changed", "__delitem__": "changed", "__dir__": "asked for the names of all that it has",
+    "__bool__": "used as a condition here", "__len__": "measured here", "__iter__": "iterated over", "__delattr__": "changed",
+    "__setitem__": "changed", "__delitem__": "changed", "__dir__": "asked for the names of all that it has",
 }.items():  # fmt: skip
     setattr(OneOf, _name, _refusing(_use))
 

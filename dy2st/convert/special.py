@@ -103,6 +103,10 @@ class SpecialMethods:
         """Lets the trace know before an object of a class of this package gets or loses an attribute."""
         self._give(cls, __setattr__=setting, __delattr__=deleting)
 
+    def direct(self, cls: type, choosing: Callable[[Any], Any]) -> None:
+        """Lets what an object of a class is given be given to another one too: it stands for one of several (see `chosen`)."""
+        self._give(cls, __setattr__=choosing)
+
     def _give(self, cls: type, **methods: Callable[[Any], Any]) -> None:
         """Gives a class what is made of its methods, once."""
         for name, make in methods.items():

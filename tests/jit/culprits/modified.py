@@ -171,12 +171,6 @@ def items_of_two_dtypes(x, n):
     return [x, x.astype("int64")][n]  # error: 'the item' has dtype float32 on one path and int64 on the other
 
 
-def attribute_of_an_item_written(x, n):
-    states = [State(x), State(x * 2)]
-    states[n].h = x * 5  # error: a list, dict or object is changed in place after this, which is one or another one
-    return states[0].h
-
-
 def item_read_before_a_change(x, n):
     rows = [[x], [x * 2]]
     row = rows[n]  # error: a list, dict or object is changed in place after this, which is one or another one

@@ -163,10 +163,28 @@ def text_of_a_path_as_a_dtype(x):
         return x
 
 
-def object_of_a_path_changed(x):
-    held = STATES[0] if x.sum() > 0 else STATES[1]
-    held.h = x  # error: a value is one of several objects
-    return x
+def object_that_may_be_another_changed(x):
+    one, other = Held(x), Held(x * 2)
+    held = one if x.sum() > 0 else other  # error: a list, dict or object is changed in place after this, which is one or another one
+    one.x = x * 3
+    return held.x
+
+
+def item_of_a_dict_that_may_be_another(x):
+    one, other = {"n": 0}, {"n": 1}
+    held = one if x.sum() > 0 else other  # error: a list, dict or object is changed in place after this, which is one or another one
+    for v in x:
+        held["n"] += v
+        one["n"] += 1
+    return held["n"]
+
+
+def key_of_a_dict_that_may_be_another(x):
+    one, other = {"n": 0}, {"n": 1}
+    held = one if x.sum() > 0 else other  # error: a list, dict or object is changed in place after this, which is one or another one
+    if x[0] > 0:
+        held["new"] = x
+    return len(one), len(other)
 
 
 def loop_changes_dtype(x):
