@@ -55,6 +55,15 @@ class GradientsInside(BaseException):
     with arguments that may want a gradient."""
 
 
+class TakenForObjects(BaseException):
+    """The function tells arguments of this class from all other objects, as keys say, so each of them has a trace of its own: that is to
+    begin anew, with these as what they are."""
+
+    def __init__(self, cls: type):
+        super().__init__(cls)
+        self.cls = cls
+
+
 def require_end(recursive: Collection[Kind], found: Kind) -> None:
     """RecursionLimitError if each new trace finds calls of another kind: they are given what each trace makes anew."""
     if sum(kind.code is found.code for kind in recursive) > OTHERS:

@@ -29,6 +29,7 @@ from .foreign import HEAP_TYPE, LAYER_STORES, is_foreign_class, is_layer
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .options import OneOf
+from .shown import named
 from .tensor_attributes import OF_TENSORS
 from .undefined import Undefined, Unread, moving
 
@@ -88,11 +89,11 @@ class Stored:
     def __getitem__(self, key: Any) -> Any:
         owner = self._dy_owner
         if isinstance(owner, Undefined) or _computes_items(owner):
-            return Unread(str(key))
+            return Unread(named(key))
         if isinstance(owner, StagedDict):  # whether it has the key is asked where the user's code does
             owner = owner.values_of
         if isinstance(owner, dict):  # without `__missing__`
-            return dict.get(owner, key, Unread(str(key)))
+            return dict.get(owner, key, Unread(named(key)))
         return owner[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -16,6 +16,7 @@ from .attributes import MISSING, require_asked
 from .containers import copied, put
 from .maybe_attribute import MaybeAttribute, NoAttribute
 from .names import codes_in, names_of
+from .shown import named, shown
 from .undefined import Undefined, Unread
 
 
@@ -175,13 +176,13 @@ class EntryCell(Cell):
     def __init__(self, target: Any, entry: Any):
         self.target, self.entry = target, entry
         self.key = ("entry", id(target), entry)
-        self.name = target.name if isinstance(target, OuterVariable) else f"attribute {entry!r}"
+        self.name = target.name if isinstance(target, OuterVariable) else f"attribute {shown(entry)}"
 
     def read(self) -> Any:
         # by the methods of the built-in class: those of a subclass may do more (a Counter's `update` adds)
         cls = self._class()
         nothing = Unread if self._owner() is None and not self._is_global() else NoAttribute
-        return cls.get(self.target, self.entry, nothing(str(self.entry)))
+        return cls.get(self.target, self.entry, nothing(named(self.entry)))
 
     def write(self, value: Any) -> None:
         cls = self._class()

@@ -23,7 +23,7 @@ class Identity(int):
             return bool(compare("is", self.of, other.of))
         if isinstance(other, int) and is_of_a_trace(self):
             raise StagedValueError(
-                "the id() of a tensor is another one while tracing", location=user_location(2), hint="compare the objects with `is`"
+                f"the id() of {called(self)} is another one while tracing", location=user_location(2), hint="compare the objects with `is`"
             )
         return int.__eq__(self, other)
 
@@ -57,4 +57,12 @@ def id_(x: Any) -> int:
 
 def is_of_a_trace(x: Any) -> bool:
     """Whether it is the `id()` of an object that is another one at each call."""
-    return isinstance(x, Identity) and isinstance(x.of, Tensor) and x.of.is_symbolic
+    if not isinstance(x, Identity):
+        return False
+    tracer = current_tracer()
+    return (isinstance(x.of, Tensor) and x.of.is_symbolic) or (tracer is not None and x.of in tracer.stand_ins)
+
+
+def called(x: Identity) -> str:
+    """What such a number is the `id()` of."""
+    return "a tensor" if isinstance(x.of, Tensor) else f"a {type(x.of).__name__} among the arguments"

@@ -21,6 +21,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, Position
 from .records import RecordList
+from .shown import shown
 from .structure import MaybeNumber, MaybeObject, build, node_type, split
 from .tensor_attributes import require_bare
 from .tracer import Tracer
@@ -63,7 +64,7 @@ def steps(p: Node) -> list[str]:
     if p.kind in (MaybeAttribute, MaybeNone, MaybeNumber, MaybeNumbers, MaybeObject, MaybeValue, OneOf):
         return [""] * len(p.children)
     if issubclass(p.kind, dict):
-        return [f"[{k!r}]" for k in p.keys]
+        return [f"[{shown(k)}]" for k in p.keys]
     return [f".{k}" for k in p.keys] if p.keys else [f"[{i}]" for i in range(len(p.children))]
 
 

@@ -285,7 +285,7 @@ def _identical(a: Any, b: Any) -> Any:
                 "whether the two are one object depends on a condition on tensors", location=user_location(2),
                 hint="compare something else, or keep a flag that says which of the two it is",
             )  # fmt: skip
-        return a is b
+        return a is b or (tracer is not None and tracer.stand_ins.is_one(a, b, tracer.was_before))
     if isinstance(b, bool) and a._kinds is not None and a._kinds.classes == 1 and a._kinds.number is not None:
         return _is_bool_in_the_run(a, b)
     require_one_kind(a, "what it is depends on that")
@@ -319,9 +319,10 @@ def _is_bool_in_the_run(x: Tensor, wanted: bool) -> Any:
 def is_one(a: Any, b: Any) -> bool:
     """`a is b` where Python asks it before it compares values."""
     tracer = current_tracer()
-    if tracer is not None:
-        tracer.note_compared(a, b)
-    return a is b
+    if tracer is None:
+        return a is b
+    tracer.note_compared(a, b)
+    return a is b or tracer.stand_ins.is_one(a, b, tracer.was_before)
 
 
 def _may_be_one(tracer: Tracer, a: Any, b: Any) -> bool:

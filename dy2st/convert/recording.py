@@ -29,6 +29,7 @@ from .texts import StagedText
 
 if TYPE_CHECKING:
     from .raised import Attempts
+    from .stand_ins import StandIns
     from .training import Gradients
 
 Captured = tuple[Tensor, Variable]
@@ -74,6 +75,7 @@ class Recording(Flags):
 
     gradients: Gradients
     tries: Attempts
+    stand_ins: StandIns
 
     def __init__(self, program: Program, open_captures: dict[int, tuple[int, ...]]) -> None:
         super().__init__(program.global_block)
@@ -228,7 +230,7 @@ class Recording(Flags):
         """Whether these are one object is about to be decided, for all calls that the trace serves."""
         outside = [x for x in values if isinstance(x, Tensor) and (not x.is_symbolic or id(x) in self.originals)]
         self.compared.update((id(x), x) for x in outside)
-        self.compares_arguments |= bool(outside) and any(id(x) in self.arguments for x in values)
+        self.compares_arguments |= bool(outside) and any(id(x) in self.arguments and x not in self.stand_ins for x in values)
 
     def open_dim(self, tensor: Tensor, axis: int) -> Any:
         return dynamic_size(tensor, axis)

@@ -32,5 +32,10 @@ def shown(value: Any) -> str:
     return repr(value) if type(value) in (str, int) else _repr.repr(value)[:_LENGTH]
 
 
+def named(key: Any) -> str:
+    """What the entry of a dict is called: its key, if that is a name."""
+    return key if type(key) is str else shown(key)
+
+
 _repr = _Repr()
 _repr.maxstring = _repr.maxother = _LENGTH

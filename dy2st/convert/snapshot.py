@@ -16,6 +16,7 @@ from typing import Any
 from .attributes import MISSING
 from .cells import Cell, ContentsCell, EntryCell, ListCell, OrderCell, OuterVariable
 from .containers import BUILT_IN, copied, differ, put
+from .shown import named
 from .undefined import Undefined
 
 # what is copied of an empty container
@@ -156,7 +157,7 @@ class Snapshot:
             now = copied(container)
             if list(now) != list(old):  # otherwise in their places: a loop may be running over it
                 for entry in now:
-                    EntryCell(container, entry).write(Undefined(str(entry)))
+                    EntryCell(container, entry).write(Undefined(named(entry)))
                 now = {}
             for entry, value in old.items():
                 if now.get(entry, container) is not value:

@@ -107,6 +107,10 @@ class SpecialMethods:
         """Lets what an object of a class is given be given to another one too: it stands for one of several (see `chosen`)."""
         self._give(cls, __setattr__=choosing)
 
+    def compare(self, cls: type) -> None:
+        """Lets the trace know before an object of a class, which is equal to itself only, is told from others."""
+        self._give(cls, __eq__=_telling, __hash__=_telling)
+
     def _give(self, cls: type, **methods: Callable[[Any], Any]) -> None:
         """Gives a class what is made of its methods, once."""
         for name, make in methods.items():
@@ -208,6 +212,22 @@ def _by_fields(cls: type, name: str, raw: Any) -> Any:
 
 # whether `==` of dataclasses compares field by field, not a tuple of all
 _FIELD_BY_FIELD = sys.version_info >= (3, 13)
+
+
+def _telling(raw: Any) -> Any:
+    """`==` and `hash()` of objects that are equal to themselves only."""
+
+    @functools.wraps(raw)
+    def method(*values: Any) -> Any:
+        from .tracer import current_tracer
+
+        tracer = current_tracer()
+        if tracer is not None:
+            for x in values:
+                tracer.stand_ins.require_objects(x)
+        return raw(*values)
+
+    return method
 
 
 def _not_equal(self: Any, other: Any) -> Any:

@@ -18,6 +18,7 @@ from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf
 from .records import RecordList
+from .shown import shown
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Tree:
             return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
         if self.kind is MaybeNone or self.kind is MaybeNumber:
             return "* or None" if self.kind is MaybeNone else "*"
-        named = ", ".join(f"{k!r}: {c}" for k, c in zip(self.keys, inner, strict=True))
+        named = ", ".join(f"{shown(k)}: {c}" for k, c in zip(self.keys, inner, strict=True))
         return f"{{{named}}}" if issubclass(self.kind, dict) else f"{self.kind.__name__}({named})"
 
 
@@ -74,27 +75,29 @@ class MaybeNumber:
     """The kind of node that a tensor is which is a Python number on some path: the value, and whether it is a number."""
 
 
-def flatten(value: Any, *, twins: bool = False) -> tuple[list[Any], Tree]:
+def flatten(value: Any, *, twins: bool = False, whole: frozenset[type] = frozenset()) -> tuple[list[Any], Tree]:
     """The leaves of a value in order, and its tree. Lists, tuples, named tuples, dicts and dataclasses are nodes, and so are objects
     that are made while a function is traced.
 
-    With `twins` the tree says which containers are one object. What leads back to itself is a leaf.
+    With `twins` the tree says which containers are one object. What leads back to itself is a leaf, and so are objects of the classes
+    `whole`.
 
     >>> leaves, tree = flatten({"a": [1, 2], "b": (None,)})
     >>> leaves, str(tree)
     ([1, 2, None], "{'a': [*, *], 'b': (*,)}")
     """
     leaves: list[Any] = []
-    return leaves, _flatten(value, leaves, {} if twins else None, [0], set())
+    return leaves, _flatten(value, leaves, {} if twins else None, [0], set(), whole)
 
 
 class _LeadsBackError(Exception):
     """A container is among what it holds; the argument is its id."""
 
 
-def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: list[int], above: set[int]) -> Tree:
+def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: list[int], above: set[int], whole: frozenset[type]
+             ) -> Tree:  # fmt: skip
     keys, children = split(value)
-    if children is None:
+    if children is None or type(value) in whole:
         leaves.append(value)
         return LEAF
     if id(value) in above:
@@ -104,7 +107,7 @@ def _flatten(value: Any, leaves: list[Any], seen: dict[int, int] | None, count: 
     twin = seen.setdefault(id(value), number) if seen is not None and not isinstance(value, tuple) else number
     above.add(id(value))
     try:
-        parts = tuple(_flatten(c, leaves, seen, count, above) for c in children)
+        parts = tuple(_flatten(c, leaves, seen, count, above, whole) for c in children)
     except _LeadsBackError as error:
         if error.args[0] != id(value):
             raise
@@ -168,10 +171,28 @@ def split(value: Any) -> tuple[tuple[Any, ...], Sequence[Any] | None]:
     if dataclasses.is_dataclass(kind) and not issubclass(kind, _WITH_MORE):
         names = dict.fromkeys((*(f.name for f in dataclasses.fields(value)), *getattr(value, "__dict__", ())))  # it may have others
         found = {name: x for name in names if (x := _field(value, name)) is not _MISSING}
-        return tuple(found), list(found.values())
+        return ((), None) if _leads_to(value, found.values()) else (tuple(found), list(found.values()))
     attributes = None if isinstance(value, _LEAVES) else attributes_of(value)
     return ((), None) if attributes is None else (tuple(attributes), list(attributes.values()))
 
+
+def _leads_to(value: Any, parts: Iterable[Any]) -> bool:
+    """Whether a dataclass is among what it holds, as nodes of a tree are that know their parents."""
+    left = [x for x in parts if isinstance(x, _HOLDING) or hasattr(type(x), "__dataclass_fields__")]
+    seen: set[int] = set()
+    while left:
+        x = left.pop()
+        if x is value:
+            return True
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        inner = x.values() if isinstance(x, dict) else x if isinstance(x, _HOLDING) else getattr(x, "__dict__", {}).values()
+        left += [y for y in inner if isinstance(y, _HOLDING) or hasattr(type(y), "__dataclass_fields__")]
+    return False
+
+
+_HOLDING = (list, tuple, dict)
 
 _LEAVES = (Tensor, bool, int, float, str, bytes, type(None), type, types.FunctionType, types.MethodType)
 
@@ -287,7 +308,7 @@ def paths(tree: Tree, root: str = "") -> list[str]:
     found = []
     for i, child in enumerate(tree.children):
         if issubclass(tree.kind, dict):
-            step = f"[{tree.keys[i]!r}]"
+            step = f"[{shown(tree.keys[i])}]"
         else:
             step = f".{tree.keys[i]}" if tree.keys else f"[{i}]"
         found += paths(child, root + step)

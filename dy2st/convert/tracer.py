@@ -34,6 +34,7 @@ from .options import Options, values_of
 from .raised import Attempts
 from .recording import Recording
 from .records import RecordList, parts_of
+from .shown import shown
 from .snapshot import Snapshot
 from .structure import MaybeObject
 from .trained import Trained
@@ -205,7 +206,7 @@ class Tracer(Watcher, Trained, Recording):
                 and isinstance(cell.target, dict) and id(cell.target) not in self.attributes
                 and (id(cell.target) not in self.partial or cell.target is self.partial[id(cell.target)].has)):  # fmt: skip
             raise StructureError(
-                f"a dict gets or loses the key {cell.entry!r} under a condition on tensors ({why}), so that only the run "
+                f"a dict gets or loses the key {shown(cell.entry)} under a condition on tensors ({why}), so that only the run "
                 "knows whether it has it",
                 location=user_location(), hint="give it the key on all paths, with None say",
             )  # fmt: skip

@@ -30,6 +30,7 @@ from .reach import Reach
 from .running import variable_values
 from .snapshot import Snapshot
 from .special import SpecialMethods
+from .stand_ins import StandIns
 from .tensor_attributes import OF_TENSORS
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Watcher:
         self.reach = Reach()
         self._changeable = Changeable(self.reach)
         self.special = SpecialMethods()
+        self.stand_ins = StandIns()
         self._converted = 0  # how many of what is reached have had their classes converted
         self._containers: dict[int, Any] = {}
         self.met: list[Any] = []
@@ -213,9 +215,9 @@ class Watcher:
         new = [v for v in inside if is_container(v) or is_holder(v) or is_dataclass(type(v)) or id(v) in self.made]
         self.watch(*new)
 
-    def begin(self) -> None:
-        """The function is about to run: what there is now is no object of the trace."""
-        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers, *self.owners.values())}
+    def begin(self, *arguments: Any) -> None:
+        """The function is about to run: what there is now is no object of the trace, and neither are those of the caller's."""
+        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers, *self.owners.values(), *arguments)}
         self.reach.before = self.before
         self._owners_before = [*self.attributes.values()]
 
@@ -390,13 +392,19 @@ class Watcher:
         """Whether a container was there before the function ran."""
         if not self._found_before:
             self._found_before = True
-            self.before = {**self.before, **self._reachable_at_begin()}
+            self.before = {**self.before, **self._reachable_at_begin(self.before.values())}
         return id(container) in self.before
 
-    def _reachable_at_begin(self) -> dict[int, Any]:
-        """All that `before` led to before the function ran."""
+    def note_before(self, values: Iterable[Any]) -> dict[int, Any]:
+        """Values of the outside were there before the function ran; with them all that they led to then, by id."""
+        found = self._reachable_at_begin(values)
+        self.before = {**self.before, **found}
+        return found
+
+    def _reachable_at_begin(self, values: Iterable[Any]) -> dict[int, Any]:
+        """All that values of the outside led to before the function ran."""
         found: dict[int, Any] = {}
-        left = list(self.before.values())
+        left = list(values)
         while left:
             x = left.pop()
             if type(x) in LEAVES or id(x) in found:

@@ -13,6 +13,7 @@ from dy2st_runtime.backward import append_backward
 from dy2st_runtime.backward.activity import mark_active
 from dy2st_runtime.executor import make_executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, clone_program
+from dy2st_runtime.ir.visit import all_ops
 
 from ..convert.cells import Cell
 from ..convert.drawn import Drawn
@@ -43,7 +44,7 @@ from .recipes import (
 )
 from .shells import Untouched
 from .siblings import computed_from_others
-from .signature import Key
+from .signature import Arguments, Key
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,8 @@ class ConcreteProgram:
         tied: groups of tensors that outlive the call, of which the first is one of the others or is not, as only a run knows.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
         apart: where those are of which the trace has read no values, which are none of those that it writes.
+        told: arguments that were told from objects outside: the way to the argument, the place of the other one if it has one, the other
+            one as it was, and whether the two are one.
         functions: those that it has made, and each call gives.
         missing: attributes that fed tensors were asked for and have not, with their positions; `__class__`: that must be of no subclass.
         state_made: the name of a parameter, buffer or optimizer that the function makes: eager mode makes another one at each call, so the
@@ -154,6 +157,7 @@ class ConcreteProgram:
         self.tied = list(tied)
         self.compared: list[Place] = []
         self.apart: list[Place] = []
+        self.told: list[tuple[tuple, Place | None, Any, bool]] = []
         self.compares = self.compares_arguments = False
         self.state_made = ""
         self.outside = Outside()
@@ -260,6 +264,13 @@ class ConcreteProgram:
                     or self.raised)  # fmt: skip
 
     @functools.cached_property
+    def counts_on(self) -> bool:
+        """Whether its numbers may become what no Program holds: a float where others are ints (`10 ** -n`), or an int beyond 64 bits. What
+        is added to them does not count."""
+        ops = (op for root in self.program.roots for op in all_ops(root)) if self.numbers else ()
+        return any(op.attrs.get("checked") and op.type not in ("elementwise_add", "elementwise_sub") for op in ops)
+
+    @functools.cached_property
     def input_names(self) -> list[str]:
         """The names of the inputs."""
         return [v.name for v in self.inputs]
@@ -275,6 +286,10 @@ class ConcreteProgram:
         told = self.told_apart
         objects = {*map(id, captured), *(id(place.now()) for place in told)}
         return len(objects) < len(captured) + len(told)
+
+    def are_as_told(self, arguments: Arguments) -> bool:
+        """Whether the arguments are the objects outside that they were while tracing, and no others, as far as that was asked."""
+        return all((arguments.at(path) is (x if place is None else place.now())) is same for path, place, x, same in self.told)
 
     @functools.cached_property
     def told_apart(self) -> list[Place]:

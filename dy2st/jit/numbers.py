@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..convert.cells import EntryCell, OuterVariable, place_of
-from .concrete import ConcreteProgram, can_be_fed, value_at
+from .concrete import ConcreteProgram, Number, can_be_fed, value_at
 from .guards import same
 from .recipes import Constant
 
@@ -48,6 +48,10 @@ class Numbers:
             if guard is not None and not (isinstance(recipe, Constant) and same(recipe.value, guard.value)):
                 self._add(guard.holder, guard.entry)
         return len(self._found) > before
+
+    def leave(self, numbers: Sequence[Number]) -> None:
+        """These are no inputs from now on, as a run cannot do with them what Python can."""
+        self._reject([(n.holder, n.entry) for n in numbers])
 
     def _add(self, holder: Any, entry: Any) -> None:
         place = place_of(holder, entry)

@@ -15,6 +15,7 @@ from ..convert.maybe_value import MaybeValue
 from ..convert.optional import MaybeNone
 from ..convert.places import Place
 from ..convert.records import RecordList
+from ..convert.shown import shown
 from ..convert.structure import MaybeNumber, MaybeObject, build
 from ..tensor import Tensor
 from .origins import IN_LOOP
@@ -253,8 +254,8 @@ def python_values(recipe: Recipe, path: str = "result") -> list[str]:
         return [f"{path} = {type(recipe.keys[0]).__name__}(...)"]
     if recipe.kind is StagedDict:
         values = zip(recipe.keys[1:], recipe.children[::3], strict=True)
-        return [x for k, child in values for x in python_values(child, f"{path}[{k!r}]")]
-    steps = [f"[{k!r}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
+        return [x for k, child in values for x in python_values(child, f"{path}[{shown(k)}]")]
+    steps = [f"[{shown(k)}]" if issubclass(recipe.kind, dict) else f".{k}" for k in recipe.keys]
     steps = steps or [f"[{i}]" for i in range(len(recipe.children))]
     return [x for step, child in zip(steps, recipe.children, strict=True) for x in python_values(child, path + step)]
 

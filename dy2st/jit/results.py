@@ -18,7 +18,7 @@ from ..convert.codes import codes_of
 from ..convert.containers import containers_of
 from ..convert.dicts import StagedDict
 from ..convert.dynamic import DynamicList
-from ..convert.identity import is_of_a_trace
+from ..convert.identity import called, is_of_a_trace
 from ..convert.iterables import Lazy
 from ..convert.layouts import Inner, leaves, untold
 from ..convert.lists import StagedList, unlike
@@ -242,7 +242,7 @@ class Results:
         path = None if isinstance(value, tuple) else self._paths.get(id(holder))
         if path is not None:
             return Given(path, contents)
-        return Held(value, contents) if id(value) in self._tracer.before and not isinstance(value, tuple) else contents
+        return Held(value, contents) if not isinstance(value, tuple) and self._tracer.was_before(value) else contents
 
     def require_exact(self, value: Any) -> None:
         """StructureError for a value of which Python could tell more than the run: which tensor it is the run can tell (`Several`), but not
@@ -335,7 +335,7 @@ def require_no_iterator(result: Recipe, before: Container[int]) -> None:
 
 
 def require_no_id(*values: Any) -> None:
-    """StagedValueError if one of these is the `id()` of a tensor."""
-    if any(map(is_of_a_trace, values)):
-        raise StagedValueError("the id() of a tensor is another one while tracing: it cannot be a result, or be kept",
-                               hint="keep the tensor itself, and compare with `is`")  # fmt: skip
+    """StagedValueError if one of these is the `id()` of a tensor, or of a container among the arguments."""
+    for x in filter(is_of_a_trace, values):
+        raise StagedValueError(f"the id() of {called(x)} is another one while tracing: it cannot be a result, or be kept",
+                               hint="keep the object itself, and compare with `is`")  # fmt: skip

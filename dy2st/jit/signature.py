@@ -7,13 +7,13 @@ import inspect
 import re
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
 from dy2st_runtime import dims
 
-from ..convert.structure import Tree, flatten, paths
+from ..convert.structure import Tree, flatten, is_frozen, paths, split
 from ..errors import FeedError
 from ..framework.dtype import get_default_dtype
 from ..static.input_spec import InputSpec
@@ -35,6 +35,9 @@ class Constant:
         if isinstance(value, _PLAIN):
             # 0.0 and -0.0 are equal, but not the same
             self._identity = (value, float, "nan") if isinstance(value, float) and value != value else (value, type(value), str(value))
+            return
+        if (parts := _parts(value)) is not None:
+            self._identity = (value, type(value), parts)
             return
         try:
             self._held = weakref.ref(value)
@@ -62,6 +65,15 @@ def _same(x: Any) -> Any:
     return x
 
 
+def _parts(value: Any) -> Any:
+    """What tells a value that is made anew for each call, and is no plain one, from others of its class; None: it is told as an object."""
+    if isinstance(value, np.generic):
+        return value.dtype.str, value.tobytes()
+    if isinstance(value, (range, slice)) and all(isinstance(x, _PLAIN) for x in (value.start, value.stop, value.step)):
+        return Constant(value.start), Constant(value.stop), Constant(value.step)
+    return None
+
+
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -78,13 +90,17 @@ class TensorKey:
 
 @dataclass(frozen=True)
 class Key:
-    """All that decides on a trace but sizes and what the function reads besides its arguments."""
+    """All that decides on a trace but sizes and what the function reads besides its arguments.
+
+    `whole`: the classes of dataclasses whose objects are leaves, as the function tells them from each other.
+    """
 
     tree: Tree
     leaves: tuple[TensorKey | Constant, ...]
     grad: bool
     default_dtype: str
     may_record: bool
+    whole: frozenset[type] = frozenset()
 
     @functools.cached_property
     def _hash(self) -> int:
@@ -104,12 +120,17 @@ class Key:
         return [i for i, k in enumerate(self.leaves) if isinstance(k, TensorKey) and k.alias < 0]
 
 
+class UnfitError(TypeError):
+    """Arguments do not fit the parameters of a function."""
+
+
 class Parameters:
     """How arguments go to the parameters of a function, and the keys of calls with plain arguments, which are known again at sight.
 
     Attributes:
         signature: of the function; bound, for a method.
         records: whether the function records gradients where its caller does not.
+        whole: the classes of dataclasses whose objects it tells from all others.
 
     Args:
         wrapped: that of the function inside, which a decorator stands for: it has names where the decorator has `*args`.
@@ -123,6 +144,7 @@ class Parameters:
         self._names = tuple(signature.parameters)
         self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty and not _is_state(p)}
         self.records = False
+        self.whole: frozenset[type] = frozenset()
         self._simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
     def called(self, names: list[str]) -> list[str]:
@@ -135,7 +157,7 @@ class Parameters:
         return found if len(set(found)) == len(found) else names
 
     def bind(self, args: tuple, kwargs: dict[str, Any], name: str) -> dict[str, Any]:
-        """The arguments by parameter; TypeError if they do not fit the function, which is called `name`."""
+        """The arguments by parameter; UnfitError if they do not fit the function, which is called `name`."""
         names = self._names
         if self._simple and not kwargs and len(args) == len(names):
             return dict(zip(names, args, strict=True))
@@ -149,10 +171,10 @@ class Parameters:
         try:
             found = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{name}() {error}") from None
+            raise UnfitError(f"{name}() {error}") from None
         explicit = set(found.arguments)
         found.apply_defaults()
-        # a list by default is the function's own, and the same at each call: state, like a variable around it
+        # a list or a dataclass by default is the function's own, and the same at each call: state, like a variable around it
         return {n: v for n, v in found.arguments.items() if n in explicit or not _is_state(self.signature.parameters[n])}
 
 
@@ -162,6 +184,7 @@ class Arguments:
     Attributes:
         bound: the arguments by parameter, as the caller gave them (with defaults that cannot change).
         leaves: the flat leaves; arrays are tensors.
+        arrays: the arrays of the caller's, by the ids of these tensors.
         key: the key.
         view: what the trace that serves the call has found outside of them; None for one that was just made.
 
@@ -169,7 +192,7 @@ class Arguments:
         numbers: parameters whose Python numbers are fed, so that they are no part of the key.
 
     Raises:
-        TypeError: they do not fit the parameters; `name` is what the function is called.
+        UnfitError: they do not fit the parameters; `name` is what the function is called.
     """
 
     def __init__(self, parameters: Parameters, args: tuple, kwargs: dict[str, Any], name: str, numbers: Collection[str] = ()):
@@ -180,11 +203,12 @@ class Arguments:
         look = _look(self.bound, grad)
         key = None if look is None else parameters.keys.get(look)
         if key is None:
-            key = self._flatten(grad, grad or parameters.records)
+            key = self._flatten(grad, grad or parameters.records, parameters.whole)
             if look is not None:
                 parameters.keys[look] = key
         else:
             self.leaves = list(self.bound.values())
+            self.arrays: dict[int, np.ndarray] = {}
         self.key, self.tree = key, key.tree
         self.view: View | None = None
         self._tensors = [self.leaves[i] for i in key.fed]
@@ -192,13 +216,25 @@ class Arguments:
     def note_gradients(self, parameters: Parameters) -> None:
         """The function records gradients where its caller does not: which arguments want one is a part of keys from now on."""
         parameters.records = True
+        self._begin_anew(parameters)
+
+    def note_objects(self, parameters: Parameters, cls: type) -> None:
+        """The function tells arguments of this class from all other objects: which ones they are is a part of keys from now on."""
+        parameters.whole |= {cls}
+        self._begin_anew(parameters)
+
+    def _begin_anew(self, parameters: Parameters) -> None:
         parameters.keys.clear()
-        self.key = self._flatten(dispatch.is_grad_enabled(), True)
+        grad = dispatch.is_grad_enabled()
+        self.key = self._flatten(grad, grad or parameters.records, parameters.whole)
+        self.tree = self.key.tree
         self._tensors = [self.leaves[i] for i in self.key.fed]
 
-    def _flatten(self, grad: bool, may_record: bool) -> Key:
-        leaves, tree = flatten(self.bound, twins=True)
-        self.leaves = [Tensor(x) if isinstance(x, np.ndarray) else x for x in leaves]
+    def _flatten(self, grad: bool, may_record: bool, whole: frozenset[type]) -> Key:
+        leaves, tree = flatten(self.bound, twins=True, whole=whole)
+        given = {id(x): (Tensor(x), x) for x in leaves if isinstance(x, np.ndarray)}
+        self.leaves = [given[id(x)][0] if id(x) in given else x for x in leaves]
+        self.arrays = {id(t): x for t, x in given.values()}
         seen: dict[int, int] = {}
         keys: list[TensorKey | Constant] = []
         for i, x in enumerate(self.leaves):
@@ -208,11 +244,20 @@ class Arguments:
                 keys.append(TensorKey(x.dtype, x.ndim, stop, -1 if alias == i else alias, x._weak))
             else:
                 keys.append(Constant(x))
-        return Key(tree, tuple(keys), grad, get_default_dtype(), may_record)
+        return Key(tree, tuple(keys), grad, get_default_dtype(), may_record, whole)
 
     def tensors(self) -> list[Tensor]:
         """The tensors that are fed: each once."""
         return self._tensors
+
+    def at(self, path: Sequence[Any]) -> Any:
+        """What the caller has at the end of a way through the arguments."""
+        value: Any = self.bound
+        for step in path:
+            keys, children = split(value)
+            assert children is not None
+            value = children[keys.index(step)] if keys else children[step]
+        return value
 
     def names(self) -> list[str]:
         """What the caller calls each leaf: `x`, `state['h'][0]`."""
@@ -244,7 +289,8 @@ _HASHED = (bool, int, str, type(None))
 
 
 def _is_state(parameter: inspect.Parameter) -> bool:
-    return parameter.default is not inspect.Parameter.empty and isinstance(parameter.default, (list, dict))
+    default = parameter.default
+    return isinstance(default, (list, dict)) or (is_dataclass(default) and not isinstance(default, type) and not is_frozen(type(default)))
 
 
 def first_shape(t: Tensor) -> tuple[int, ...]:
@@ -271,6 +317,7 @@ def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> di
         count = len(signature.parameters)
         raise FeedError(f"input_spec has {len(specs)} entries for {count} {'argument' if count == 1 else 'arguments'}",
                         hint="give one entry for each argument") from None  # fmt: skip
+    explicit = set(bound.arguments)
     bound.apply_defaults()
     for name, parameter in signature.parameters.items():
         if name not in bound.arguments and parameter.kind is parameter.VAR_POSITIONAL:
@@ -279,7 +326,7 @@ def arguments_of_specs(signature: inspect.Signature, specs: Sequence[Any]) -> di
             bound.arguments[name] = {}
         elif name not in bound.arguments:
             raise FeedError(f"input_spec says nothing of argument {name!r}", hint="add an InputSpec for it")
-    return {name: bound.arguments[name] for name in signature.parameters}
+    return {name: bound.arguments[name] for name, p in signature.parameters.items() if name in explicit or not _is_state(p)}
 
 
 def specs_of(signature: inspect.Signature, specs: Sequence[Any], arguments: Arguments) -> list[InputSpec]:

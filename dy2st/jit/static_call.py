@@ -41,7 +41,7 @@ def run(concrete: ConcreteProgram, arguments: Arguments) -> Any:
         inputs = arguments.tensors()
         state = partial(view.by_name, concrete.captured.names)
         values = concrete.forward().run([t._value for t in inputs], state, view.same)
-        return cook(concrete.recipe, inputs, _results(concrete, values), partial(_follow, arguments), {})
+        return cook(concrete.recipe, inputs, _results(concrete, values), arguments.at, {})
     return _run(concrete, arguments, view, records)
 
 
@@ -83,6 +83,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
 
     if concrete.changes:
         _require_apart(concrete, arguments, inputs, captured)
+        _require_own_memory(concrete, arguments, inputs)
         for t in effects.clean:
             _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
         for t in effects.differentiated:
@@ -132,7 +133,7 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
     elif effects.trains and records:
         _attach_freed(concrete, results)
     # what is handed on is what is there before the outside changes
-    follow = partial(_follow, arguments)
+    follow = arguments.at
     made: dict[Any, Any] = {}
     result = cook(concrete.recipe, inputs, results, follow, made)
     if concrete.changes:
@@ -230,10 +231,27 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
         outside = concrete.containers_outside
         paths = {c.path for c, _ in effects.cells if isinstance(c, ArgumentCell)}
         set_ = {id(c.target) for c, _ in effects.cells if not isinstance(c, ArgumentCell)}
-        found = next((x for path, x in _containers(arguments.bound) if id(x) in set_ or (path in paths and id(x) in outside)), None)
+        given = _containers(arguments.bound, set(map(id, arguments.leaves)))
+        found = next((x for path, x in given if id(x) in set_ or (path in paths and id(x) in outside)), None)
     if found is not None:
         tells = concrete.compares_arguments and isinstance(found, Tensor)
         raise known_twice(type(found).__name__, concrete.name, "tells the two apart" if tells else "changes it")
+
+
+def _require_own_memory(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor]) -> None:
+    """An error if the call changes an array of NumPy among the arguments that cannot be changed, or of which another argument is a part."""
+    arrays = arguments.arrays
+    for i, _ in concrete.effects.arguments if arrays else ():
+        array = arrays.get(id(inputs[i]))
+        if array is None:
+            continue
+        if not array.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+        if any(x is not array and np.may_share_memory(x, array) for x in arrays.values()):
+            raise of_results(StructureError(
+                f"the static function {concrete.name!r} changes the array {concrete.inputs[i].name!r}, of which another argument is a part",
+                location=user_location(), hint="pass a copy of it",
+            ))  # fmt: skip
 
 
 def known_twice(what: str, name: str, does: str) -> StructureError:
@@ -244,17 +262,17 @@ def known_twice(what: str, name: str, does: str) -> StructureError:
     ))  # fmt: skip
 
 
-def _containers(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+def _containers(value: Any, leaves: set[int], path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
     """The lists and dicts in the arguments, also those of the attributes of dataclasses, with the ways to them."""
     keys, children = split(value)
-    if children is None or isinstance(value, Tensor):
+    if children is None or isinstance(value, Tensor) or id(value) in leaves:
         return
     if path and isinstance(value, (list, dict)):
         yield path, value
     elif path and hasattr(value, "__dict__"):
         yield path, vars(value)
     for key, child in zip(keys or range(len(children)), children, strict=True):
-        yield from _containers(child, (*path, key))
+        yield from _containers(child, leaves, (*path, key))
 
 
 def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor], results: Sequence[Any],
@@ -275,6 +293,9 @@ def _note_twins(concrete: ConcreteProgram, inputs: Sequence[Tensor], now: Callab
 def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Tensor], now: Callable[[Tensor], Tensor],
             results: Sequence[Any], cells: Sequence[tuple[Cell | ArgumentCell, Any]]) -> None:  # fmt: skip
     effects = concrete.effects
+    for i, p in effects.arguments if arguments.arrays else ():
+        if (array := arguments.arrays.get(id(inputs[i]))) is not None:
+            np.copyto(array, results[p]._value)
     changed = [*((inputs[i], p) for i, p in effects.arguments), *((now(t), p) for t, p in effects.captures)]
     for target, _ in changed:
         twins.require_alone(target)
@@ -289,18 +310,10 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
         elif dispatch.is_grad_enabled():
             target._stop, target._node, target._index = True, None, 0  # as in `dispatch.rebind`
     # which containers change: those that there were before anything has changed
-    found = [(cell.cell(_follow(arguments, cell.path)) if isinstance(cell, ArgumentCell) else cell, value) for cell, value in cells]
+    found = [(cell.cell(arguments.at(cell.path)) if isinstance(cell, ArgumentCell) else cell, value) for cell, value in cells]
     for place, value in found:
         place.write(value)
 
-
-def _follow(arguments: Arguments, path: Sequence[Any]) -> Any:
-    value: Any = arguments.bound
-    for step in path:
-        keys, children = split(value)
-        assert children is not None
-        value = children[keys.index(step)] if keys else children[step]
-    return value
 
 
 class Pending:

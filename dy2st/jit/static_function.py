@@ -15,11 +15,12 @@ from typing import Any
 from dy2st_runtime import config, dims
 from dy2st_runtime.garbage import no_search_for_garbage
 from dy2st_runtime.ir import Program
+from dy2st_runtime.ops.message import held_back
 
-from ..convert.activations import GradientsInside, Reentered, require_end, to_be_traced
+from ..convert.activations import GradientsInside, Reentered, TakenForObjects, require_end, to_be_traced
 from ..convert.calls import call, convert_function
 from ..convert.for_stmt import Unrolled
-from ..errors import FeedError, FetchError
+from ..errors import DTypeError, FeedError, FetchError, IntegerRangeError
 from ..tensor import Tensor, dispatch, random
 from ..tensor.location import warn
 from ..tensor.tracebacks import for_user
@@ -36,6 +37,7 @@ from .signature import (
     Key,
     Parameters,
     TensorKey,
+    UnfitError,
     admits,
     specs_of,
     widen,
@@ -69,10 +71,13 @@ def last_called() -> ConcreteProgram | None:
     return _last[0]() if _last else None
 
 
+NUMBER_REFUSALS = (DTypeError, IntegerRangeError)
+"""What a run raises where a number of Python would be of another kind than int or float, or beyond 64 bits."""
+
 _STATE = "a layer, a parameter, a buffer or an optimizer, or keeps or returns an object of a library"
 
 
-def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
+def _unlike(concrete: ConcreteProgram, arguments: Arguments, tensors: Sequence[Tensor]) -> Reason | None:
     """Why a trace of the same key does not serve these arguments; None if it does."""
     if concrete.state_made:
         return Reason(f"the function makes {_STATE} ({concrete.state_made}), at each call")
@@ -82,6 +87,8 @@ def _unlike(concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | No
     for i, is_leaf in concrete.leaves.items():
         if (tensors[i]._is_leaf and not tensors[i]._stops) != is_leaf:
             return Reason(f"argument {concrete.inputs[i].name!r}, which is modified in place, is {'no' if is_leaf else 'a'} leaf now")
+    if concrete.told and not concrete.are_as_told(arguments):
+        return Reason("an argument is another object of those that are known outside, or none of these")
     return None
 
 
@@ -192,7 +199,11 @@ class StaticFunction(AsFunction):
 
     def arguments(self, args: Sequence[Any], kwargs: dict[str, Any], numbers: Collection[str] = ()) -> Arguments:
         """The arguments of a call; the numbers among them that these parameters get are to be inputs of the Program."""
-        return Arguments(self.parameters, tuple(args), kwargs, self.__name__, numbers)
+        try:
+            return Arguments(self.parameters, tuple(args), kwargs, self.__name__, numbers)
+        except UnfitError:
+            self.original(*args, **kwargs)  # Python says what does not fit, and does not come to the function
+            raise
 
     @property
     def mixed(self) -> dict[Key, types.FunctionType]:
@@ -204,19 +215,37 @@ class StaticFunction(AsFunction):
         return self._traces.made >= limit and arguments.key not in self._traces.by_key and arguments.key not in self.mixed
 
     def run(self, concrete: ConcreteProgram, arguments: Arguments) -> Any:
-        """Calls a trace that serves the arguments."""
-        result = static_call.run(concrete, arguments)
+        """Calls a trace that serves the arguments; where the run could only be refused because numbers outside are inputs, one without."""
+        if not concrete.counts_on:
+            result = static_call.run(concrete, arguments)
+        else:
+            try:
+                with held_back(NUMBER_REFUSALS):
+                    result = static_call.run(concrete, arguments)
+            except NUMBER_REFUSALS:
+                concrete = self._without_numbers(concrete, arguments)
+                result = static_call.run(concrete, arguments)
         self._traces.called = concrete.mark
         _last.append(concrete.mark)
         return result
 
+    def _without_numbers(self, concrete: ConcreteProgram, arguments: Arguments) -> ConcreteProgram:
+        """A trace in the place of one, in which its numbers are what they are now."""
+        with self._traces.lock:
+            self._traces.numbers.leave(concrete.numbers)
+            self._traces.drop(concrete)
+            arguments.view = None
+            return self.find(arguments)
+
     def find(self, arguments: Arguments) -> ConcreteProgram:
         """The trace that serves the arguments, made if there is none."""
-        try:
-            return self._find(arguments)
-        except GradientsInside:
-            arguments.note_gradients(self.parameters)
-            return self._find(arguments)
+        while True:
+            try:
+                return self._find(arguments)
+            except GradientsInside:
+                arguments.note_gradients(self.parameters)
+            except TakenForObjects as told:
+                arguments.note_objects(self.parameters, told.cls)
 
     def _find(self, arguments: Arguments) -> ConcreteProgram:
         tensors = arguments.tensors()
@@ -229,7 +258,7 @@ class StaticFunction(AsFunction):
     def _serving(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram | None:
         stale: ConcreteProgram | None = None
         for concrete in self._traces.by_key.get(arguments.key, ()):
-            if _unlike(concrete, tensors) is None:
+            if _unlike(concrete, arguments, tensors) is None:
                 view = concrete.outside.look(concrete)
                 if not isinstance(view, Reason):
                     arguments.view = view
@@ -239,9 +268,9 @@ class StaticFunction(AsFunction):
                 stale = stale or concrete
         return None
 
-    def _mismatch(self, concrete: ConcreteProgram, tensors: Sequence[Tensor]) -> Reason | None:
+    def _mismatch(self, concrete: ConcreteProgram, arguments: Arguments, tensors: Sequence[Tensor]) -> Reason | None:
         """Why a trace of the same key does not serve a call; None if it does."""
-        return _unlike(concrete, tensors) or _changed(concrete)
+        return _unlike(concrete, arguments, tensors) or _changed(concrete)
 
     def _trace(self, arguments: Arguments, tensors: Sequence[Tensor]) -> ConcreteProgram:
         known = set(map(id, self._traces.by_key.get(arguments.key, ())))
@@ -324,7 +353,7 @@ class StaticFunction(AsFunction):
 
     def _why(self, arguments: Arguments, tensors: Sequence[Tensor], group: Sequence[ConcreteProgram]) -> Reason:
         """Why there is a new trace, for `explain()`."""
-        return self._mismatch(group[-1], tensors) or Reason("unknown") if group else of_arguments(self._traces.order, arguments)
+        return self._mismatch(group[-1], arguments, tensors) or Reason("unknown") if group else of_arguments(self._traces.order, arguments)
 
     # ---- seeing ----
     @property

@@ -56,6 +56,11 @@ class Traces:
         self.order = [*self.order, concrete]
         self.made += 1
 
+    def drop(self, concrete: ConcreteProgram) -> None:
+        """A trace serves no calls any more."""
+        self.by_key = {k: [c for c in group if c is not concrete] for k, group in self.by_key.items()}
+        self.order = [c for c in self.order if c is not concrete]
+
     def prefer(self, key: Key, concrete: ConcreteProgram, other: ConcreteProgram) -> None:
         """Calls look at a trace before another one, for which the outside is another now: after `eval()` it is so at each call, and
         finding that out costs as much as a call."""

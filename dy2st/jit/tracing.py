@@ -6,6 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 from dy2st_runtime import config
@@ -19,7 +20,7 @@ from ..convert.apart import Kept
 from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function, why_unconverted
 from ..convert.cells import AppendCell, Cell, EntryCell, OuterVariable, defaults_of, place_of, read_outside
-from ..convert.containers import containers_of, held_by, lists_in
+from ..convert.containers import containers_of, held_by, is_container, lists_in
 from ..convert.growing import current, put_back
 from ..convert.layouts import holds_objects
 from ..convert.lists import StagedList
@@ -31,6 +32,7 @@ from ..convert.printed import printing_later
 from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
 from ..convert.records import RecordList, parts_of
+from ..convert.shown import named
 from ..convert.spaces import set_unseen
 from ..convert.structure import flatten, split, unflatten
 from ..convert.tensor_attributes import attributes_of_tensor
@@ -72,7 +74,7 @@ class Trace:
                  counters: Sequence[tuple[dict | list | OuterVariable, Any]] = (), opened: Sequence[Tensor] = (),
                  recursive: Iterable[Kind] = (), unrolled: Iterable[Location | None] = (), exact: bool = False,
                  given: Mapping[str, Any] | None = None) -> None:  # fmt: skip
-        self.given = _paths(dict(given or {}))
+        self.given = _paths(dict(given or {}), key.whole)
         self.function, self.signature, self.key, self.exact = function, signature, key, exact
         self.program = Program()
         self.tracer = Tracer(self.program, open_captures, recursive, unrolled)
@@ -85,10 +87,13 @@ class Trace:
         self._compared: list[Place] = []
         self._apart: list[Place] = []
         self._compares = False
+        self._places: dict[int, Place] = {}
+        self._fixed: dict[int, Any] = {}  # what is in default arguments and in caches of functions outside
         self.arguments = self._arguments(leaves, shapes, names)
         self.tracer.placeholders = self.placeholders
+        self.tracer.stand_ins.add(given or {}, self.arguments)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
-        paths = _paths(self.arguments)
+        paths = _paths(self.arguments, key.whole)
         self._results = Results(self.tracer, self.placeholders, self.inputs, paths, exact)
         self._changes = Changes(self.tracer, self._results, self.placeholders, self.inputs, self.numbers, paths, exact)
 
@@ -131,7 +136,7 @@ class Trace:
 
     def _number(self, holder: Any, entry: Any) -> Number:
         dtype = "int64" if isinstance(holder[entry], int) else "float64"
-        v = self.program.global_block().create_var(None, dtype, (), stem=str(entry), is_data=True)
+        v = self.program.global_block().create_var(None, dtype, (), stem=named(entry), is_data=True)
         v.stop_gradient = True
         return Number(holder, entry, v)
 
@@ -163,7 +168,9 @@ class Trace:
         if raw.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             convert_function(raw)  # raises: it has the line
         owner = getattr(self.function, "__self__", None)
-        tracer.watch(*self.arguments.values(), *(x for x in flatten(self.arguments)[0] if hasattr(x, "__dict__")))
+        tracer.watch(*self.arguments.values(), *(x for x in self._leaves() if hasattr(x, "__dict__")))
+        for cls in tracer.stand_ins.classes():
+            tracer.special.compare(cls)
         tracer.alternatives.sealed.argument(self.arguments)
         tracer.root.add(tracer.containers)
         tracer.of_the_caller.update(map(id, tracer.containers))
@@ -176,7 +183,7 @@ class Trace:
             t._weak = True
             number.holder[number.entry] = t
         tracer.watch_reached(raw)
-        tracer.begin()
+        tracer.begin(*self._objects())
         tracer.spaces.begin(tracer.reach)
         bound = inspect.BoundArguments(self.signature, self._in_positions())  # type: ignore[arg-type]
         grad = dispatch.is_grad_enabled()
@@ -233,7 +240,7 @@ class Trace:
             return None
         tracer = self.tracer
         changed = {id(x): x for x in (*(c.target for c in tracer.root.changed()), *(items for items, _ in tracer.replaced.values()))}
-        own = {path for key, path in _paths(self.arguments).items() if key in changed}
+        own = {path for key, path in _paths(self.arguments, self.key.whole).items() if key in changed}
         known = {**{id(x): x for x in tracer.root}, **changed}
         twice = [known[key] for key, path in self.given.items() if key in changed or (path in own and key in known)]
         return known_twice(type(twice[0]).__name__, name, "changes it") if twice else None
@@ -275,6 +282,7 @@ class Trace:
         made.require_no_new_leaf(tracer.new_leaves)
         made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
         made.apart = self._apart
+        made.told = [(path, self._places.get(id(x)), x, same) for path, x, same in tracer.stand_ins.told]
         return made
 
     def _left_behind(self, result: Any, grad: bool) -> tuple[Recipe, Effects]:
@@ -283,6 +291,8 @@ class Trace:
         Args:
             grad: whether gradients were recorded before the call.
         """
+        own = [f for f in self.tracer.functions.values() if not self.tracer.is_inner(f)]
+        self._fixed = self.tracer.note_before([*(x for f in own for x in defaults_of(f)), *self.tracer.given])
         try:
             self._require_apart(result)
             if dispatch.is_grad_enabled() is not grad:
@@ -324,10 +334,12 @@ class Trace:
             records = [x for x in lists if isinstance(x, StagedList) or holds_objects(x.layout)]
             Kept(tracer.sharing, [*containers, *records], [x for _, x in grown]).require_apart()
 
+    def _leaves(self) -> list[Any]:
+        return flatten(self.arguments, whole=self.key.whole)[0]
+
     def _objects(self) -> list[Any]:
         """The arguments that are no tensors, and the tensors' tree is not looked into."""
-        leaves, _ = flatten(self.arguments)
-        return [x for x, k in zip(leaves, self.key.leaves, strict=True) if not isinstance(k, TensorKey)]
+        return [x for x, k in zip(self._leaves(), self.key.leaves, strict=True) if not isinstance(k, TensorKey)]
 
     def _read(self, recipe: Recipe, effects: Effects) -> tuple[Recipe, list[Captured], Guards]:
         """The recipe, with places for what is found outside; where the tensors of the outside are; and what must stay as it is."""
@@ -355,6 +367,10 @@ class Trace:
                 places.setdefault(id(value), place)
         if (owner := getattr(self.function, "__self__", None)) is not None:
             places.setdefault(id(owner), Place(referred(owner), OWNER, "the object of the method"))
+        for x in (*self._fixed.values(), *self._objects()):
+            if is_container(x) or is_dataclass(x):  # of which a trace serves no others
+                places.setdefault(id(x), Place(referred(x), OWNER, "an argument"))
+        self._places = places
         captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
         recipe = located(recipe, places)
         effects.cells = [(cell, located(r, places)) for cell, r in effects.cells]
@@ -412,10 +428,10 @@ def _within(values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return containers, [x for v in (*values, *(v for c in containers for v in held_by(c))) for x in lists_in(v)]
 
 
-def _paths(arguments: dict[str, Any]) -> dict[int, tuple]:
+def _paths(arguments: dict[str, Any], whole: frozenset[type]) -> dict[int, tuple]:
     """The way to each list, dict and dict of the attributes of a dataclass or tensor in the arguments, by id."""
     found: dict[int, tuple] = {}
-    leaves = set(map(id, flatten(arguments)[0]))
+    leaves = set(map(id, flatten(arguments, whole=whole)[0]))
 
     def walk(value: Any, path: tuple) -> None:
         keys, children = split(value)

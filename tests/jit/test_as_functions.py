@@ -250,3 +250,24 @@ def test_a_method_of_a_dataclass_gives_its_object():
         return [chained is state, State.step(state, x) is state, state.h, state.steps]
 
     assert_as_eager(make)
+
+
+def test_what_python_says_of_arguments_that_do_not_fit():
+    def make(convert):
+        class Net:
+            @convert
+            def scaled(self, x, *, k):
+                return x * k
+
+        @convert
+        def f(x, y=1):
+            return x * y
+
+        found, g = [], Net().scaled
+        for function, args, kwargs in ((f, "", {}), (f, "abc", {}), (f, "a", {"z": 2}), (f, "a", {"x": 2}), (g, "a", {}), (g, "ab", {})):
+            with pytest.raises(TypeError) as caught:
+                function(*args, **kwargs)
+            found.append(str(caught.value))
+        return found
+
+    assert_as_eager(make)

@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 
-from dy2st import jit
+from dy2st import jit, to_tensor
 from dy2st.errors import IntegerRangeError
 from dy2st.tensor import Tensor
 
@@ -57,3 +57,35 @@ def test_a_number_outside_that_changes_to_one_of_more_bits():
     for k in (1, 2, 3, 2**70, 5, 2**63, LEAST):
         SPACE.k = k
         assert static(Tensor([1.0])).numpy() == np.float32(k)
+
+
+class Annealed:
+    """Numbers that each call changes: they are inputs, as long as a Program can do with them what Python can."""
+
+    def __init__(self):
+        self.step, self.state, self.product = 0, 1, 1
+
+    def power(self, x):
+        self.step += 1
+        print("step", self.step)
+        return x * 10**-self.step, 2 ** (2 - self.step)
+
+    def generator(self, x):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return x + self.state % 10
+
+    def grows(self, x):
+        self.product *= 1000003
+        return x, self.product, self.product % 7
+
+
+@pytest.mark.parametrize("name", ["power", "generator", "grows"])
+def test_numbers_outside_that_no_program_holds_are_pythons(name, capsys):
+    eager, static, found = Annealed(), Annealed(), []
+    for way, o in ((lambda f: f, eager), (jit.to_static, static)):
+        f = way(getattr(o, name))
+        found.append([[v if isinstance(v, (int, float)) else v.numpy().tolist() for v in (r if isinstance(r, tuple) else (r,))]
+                      for r in (f(to_tensor([1.0, 2.5])) for _ in range(6))])  # fmt: skip
+        found[-1].append(capsys.readouterr().out)
+    assert found[0] == found[1]
+    assert vars(eager) == vars(static)

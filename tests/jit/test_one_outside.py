@@ -47,9 +47,48 @@ def test_two_tensors_outside_may_become_one(function):
 
 def test_an_argument_is_told_from_a_tensor_outside():
     static = jit.to_static(lambda x: x if x is PAIR[0] else -x)
-    assert static(tensor(2.0)).tolist() == [-2.0]
-    with pytest.raises(StructureError, match="from outside, and it tells the two apart"):
+    PAIR[:] = tensor(1.0), tensor(3.0)
+    for _ in range(2):
+        assert static(tensor(2.0)).tolist() == [-2.0]
+        assert static(PAIR[0]) is PAIR[0]
+        PAIR.reverse()
+    assert len(static.concrete_programs) == 2
+
+
+def test_an_argument_that_is_a_tensor_outside_is_not_changed():
+    def changes(x):
+        same = x is PAIR[0]
+        x[0] = 5.0
+        return PAIR[0] + x, same
+
+    static = jit.to_static(changes)
+    PAIR[:] = tensor(1.0), tensor(3.0)
+    assert static(tensor(2.0))[1] is False
+    with pytest.raises(StructureError, match="from outside, and it changes it"):
         static(PAIR[0])
+    assert PAIR[0].tolist() == [1.0]
+
+
+class Last:
+    """Computes only for another tensor than the last one."""
+
+    def __init__(self):
+        self.x, self.y, self.hits = None, None, 0
+
+    def __call__(self, x):
+        if self.x is x:
+            self.hits += 1
+            return self.y
+        self.x, self.y = x, x * 2
+        return self.y
+
+
+def test_the_last_argument_is_known_again():
+    eager, last = Last(), Last()
+    static, a, b = jit.to_static(last), tensor(1.0), tensor(1.0)
+    for x in (a, a, b, b, b, tensor(4.0), a):
+        assert static(x).tolist() == eager(x).tolist()
+        assert (last.hits, last.x is x) == (eager.hits, True)
 
 
 class Kept:
