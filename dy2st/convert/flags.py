@@ -15,6 +15,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.location import user_location
 from .activations import GradientsInside
 from .aliases import Aliases, is_inside
+from .first_values import first_value
 from .frames import Frame
 from .needs import Need, Needs
 
@@ -33,6 +34,8 @@ class Flags(ProgramRecorder):
         new_leaves: the variables of tensors that are leaves with a gradient since the function made them so, by name, each with the line;
             `leaves_made`: these tensors.
         detached: the tensors of which `stop_gradient` was set, by id: each with its variable before, and that from then on.
+        freed: those outside that begin with gradients stopped and are used so, by id: each with its variable before they were let through,
+            and that from then on.
         switched: the tensors outside whose `stop_gradient` is set, each with what it was, and where that is done first.
         named: the tensors whose names code of the user's has read, by id.
         needs: which variables need a gradient in which runs.
@@ -42,6 +45,7 @@ class Flags(ProgramRecorder):
     originals: dict[int, tuple[Tensor, Any]]
     captures: dict[int, tuple[Tensor, Variable]]
     placeholders: Sequence[Tensor]
+    inputs: Sequence[Variable]
     aliases: Aliases
     state_made: StateMade
 
@@ -54,6 +58,7 @@ class Flags(ProgramRecorder):
         self.new_leaves: dict[str, Location | None] = {}
         self.leaves_made: list[Tensor] = []
         self.detached: dict[int, tuple[Any, Any, Any]] = {}
+        self.freed: dict[int, tuple[Variable, Variable]] = {}
         self.switched: dict[int, tuple[Tensor, bool, Location | None]] = {}
         self.named: dict[int, Tensor] = {}
         self.needs = Needs()
@@ -68,6 +73,16 @@ class Flags(ProgramRecorder):
         known = not tensor.is_symbolic or id(tensor) in self.originals
         return known and tensor._is_leaf and not tensor._stop
 
+    def was_leaf(self, tensor: Tensor) -> bool:
+        """Whether a tensor is one of the outside, and a leaf there, with or without a gradient."""
+        return (not tensor.is_symbolic or id(tensor) in self.originals) and tensor._is_leaf
+
+    def takes_gradients(self, tensor: Tensor) -> bool:
+        """Whether the gradients of a tensor that was given stay with it: it is a leaf, be it that the function has made it one."""
+        if id(tensor) in self.arguments:
+            return self.is_leaf(tensor) or self.is_new_leaf(tensor)
+        return self.was_leaf(tensor)
+
     def tell_leaf(self, tensor: Tensor) -> bool:
         if type(tensor) is Tensor and not tensor.is_symbolic:
             raise StagedValueError("is_leaf of a tensor outside, which could be another one at the next call", location=user_location(2),
@@ -79,7 +94,8 @@ class Flags(ProgramRecorder):
 
     def is_new_leaf(self, tensor: Tensor) -> bool:
         """Whether the function has made it a leaf, and it still is."""
-        return isinstance(tensor._value, Variable) and tensor._value.name in self.new_leaves and not tensor._stop
+        v = tensor._value
+        return bool(self.new_leaves) and isinstance(v, Variable) and first_value(v).name in self.new_leaves and not tensor._stop
 
     def require_no_leaf(self, tensor: Tensor) -> None:
         for other in self.aliases.of(tensor).values():
@@ -140,17 +156,15 @@ class Flags(ProgramRecorder):
                                    location=user_location(2), hint="use x = x.detach()")  # fmt: skip
         computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
         if not computed or tensor._stops is bool(stop) or not tensor.dtype.startswith("float"):
-            if stop and self.records_gradients and id(tensor) in self.captures and not tensor._stops:
-                raise StagedValueError(
-                    "gradients are to stop at a tensor outside (stop_gradient = True) that was used before: its gradient of "
-                    "that would be lost", location=user_location(2), hint="set it before the call, or where the function begins",
-                )  # fmt: skip
             if not stop and tensor._stops and id(tensor) in self.arguments and isinstance(v, Variable):
                 # gradients may be asked for in the call; of what is left behind nobody could ask for them
                 self.new_leaves[v.name] = user_location(2)
             if id(tensor) not in self.arguments:
                 self.switched.setdefault(id(tensor), (tensor, tensor._stops, user_location(2)))
-            tensor.set_stop(stop)
+            if id(tensor) in self.captures and tensor._stops is not bool(stop) and tensor.dtype.startswith("float"):
+                self._switch_used(tensor, bool(stop))
+            else:
+                tensor.set_stop(stop)
             return
         # what was computed from it before keeps its way, so another variable stands for the tensor from now on
         _, attached, detached = self.detached.get(id(tensor), (None, None, None))
@@ -176,6 +190,39 @@ class Flags(ProgramRecorder):
             self.leaves_made.append(tensor)
         new.set_stop(stop)
         tensor._value, tensor._stop = new._value, bool(stop)
+
+    def _switch_used(self, tensor: Tensor, stop: bool) -> None:
+        """Gradients are to stop, or not any more, at a tensor outside. What was computed from it before keeps its way here, too."""
+        self.on_mutate(tensor)
+        v = tensor._value
+        assert isinstance(v, Variable)
+        _, attached, detached = self.detached.pop(id(tensor), (None, None, None))
+        if not stop and attached is not None:
+            again = Tensor.wrap(attached, False)
+            new = again if detached is v else self.apart(again, tensor)
+        else:
+            before = dispatch.set_grad(False)
+            try:
+                new = dispatch.ops.op("assign", X=tensor)
+            finally:
+                dispatch.set_grad(before)
+            new.set_stop(stop)
+            assert isinstance(new._value, Variable)
+            if stop:
+                self.detached[id(tensor)] = tensor, v, new._value
+                self.needs.give(new._value, Need.STOPPED)
+            else:
+                self.new_leaves[new._value.name], self.freed[id(tensor)] = user_location(3), (v, new._value)
+        tensor._value, tensor._stop = new._value, stop
+
+    def kept_value(self, tensor: Tensor) -> Variable:
+        """The variable of a tensor outside; of those that have one value, as gradients stop or are let through there, the first."""
+        v = tensor._value
+        assert isinstance(v, Variable)
+        _, attached, detached = self.detached.get(id(tensor), (None, None, None))
+        v = attached if detached is v else v
+        before, freed = self.freed.get(id(tensor), (None, None))
+        return before if before is not None and freed is v else v
 
     def apart(self, tensor: Tensor, new: Tensor) -> Tensor:
         before = dispatch.set_grad(True)

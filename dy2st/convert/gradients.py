@@ -17,6 +17,8 @@ from ..tensor.autograd import no_gradient
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from ..tensor.tape import has_hooks
+from .first_values import first_value
+from .needs import Need
 from .optional import MaybeNone
 
 if TYPE_CHECKING:
@@ -33,25 +35,40 @@ def gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     """
     require_no_hook(inputs, "grad()")
     tracer.gradients.note_inputs(inputs)
-    found = raw_gradients(tracer, outputs, inputs, grad_outputs, no_grad_vars, "grad()")
+    reached = [i for i, t in enumerate(inputs) if not t._stops]
+    wrt = [_first(tracer, inputs[i]) for i in reached]
+    found = raw_gradients(tracer, outputs, wrt, grad_outputs, no_grad_vars, "grad()")
+    for t in outputs:
+        if tracer.needs.of(t) is Need.SOMETIMES:
+            tracer.gradients.require_way(t, "grad()")
     absent = maybe_absent(tracer.program)
     results: list[Tensor | None] = [None] * len(inputs)
-    for i, v in enumerate(found):
+    for i, v in zip(reached, found, strict=True):
         if v is None:
             continue
         g = Tensor.wrap(v, v.stop_gradient)
         if v.name in absent:
-            results[i] = MaybeNone.of(g if create_graph else g.detach(), _is_absent(g))
+            results[i] = MaybeNone.of(g if create_graph else g.detach(), is_absent(g))
         else:
             results[i] = g if create_graph else g.detach()
     return results
 
 
-def _is_absent(g: Tensor) -> Tensor:
-    """Whether a tensor has no value, as a bool tensor with one element: what is computed from it has none either, and is filled with 0."""
+def is_absent(*tensors: Tensor) -> Tensor:
+    """Whether none of some tensors has a value, as a bool tensor with one element."""
     op = dispatch.ops.op
-    one = op("elementwise_max", X=cast(op("reduce_any", X=op("isnan_v2", X=g), reduce_all=True), "int64"), Y=dispatch.constant(1, "int64"))
+    # what is computed from one that has no value has none either, and is left out of a sum
+    found = [cast(op("reduce_any", X=op("isnan_v2", X=g), reduce_all=True), "int64") for g in tensors]
+    one = op("elementwise_max", X=op("sum", X=found) if found[1:] else found[0], Y=dispatch.constant(1, "int64"))
     return op("equal", X=op("fill_absent", X=one, Like=dispatch.constant(0, "int64")), Y=dispatch.constant(0, "int64"))
+
+
+def _first(tracer: Tracer, t: Tensor) -> Variable:
+    """The variable to which the gradients of a tensor go."""
+    now = tracer.lift(t)
+    if id(t) in tracer.captures and tracer.is_leaf(t):
+        return tracer.freed.get(id(t), tracer.captures[id(t)])[1]
+    return first_value(now)
 
 
 def require_no_hook(tensors: Sequence[Tensor], what: str) -> None:
@@ -63,7 +80,7 @@ def require_no_hook(tensors: Sequence[Tensor], what: str) -> None:
                                location=user_location(3), hint="call it outside of the static function")  # fmt: skip
 
 
-def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor | None],
+def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], wrt: Sequence[Variable], grad_outputs: Sequence[Tensor | None],
                   no_grad_vars: Sequence[Tensor], what: str) -> list[Variable | None]:  # fmt: skip
     """The variables of the gradients, which may be absent in some runs; `what` is called. See `gradients`."""
     if tracer.block is not tracer.program.global_block():
@@ -75,20 +92,14 @@ def raw_gradients(tracer: Tracer, outputs: Sequence[Tensor], inputs: Sequence[Te
         if t._stops:
             raise no_gradient(t, "the tensor to differentiate")
     targets = [tracer.lift(t) for t in outputs]
-    wrt = [tracer.lift(t) for t in inputs]
     seeds = [None if g is None else tracer.lift(g) for g in grad_outputs]
     blocked = [tracer.lift(t).name for t in no_grad_vars]
-    updated = {tracer.lift(t).name for t in tracer.gradients.written.values()}
-    reached = [i for i, t in enumerate(inputs) if not t._stops]
+    updated = {tracer.captures[key][1].name for key in tracer.gradients.written}
     # the functions that recursion has made are complete here; their gradients can flow to what they are given, not to values of the
     # block in which they were written
     drop_unused_functions(tracer.program)
     lift_functions(tracer.program)
     try:
-        found = append_backward(tracer.program, targets, [wrt[i] for i in reached], seeds, blocked, updated)
+        return append_backward(tracer.program, targets, wrt, seeds, blocked, updated)
     except Dy2stError as error:
         raise error.at(user_location(3)) from error.__cause__
-    results: list[Variable | None] = [None] * len(inputs)
-    for i, v in zip(reached, found, strict=True):
-        results[i] = v
-    return results

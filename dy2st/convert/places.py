@@ -31,6 +31,8 @@ NAMES = object()
 SPECIAL = object()
 # whether what a weak reference refers to is still there
 ALIVE = object()
+# the gradient of the tensor that is in another place, the holder; None if it has none
+GRADIENT = object()
 OWNER = object()
 """What is found here is the object whose method is called: the holder refers to it."""
 
@@ -129,6 +131,8 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
         return functools.partial(_attributes_of, holder)
     if entry is ALIVE:
         return functools.partial(_is_alive, holder)
+    if entry is GRADIENT:
+        return functools.partial(_gradient_in, holder.now)
     if entry is OWNER:
         return holder if isinstance(holder, weakref.ref) else lambda: holder
     if isinstance(entry, Said):
@@ -146,6 +150,10 @@ def _reader(holder: Any, entry: Any) -> Callable[[], Any]:
     if isinstance(holder, OuterVariable):
         return holder.now
     return functools.partial(holder.get, entry, MISSING)
+
+
+def _gradient_in(now: Callable[[], Any]) -> Tensor | None:
+    return getattr(now(), "_grad", None)
 
 
 def _keys(holder: dict | Inside) -> tuple:

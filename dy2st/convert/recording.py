@@ -126,9 +126,9 @@ class Recording(Flags):
         if self.gradients.stepping:
             for o, i in op.inplace.items():
                 t, v = inputs[i]
-                if v is not None:  # what an optimizer does not keep
-                    assert isinstance(v, Variable)
-                    self.gradients.note_written(t, v)
+                # what an optimizer does not keep is None; what the function has modified before, or a branch updates, gets another variable
+                if isinstance(v, Variable) and v.persistable and id(t) in self.captures and not self.frames:
+                    self.gradients.note_written(t)
                     drawn[o] = [v.name]
         try:
             outs = self._builder().apply(op, values, attrs, self._named(op, dict(drawn)))
@@ -150,7 +150,7 @@ class Recording(Flags):
             elif target is not None:
                 for t, v in zip(target if slot.many else [target], out if slot.many else [out], strict=True):
                     v.stop_gradient = True
-                    self.assign(t, v)
+                    self.assign(t, self.lift(self.apart(t, Tensor.wrap(v))) if self.gradients.stepping else v)
                 results.append(target)
             else:
                 results.append([self.wrap(v, requires) for v in out] if slot.many else self.wrap(out, requires))

@@ -124,6 +124,7 @@ class Tracer(Watcher, Trained, Recording):
         self.gradients = Gradients(self)
         self.state_made = StateMade(self)
         self.placeholders: Sequence[Tensor] = ()
+        self.inputs: Sequence[Variable] = ()
         self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}

@@ -1,7 +1,7 @@
 """A whole training step in a static function: `backward()`, the `.grad` of leaves, and the step of an optimizer.
 
-What a leaf has in `.grad` when a call begins is not known while tracing. So a function that calls `backward()` is for leaves without a
-gradient, which each call checks, or clears them itself before.
+What a leaf outside has in `.grad` when a call begins is a tensor outside like any other, found in its place at each call; that there is
+none is a guard. An argument is only known by what the trace has for it: it must have none, which each call checks.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dy2st_runtime.dtype import is_float
+from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.absent import maybe_absent
 
-from ..errors import GradientError, StagedValueError, StructureError
+from ..errors import GradientError, StagedValueError
 from ..tensor import Tensor, dispatch
-from ..tensor.autograd import no_grad
+from ..tensor.autograd import no_grad, no_gradient
 from ..tensor.location import user_location
 from .aliases import who
-from .gradients import raw_gradients, require_no_hook
+from .first_values import first_value
+from .gradients import is_absent, raw_gradients, require_no_hook
+from .needs import Need
+from .optional import MaybeNone
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -29,7 +34,9 @@ class Gradients:
 
     Attributes:
         found: what `.grad` of a leaf is now, by id; None: nothing.
-        clean: the leaves that must have no gradient when a call begins, by id.
+        begun: what leaves outside have as their gradient when a call begins, by id; None: nothing.
+        clean: the arguments that must have no gradient then, by id.
+        called: whether there was a `backward()`.
         inputs: the arguments and tensors of the outside by which `grad()` differentiates, by id.
         written: the tensors that the step of an optimizer updates in place, by id.
         stepping: whether the ops of such a step are being traced.
@@ -38,54 +45,89 @@ class Gradients:
     def __init__(self, tracer: Tracer):
         self._tracer = tracer
         self.found: dict[int, tuple[Tensor, Tensor | None]] = {}
+        self.begun: dict[int, tuple[Tensor, Tensor | None]] = {}
         self.clean: dict[int, Tensor] = {}
+        self.called = False
         self.inputs: dict[int, Tensor] = {}
         self.written: dict[int, Tensor] = {}
         self.stepping = False
-        self._called = False
         self._freed: set[str] = set()
+        # what code has got for gradients that some runs do not have, each with the gradient and the value that it has
+        self._shown: list[tuple[Tensor, MaybeNone, Any]] = []
         self._absent: set[str] = set()  # the gradients that some runs do not have
+        # those that branches clear, by id; what they were before, each with the value that it has
+        self._cleared: dict[int, Tensor] = {}
+        self._left: list[tuple[Tensor, Any]] = []
 
     # ---- `.grad` ----
     def get(self, t: Tensor) -> Tensor | None:
         """`t.grad`.
 
         Raises:
-            StagedValueError: it comes from outside, is that of a tensor that is no leaf, or only the run knows whether there is one.
+            StagedValueError: it is that of an argument, and comes from outside, or that of a tensor that is no leaf.
         """
         g = self._now(t, "read")
-        if g is not None and self._may_be_absent(g):
-            raise StagedValueError(
-                "only the run knows whether there is a gradient: the tensor is used under a condition on tensors",
-                location=user_location(3), hint="leave it to the optimizer, which skips what has no gradient, or read it outside",
-            )  # fmt: skip
-        return g
+        if g is None or not self._may_be_absent(g):
+            return g
+        for known, maybe, value in self._shown:
+            v = maybe.is_none._value
+            # not one that was read in another branch, or before a branch has cleared it
+            if known is g and value is g._value and isinstance(v, Variable) and self._tracer.can_read(v):
+                return maybe
+        maybe = MaybeNone.of(g, is_absent(g))
+        self._shown.append((g, maybe, g._value))
+        return maybe
+
+    def require_unchanged(self, location: Location | None) -> None:
+        """StagedValueError if a gradient that only some runs have was modified in place where it was read, or one that a branch clears
+        behind that."""
+        if any(t._value is not v for t, v in (*((maybe, v) for _, maybe, v in self._shown), *self._left)):
+            raise StagedValueError("a gradient that only some runs have is modified in place", location=location,
+                                   hint="scale the loss, or let the optimizer clip (grad_clip=...)")  # fmt: skip
 
     def _may_be_absent(self, g: Tensor) -> bool:
-        return self._tracer.lift(g).name in self._absent
+        return id(g) in self._cleared or self._tracer.lift(g).name in self._absent
 
     def set(self, t: Tensor, value: Tensor | None) -> None:
         """`t.grad = value`, of which only None is possible.
 
         Raises:
-            StagedValueError: it is a tensor, or a condition on tensors decides.
+            StagedValueError: it is a tensor.
         """
-        if value is not None or self._tracer.block is not self._tracer.program.global_block():
-            raise StagedValueError(
-                "the gradient of a tensor can only be cleared in a static function, and not under a condition on tensors",
-                location=user_location(3), hint="do it outside of the static function",
-            )  # fmt: skip
-        self.found[id(t)] = t, None
+        if value is not None:
+            raise StagedValueError("the gradient of a tensor can only be cleared in a static function", location=user_location(3),
+                                   hint="set it outside of the static function")  # fmt: skip
+        if not self._tracer.frames:
+            self.found[id(t)] = t, None
+        elif (g := self._now(t, "cleared")) is not None:
+            self._clear_here(t, g)
+
+    def _clear_here(self, t: Tensor, g: Tensor) -> None:
+        """Clears a gradient in a branch or a loop: what stands for it gets no value there, and so has one in some runs behind it."""
+        tracer = self._tracer
+        if id(g) not in self._cleared:
+            self._left.append((g, g._value))
+            g = Tensor.wrap(tracer.lift(g), True)
+            self._cleared[id(g)] = g
+            self.found[id(t)] = t, g
+        nothing = tracer.builder().op("absent", dtype=g.dtype, shape=list(g._value.shape))
+        nothing.stop_gradient = True
+        tracer.assign(g, nothing)
 
     def _now(self, t: Tensor, use: str) -> Tensor | None:
         if id(t) in self.found:
             return self.found[id(t)][1]
+        if id(t) not in self._tracer.arguments and self._tracer.was_leaf(t):
+            return self.begun.setdefault(id(t), (t, t._grad))[1]
         if self._tracer.is_new_leaf(t):
+            if id(t) in self._tracer.arguments:
+                self.clean[id(t)] = t
             return None
-        if not self._called or not self._tracer.is_leaf(t):
+        unknown = id(t) in self._tracer.arguments and not self.called
+        if unknown or not self._tracer.is_leaf(t):
             raise StagedValueError(
-                f"the gradient of a tensor cannot be {use} in a static function: it comes from backward(), outside, and each call has "
-                "another" if not self._called else "only leaves keep the gradients of a backward() in a static function",
+                f"the gradient of an argument cannot be {use} in a static function: it comes from backward(), outside, and each call has "
+                "another" if unknown else "only leaves keep the gradients of a backward() in a static function",
                 location=user_location(4), hint="do it outside, or compute gradients in the function with paddle.grad()",
             )  # fmt: skip
         self.clean[id(t)] = t
@@ -107,29 +149,32 @@ class Gradients:
         Raises:
             StagedValueError: a condition on tensors decides whether it is called, a leaf has a hook, or the gradient flows on into what was
                 computed outside of the function.
-            StructureError: a leaf already has a gradient that only some runs have.
             GradientError: no gradient flows to a tensor, the graph was freed, or what a gradient needs has been updated before.
         """
         tracer = self._tracer
+        self.require_unchanged(user_location(3))
         names = {tracer.lift(t).name for t in tensors}
         if names & self._freed:
             hint = "pass retain_graph=True to all but the last call of backward() or grad()"
             raise GradientError("the graph was freed by an earlier backward()", hint=hint).at(user_location(3))
         self._freed |= set() if retain_graph else names
-        given = [t for t in (*(t for t, _ in tracer.captures.values()), *tracer.placeholders) if t.dtype.startswith("float")]
-        leaves = [t for t in given if not t._stops and tracer.is_leaf(t)] + [t for t in tracer.leaves_made if tracer.is_new_leaf(t)]
-        computed = [t for t in given if not t._stops and not tracer.is_leaf(t)]
+        ways, away = self._ways()
+        leaves, computed = [t for t, _ in ways], [t for t, _ in away]
         require_no_hook(leaves, "backward()")
-        found = raw_gradients(tracer, tensors, [*leaves, *computed], grads, (), "backward()")
+        found = raw_gradients(tracer, tensors, [v for _, v in (*ways, *away)], grads, (), "backward()")
+        for t in tensors:
+            if tracer.needs.of(t) is Need.SOMETIMES:
+                self.require_way(t, "backward()", found if len(tensors) == 1 else None)
         for t, v in zip(computed, found[len(leaves):], strict=True):
             if v is not None:
-                what = f"the argument {tracer.lift(t).name!r}" if id(t) in tracer.arguments else "a tensor of the outside"
+                known_as = next((v.name for p, v in zip(tracer.placeholders, tracer.inputs, strict=True) if p is t), None)
+                what = "a tensor of the outside" if known_as is None else f"the argument {known_as!r}"
                 raise StagedValueError(
                     f"the gradient flows on from {what} (a {tracer.lift(t).type}) into what has been computed outside of the function",
                     location=user_location(3), hint="compute that in the function too, call backward() outside, or give x.detach()",
                 )  # fmt: skip
         del found[len(leaves):]
-        self._called = True
+        self.called = True
         self._absent |= {v.name for v in found if v is not None} & maybe_absent(tracer.program)
         for leaf, v in zip(leaves, found, strict=True):
             if v is None:
@@ -137,16 +182,45 @@ class Gradients:
             v.stop_gradient = True
             before, new = self._now(leaf, "read"), Tensor.wrap(v, True)
             if before is not None:
-                if self._may_be_absent(before) or self._may_be_absent(new):
-                    raise StructureError("a second backward() adds to a gradient that only some runs have", location=user_location(3),
-                                         hint="add the losses, and call backward() once")  # fmt: skip
                 with no_grad():
-                    new = dispatch.ops.op("elementwise_add", X=before, Y=new)
+                    new = self._sum(before, new)
             self.found[id(leaf)] = leaf, new
+
+    def _ways(self) -> tuple[list[tuple[Tensor, Variable]], list[tuple[Tensor, Variable]]]:
+        """Where gradients go to: the leaves, and what has been computed outside, each with the variable that they go to. What was modified
+        in place counts as it was when the call began, or was made; a leaf outside at which gradients stop by now gets those of what was
+        computed before."""
+        tracer = self._tracer
+        fed = [*zip(tracer.placeholders, tracer.inputs, strict=True)]
+        given = [*((c[0], tracer.freed.get(key, c)[1]) for key, c in tracer.captures.items()), *fed]
+        outside = [(t, v) for t, v in given if not v.stop_gradient and is_float(v.dtype)]
+        made = [(t, first_value(tracer.lift(t))) for t in tracer.leaves_made if tracer.is_new_leaf(t)]
+        ways = [*(way for way in outside if tracer.takes_gradients(way[0])), *made]
+        return ways, [way for way in outside if not tracer.takes_gradients(way[0])]
+
+    def require_way(self, t: Tensor, what: str, found: Iterable[Variable | None] | None = None) -> None:
+        """GradientError, as eagerly, in the runs in which no gradient flows to a tensor that is differentiated: those of all that it may
+        depend on, which are `found`, are absent."""
+        if found is None:
+            wrt = [v for part in self._ways() for _, v in part]
+            found = raw_gradients(self._tracer, [t], wrt, [None], (), what)
+        ways = [v for v in found if v is not None]
+        absent = maybe_absent(self._tracer.program)
+        if all(v.name in absent for v in ways):
+            text = no_gradient(t, "the tensor to differentiate").message
+            self._tracer.require_not_none(is_absent(*(Tensor.wrap(v, True) for v in ways)), text, GradientError)
+
+    def _sum(self, before: Tensor, new: Tensor) -> Tensor:
+        """What a leaf with a gradient has when it gets another one. Where one of the two is absent, it is the other one."""
+        total = dispatch.ops.op("sum", X=[before, new])
+        if self._may_be_absent(before) and self._may_be_absent(new):
+            self._absent.add(self._tracer.lift(total).name)
+        return total
 
     # ---- the step of an optimizer ----
     def pairs(self, params: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
         """The parameters that have a gradient, at least in some runs, with it."""
+        self.require_unchanged(user_location(3))
         found = [(p, self._now(p, "used")) for p in params if not p._stops]
         return [(p, g) for p, g in found if g is not None]
 
@@ -158,8 +232,8 @@ class Gradients:
             StagedValueError: a condition on tensors decides whether the step is made, or whether a gradient is there that must be.
         """
         tracer = self._tracer
-        if tracer.block is not tracer.program.global_block():
-            raise StagedValueError("the step of an optimizer under a condition on tensors", location=user_location(3),
+        if tracer.staged:
+            raise StagedValueError("the step of an optimizer in a function that calls itself", location=user_location(3),
                                    hint="make it before or after, or outside of the static function")  # fmt: skip
         if any(self._may_be_absent(g) for g in required):
             raise StagedValueError("only the run knows whether there is a gradient, and this optimizer does more than nothing without one",
@@ -173,17 +247,11 @@ class Gradients:
         finally:
             self.stepping = False
             for tensors in state:
-                tracer.root.renew(tensors)
+                for snapshot in (tracer.root, *(frame.containers for frame in tracer.frames)):
+                    snapshot.renew(tensors)
                 tracer.state_made.note_accumulators(tensors)
 
-    def note_written(self, t: Tensor, v: Variable) -> None:
-        """An update op writes to a tensor, whose variable keeps its name.
-
-        Raises:
-            StructureError: it is none of the outside, or the function has modified it before.
-        """
-        if not v.persistable or id(t) not in self._tracer.captures:
-            raise StructureError("an optimizer updates a parameter that the static function has modified before", location=user_location(4),
-                                 hint="make it two static functions")  # fmt: skip
+    def note_written(self, t: Tensor) -> None:
+        """An update op writes to a tensor, whose variable keeps its name."""
         self.written[id(t)] = t
         self._tracer.aliases.mutated(t, self._tracer.block)

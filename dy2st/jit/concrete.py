@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,11 @@ class Effects:
         cells: attributes, items and lists, with what they become.
         written: captured tensors that the run itself updates, as the step of an optimizer does.
         gradients: what gets a `.grad` (a tensor, or the position of one that is fed) → position of the fetch with it; None: it is cleared.
-        clean: what must have no `.grad` when a call begins.
+        flags: captured tensors whose `stop_gradient` is set, and is another one after the call, with that.
+        freed: those at which gradients stop as the call begins, and do not behind a use of them.
+        clean: the positions of what is fed that must have no `.grad` when a call begins.
+        graded: the tensors outside of which the call asks for the `.grad` that they have when it begins.
+        trains: whether `backward()` is called, or an optimizer makes a step.
         differentiated: by what `grad()` differentiates; it must have no hook.
     """
 
@@ -74,18 +78,17 @@ class Effects:
     cells: list[tuple[Cell | ArgumentCell, Recipe]] = field(default_factory=list)
     written: list[Tensor] = field(default_factory=list)
     gradients: list[tuple[Tensor | int, int | None]] = field(default_factory=list)
-    clean: list[Tensor | int] = field(default_factory=list)
+    flags: list[tuple[Tensor, bool]] = field(default_factory=list)
+    freed: list[Tensor] = field(default_factory=list)
+    clean: list[int] = field(default_factory=list)
+    graded: list[Tensor] = field(default_factory=list)
+    trains: bool = False
     differentiated: list[Tensor | int] = field(default_factory=list)
 
     @property
     def writes_tensors(self) -> bool:
-        """Whether it changes tensors of the outside, or their gradients."""
-        return bool(self.captures or self.written or self.gradients or self.clean)
-
-    @functools.cached_property
-    def trains(self) -> bool:
-        """Whether `backward()` is called."""
-        return any(position is not None for _, position in self.gradients) or bool(self.clean) or bool(self.written)
+        """Whether it changes tensors of the outside, their gradients or flags."""
+        return bool(self.captures or self.written or self.gradients or self.clean or self.flags)
 
 
 def can_be_fed(value: Any) -> bool:
@@ -141,6 +144,7 @@ class ConcreteProgram:
         missing: attributes that fed tensors were asked for and have not, with their positions; `__class__`: that must be of no subclass.
         state_made: the name of a parameter, buffer or optimizer that the function makes: eager mode makes another one at each call, so the
             trace serves one only.
+        leaves_made: the names of the variables of leaves that the function has made.
         compares, compares_arguments: whether tensors outside are told from each other, and from arguments.
     """
 
@@ -160,6 +164,7 @@ class ConcreteProgram:
         self.told: list[tuple[tuple, Place | None, Any, bool]] = []
         self.compares = self.compares_arguments = False
         self.state_made = ""
+        self.leaves_made: set[str] = set()
         self.outside = Outside()
         self.shapes = [v.shape for v in inputs]
         self.names: list[str] = []
@@ -300,7 +305,9 @@ class ConcreteProgram:
     def freed(self) -> list[bool]:
         """For each fetch, whether it has a graph that is freed, as `backward()` was called in it."""
         block = self.program.global_block()
-        return [a and not block.var(name).stop_gradient for a, name in zip(self.active(), self.fetches, strict=True)]
+        names = {*(v.name for v in self.wrt()), *self.leaves_made}
+        mark_active(block.ops, block, names, frozenset())
+        return [name in names and not block.var(name).stop_gradient for name in self.fetches]
 
     @functools.cached_property
     def siblings(self) -> list[set[int]]:
@@ -348,16 +355,16 @@ class ConcreteProgram:
                 self._active = [name in names for name in self.fetches]
             return self._active
 
-    def require_no_new_leaf(self, leaves: Mapping[str, Location | None]) -> None:
+    def require_no_new_leaf(self, leaves: Mapping[str, Location | None], outside: Collection[str]) -> None:
         """StructureError if the gradient of a result would go to leaves that the call makes only: eagerly it goes there, and
-        here nowhere. Those are given by the names of their variables."""
-        if not leaves:
+        here nowhere. Those are given by the names of their variables; some of them are of tensors outside."""
+        if not leaves or self.effects.trains:  # whose results have a graph that is freed
             return
-        block, given = self.program.global_block(), {v.name for v in self.inputs}
+        block, given = self.program.global_block(), {*(v.name for v in self.inputs), *outside}
         for leaf, location in leaves.items():
             names = {leaf}
             mark_active(block.ops, block, names, frozenset())
-            # that of an argument, which the caller has given as one without gradients, would go nowhere in any case
+            # that of a tensor which the caller has as one without gradients would go nowhere in any case
             if any(name in names and (leaf in given or not a) for name, a in zip(self.fetches, self.active(), strict=True)):
                 raise StructureError(
                     "a result, or what the call changes, depends on a tensor that the function gives stop_gradient=False, and its gradient "

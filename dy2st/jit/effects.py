@@ -70,17 +70,23 @@ class Changes:
             if v.name == STATE_NAME:  # which the program updates itself
                 effects.captures.append((t, self._results.fetch(v).position))
         for t, _ in self._tracer.originals.values():
-            if t._value is not self._tracer.captures[id(t)][1]:
-                assert isinstance(t._value, Variable)
-                effects.captures.append((t, self._results.fetch(t._value).position))
+            now = self._tracer.kept_value(t)
+            if now is not self._tracer.captures[id(t)][1]:
+                effects.captures.append((t, self._results.fetch(now).position))
 
     def _add_gradients(self, effects: Effects) -> None:
         gradients = self._tracer.gradients
+        gradients.require_unchanged(None)
+        effects.flags += ((t, t._stops) for key, (t, before, _) in self._tracer.switched.items()
+                          if key in self._tracer.captures and t._stops is not before)  # fmt: skip
         effects.written += gradients.written.values()
-        effects.clean += map(self._outside, gradients.clean.values())
+        effects.freed += (self._tracer.captures[key][0] for key in self._tracer.freed)
+        effects.trains = gradients.called or bool(gradients.written)
+        effects.clean += (i for i, p in enumerate(self._placeholders) if id(p) in gradients.clean)
+        effects.graded += (t for t, _ in gradients.begun.values())
         effects.differentiated += map(self._outside, gradients.inputs.values())
         for t, g in gradients.found.values():
-            if self._tracer.is_new_leaf(t):
+            if self._tracer.is_new_leaf(t) and id(t) not in self._tracer.arguments and id(t) not in self._tracer.captures:
                 continue  # it ends with the call
             position = None if g is None else self._results.fetch(self._tracer.lift(g)).position
             effects.gradients.append((self._outside(t), position))

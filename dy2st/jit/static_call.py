@@ -84,8 +84,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
     if concrete.changes:
         _require_apart(concrete, arguments, inputs, captured)
         _require_own_memory(concrete, arguments, inputs)
-        for t in effects.clean:
-            _require_clean(concrete, inputs[t] if isinstance(t, int) else now(t))
+        for i in effects.clean:
+            _require_clean(concrete, inputs[i])
         for t in effects.differentiated:
             _require_no_hook(concrete, inputs[t] if isinstance(t, int) else now(t), "grad()")
         for i in concrete.trained:
@@ -108,12 +108,13 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
     if concrete.draws:
         # a run updates it, and the array of a tensor that others may have is not written to
         state[STATE_NAME] = np.array(state[STATE_NAME])
+    let_through = [now(t) for t, stop in effects.flags if not stop]
     sources: list[Tensor] = []
     if records and not effects.trains and concrete.differentiable:
         known = [*inputs, *captured]
         sources = [known[i] for i in concrete.sources]
     try:
-        if not sources or all(t._stop for t in sources):
+        if all(t._stop and all(t is not x for x in let_through) for t in sources):
             values, pending = _forward(concrete, feeds, state, view.same), None
         else:
             values, pending = _start(concrete, feeds, state, view.same)
@@ -128,6 +129,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         if captured[at]._value is not state[name]:
             captured[at]._value = state[name]
     results = _results(concrete, values)
+    for t in let_through:
+        t.set_stop(False)
     if pending is not None:
         _attach(concrete, pending, sources, values, results)
     elif effects.trains and records:
@@ -144,6 +147,8 @@ def _run(concrete: ConcreteProgram, arguments: Arguments, view: View, records: b
         for target, position in effects.gradients:
             t = inputs[target] if isinstance(target, int) else now(target)
             t._grad = None if position is None else results[position]
+        for t, stop in effects.flags:  # what was computed before gradients were to stop has its way by now
+            now(t).set_stop(stop)
     return result
 
 
@@ -170,7 +175,7 @@ def _of_another_class(argument: str, t: Tensor, name: str) -> StructureError:
 
 
 def _require_clean(concrete: ConcreteProgram, t: Tensor) -> None:
-    """GradientError if a tensor has a gradient from before the call, to which `backward()` would add."""
+    """GradientError if an argument has a gradient from before the call, to which `backward()` would add."""
     if t._grad is not None:
         raise _before_the_run(
             f"{t.name!r} has a gradient from before the call, and the static function {concrete.name!r} calls backward() or makes a step",
@@ -219,7 +224,7 @@ def _require_apart(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequ
     found: Any = None
     trains = effects.trains and not all(t._stop for t in inputs)  # what is trained is not stopped
     if effects.arguments or effects.captures or trains or concrete.compares_arguments:
-        trained = [*effects.written, *effects.clean, *(t for t, _ in effects.gradients)]
+        trained = [*effects.written, *effects.clean, *(effects.graded if effects.trains else ()), *(t for t, _ in effects.gradients)]
         known = {id(t): t for t in (*(place.now() for place in concrete.compared), *(t for t in trained if isinstance(t, Tensor)))}
         known |= {id(t): c.tensor for c, t in zip(concrete.captured, captured, strict=True)}
         changed = {*(i for i, _ in effects.arguments), *(t for t in trained if isinstance(t, int))}
@@ -297,12 +302,13 @@ def _commit(concrete: ConcreteProgram, arguments: Arguments, inputs: Sequence[Te
         if (array := arguments.arrays.get(id(inputs[i]))) is not None:
             np.copyto(array, results[p]._value)
     changed = [*((inputs[i], p) for i, p in effects.arguments), *((now(t), p) for t, p in effects.captures)]
+    freed = [now(t) for t in effects.freed]
     for target, _ in changed:
         twins.require_alone(target)
     for target, position in changed:
         new = results[position]
         target._value = new._value
-        if target._is_leaf and not target._stop:
+        if target._is_leaf and (not target._stop or any(target is t for t in freed)):
             continue  # a parameter gets another value, as by `set_value`; its gradients go on coming to it
         if new._node is not None:
             target._stop = False

@@ -27,7 +27,7 @@ from ..convert.lists import StagedList
 from ..convert.managers import Through
 from ..convert.maybe_attribute import MaybeAttribute
 from ..convert.names import names_of
-from ..convert.places import CONTENTS, LENGTH, OWNER, Place, place_of_attribute, referred
+from ..convert.places import CONTENTS, GRADIENT, LENGTH, OWNER, Place, place_of_attribute, referred
 from ..convert.printed import printing_later
 from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
@@ -45,7 +45,7 @@ from ..transpiler import ConversionError, first_yield
 from .captures import Captured
 from .concrete import ConcreteProgram, Effects, Number
 from .effects import Changes, replaced
-from .guards import Guard, Guards, Look, guards_of, guards_of_readings, same
+from .guards import Guard, Guards, Look, SameAs, guards_of, guards_of_readings, same
 from .recipes import Constant, Found, Recipe, Twin, handed_on, located
 from .results import DECIDE, Results, require_no_iterator
 from .signature import Key, TensorKey
@@ -90,7 +90,7 @@ class Trace:
         self._places: dict[int, Place] = {}
         self._fixed: dict[int, Any] = {}  # what is in default arguments and in caches of functions outside
         self.arguments = self._arguments(leaves, shapes, names)
-        self.tracer.placeholders = self.placeholders
+        self.tracer.placeholders, self.tracer.inputs = self.placeholders, self.inputs
         self.tracer.stand_ins.add(given or {}, self.arguments)
         self.numbers = [self._number(holder, entry) for holder, entry in counters]
         paths = _paths(self.arguments, key.whole)
@@ -213,8 +213,9 @@ class Trace:
                 dispatch.set_grad(grad)
                 for t, array in tracer.originals.values():
                     t._value = array
-                for t, before, _ in () if is_whole else tracer.switched.values():  # a call that fails changes nothing
-                    t.set_stop(before)
+                for key, (t, before, _) in tracer.switched.items():
+                    if not is_whole or key in tracer.captures:  # a call that fails changes nothing; one that does not sets flags at its end
+                        t.set_stop(before)
                 put_back(tracer)
                 tracer.root.restore()
                 counted = (place_of(n.holder, n.entry) for n in self.numbers)
@@ -224,9 +225,10 @@ class Trace:
         return recipe, effects
 
     def _require_same_flags(self) -> None:
-        """StagedValueError if a flag `stop_gradient` outside is read, and is another one after the call: the next one would read that."""
+        """StagedValueError if a flag `stop_gradient` outside is read, and is another one after the call: the next one would read that.
+        Of tensors whose values are read it is a guard."""
         tracer = self.tracer
-        changed = [found for found in tracer.switched.values() if found[0]._stops is not found[1]]
+        changed = [found for key, found in tracer.switched.items() if key not in tracer.captures and found[0]._stops is not found[1]]
         if changed and any("stop_gradient" in names_of(f.__code__).attributes for f in tracer.functions.values()):
             raise StagedValueError(
                 "stop_gradient of a tensor outside is read, and is another one after the call, so each call would have to read it anew",
@@ -279,7 +281,8 @@ class Trace:
         given = {i: attributes_of_tensor(p) for i, p in enumerate(self.placeholders)}
         missing += [(i, n) for i, found in given.items() for n, x in found.items() if type(x) is MaybeAttribute]
         made.missing = list(dict.fromkeys(missing))
-        made.require_no_new_leaf(tracer.new_leaves)
+        made.leaves_made = set(tracer.new_leaves)
+        made.require_no_new_leaf(tracer.new_leaves, {v.name for _, v in tracer.freed.values()})
         made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
         made.apart = self._apart
         made.told = [(path, self._places.get(id(x)), x, same) for path, x, same in tracer.stand_ins.told]
@@ -371,6 +374,7 @@ class Trace:
             if is_container(x) or is_dataclass(x):  # of which a trace serves no others
                 places.setdefault(id(x), Place(referred(x), OWNER, "an argument"))
         self._places = places
+        gradients = [*self._gradients(places)]
         captured = [Captured(t, v, places.get(id(t))) for t, v in tracer.captures.values()]
         recipe = located(recipe, places)
         effects.cells = [(cell, located(r, places)) for cell, r in effects.cells]
@@ -406,9 +410,23 @@ class Trace:
         return recipe, captured, Guards([
             *(self._assigned(g) for g in guards
               if not ((g.entry is LENGTH or g.entry is CONTENTS) and id(g.holder) in own) and place_of(g.holder, g.entry) not in counted),
+            *gradients,
             *self._without(),
             *guards_of_readings(reach, tracer.readings),
         ])  # fmt: skip
+
+    def _gradients(self, places: dict[int, Place]) -> Iterator[Guard]:
+        """Adds the places of the gradients that leaves outside have as the call begins; gives guards of those that have none."""
+        found: dict[int, Place] = {}
+        for t, g in self.tracer.gradients.begun.values():
+            name = f"the gradient of {t.name!r}"
+            place = Place(places.get(id(t)) or Place({"tensor": t}, "tensor", t.name), GRADIENT, name)
+            if g is None:
+                yield Guard(place, None)
+            elif id(g) in found:
+                yield Guard(place, SameAs(found[id(g)]))
+            else:
+                places[id(g)] = found[id(g)] = place
 
     def _without(self) -> Iterator[Guard]:
         """Guards of the attributes that an object does not have yet, and that the run decides about: at the next call it may have them."""

@@ -131,30 +131,6 @@ def test_a_function_of_which_the_gradient_is_wanted_without_any():
         static(leaf(1.0))
 
 
-def test_a_leaf_outside_that_is_frozen_after_its_use():
-    net = nn.Linear(2, 2)
-
-    @jit.to_static
-    def late(x):
-        y = net(x)
-        for p in net.parameters():
-            p.stop_gradient = True
-        return y
-
-    @jit.to_static
-    def early(x):
-        for p in net.parameters():
-            p.stop_gradient = True
-        return net(x)
-
-    with pytest.raises(StagedValueError, match="that was used before"):
-        late(tensor([1.0, 2.0]))
-    assert not net.weight.stop_gradient
-    assert early(tensor([1.0, 2.0])).stop_gradient
-    assert net.weight.stop_gradient
-    late(tensor([1.0, 2.0]))  # nothing is left to be frozen
-
-
 def test_an_argument_whose_gradient_is_asked_for_in_the_call():
     def f(x):
         x.stop_gradient = False

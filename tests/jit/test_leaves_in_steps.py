@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dy2st_runtime import config
 from training import OPTIMIZERS, Net, Training, agree, batches, gradients
 
 import dy2st as paddle
@@ -12,19 +13,20 @@ from dy2st.nn import functional as F
 from dy2st.tensor import Tensor
 
 
-def test_a_gradient_from_before_the_call_is_an_error():
+def test_an_argument_with_a_gradient_from_before_the_call_is_an_error():
     model = Net()
 
     @jit.to_static
     def backward(x):
         model(x).sum().backward()
 
-    (x, _), *_ = batches()
+    x = next(batches())[0]
+    x.stop_gradient = False
     backward(x)
-    before = gradients(model)
+    before = [x.grad.numpy(), *gradients(model)]
     with pytest.raises(GradientError, match="has a gradient from before the call"):
         backward(x)
-    agree(gradients(model), before)
+    agree([x.grad.numpy(), *gradients(model)], before)
 
 
 @pytest.mark.parametrize("clears", [False, True])
@@ -151,3 +153,44 @@ def test_leaves_that_the_function_makes():
         return [v.numpy() for x, y in batches(3) for v in step(x, y)] + [p.numpy() for p in net.parameters()]
 
     agree(losses(lambda f: f), losses(jit.to_static))
+
+
+def on_some_paths(x, w):
+    y = x * w if x.sum() > 0 else x
+    y.sum().backward()
+    return w.grad
+
+
+def in_some_iterations(x, w):
+    y = x
+    for i in range(x.shape[0] - 1):
+        y = y * w[i]
+    y.sum().backward()
+    return w.grad
+
+
+def one_of_two(x, w):
+    y = x * w if x.sum() > 0 else x
+    paddle.autograd.backward([y.sum(), w.sum()])
+    return w.grad
+
+
+def asked_for(x, w):
+    y = x * w if x.sum() > 0 else x
+    return paddle.grad(y.sum(), [w], allow_unused=True)[0]
+
+
+@pytest.mark.parametrize("function", [on_some_paths, in_some_iterations, one_of_two, asked_for])
+def test_what_needs_no_gradient_in_a_run_is_an_error_of_that_run(function):
+    w = paddle.create_parameter([3], "float32", default_initializer=nn.initializer.Constant(2.0))
+    static = jit.to_static(lambda x: function(x, w))
+    with config.NO_JIT.override(True):
+        for values in ([1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [2.0, 2.0, 2.0], [1.0]):
+            found = []
+            for f in (lambda x: function(x, w), static):
+                try:
+                    found.append(f(Tensor(values)).numpy().tolist())
+                except GradientError as error:
+                    found.append(error.message)
+                w.clear_grad()
+            assert found[0] == found[1]

@@ -20,15 +20,22 @@ def maybe_absent(program: Program, fed: Iterable[str] | None = None) -> set[str]
     return found
 
 
-def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:
+Conds = dict[str, dict[str, tuple[bool, bool]]]
+"""The name of a condition → what was chosen by it, each name with whether it may be absent where that is true, and where it is false."""
+
+
+def mark_absent(ops: Iterable[Operator], found: set[str], conds: Conds | None = None) -> None:
     """Adds to `found` the names that ops, or ops in their blocks, may leave absent, given the outer names that may be."""
+    conds = {} if conds is None else conds
     for op in ops:
+        for name in op.output_names:
+            conds.pop(name, None)  # an op of a program that is built by hand may write to a condition once more
         if op.type in ("absent", "total_take"):
             found.update(op.output_names)
         elif op.type == "cond":
-            _cond(op, found)
+            _cond(op, found, conds)
         elif op.type == "while_loop":
-            _loop(op, found)
+            _loop(op, found, conds)
         elif op.type in ("tape_push", "tape_extend"):  # what is popped may be absent then
             tape, x = op.input_names
             found.update((tape,) if x in found else ())
@@ -39,7 +46,7 @@ def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:
         elif op.blocks:  # a group of ops, each of which is skipped by itself
             for block in op.blocks:
                 found.update(p for p, x in zip(block.params, op.input_names, strict=True) if x in found)
-                mark_absent(block.ops, found)
+                mark_absent(block.ops, found, conds)
                 found.update(o for o, r in zip(op.output_names, block.results, strict=True) if r in found)
         elif op.record.never_absent:
             continue
@@ -51,16 +58,22 @@ def mark_absent(ops: Iterable[Operator], found: set[str]) -> None:
             found.update(name for name in op.output_names if name not in kept)
 
 
-def _cond(op: Operator, found: set[str]) -> None:
-    branches = (op.attrs["true_block"], op.attrs["false_block"])
-    for branch in branches:
-        mark_absent(branch.ops, found)
-    for i, out in enumerate(op.output("Out")):
-        if op.input("Cond")[0] in found or any(branch.results[i] in found for branch in branches):
-            found.add(out)
+def _cond(op: Operator, found: set[str], conds: Conds) -> None:
+    test, absent = op.input("Cond")[0], []
+    for at, branch in enumerate((op.attrs["true_block"], op.attrs["false_block"])):
+        # what another op has chosen by the same condition, as what the forward part of a branch leaves to its gradient, is there if it
+        # is on this path
+        here = found.difference(name for name, each in conds.get(test, {}).items() if not each[at])
+        mark_absent(branch.ops, here, conds)
+        absent.append([name in here for name in branch.results])
+        found |= here
+    outs = op.output("Out")
+    found.update(out for out, *each in zip(outs, *absent, strict=True) if test in found or any(each))
+    if test not in found:
+        conds.setdefault(test, {}).update((out, (t, f)) for out, t, f in zip(outs, *absent, strict=True))
 
 
-def _loop(op: Operator, found: set[str]) -> None:
+def _loop(op: Operator, found: set[str], conds: Conds) -> None:
     test, body = op.attrs["cond_block"], op.attrs["body_block"]
     state = list(zip(op.input("X"), body.params, test.params, body.results, op.output("Out"), strict=True))
     before = -1
@@ -69,7 +82,7 @@ def _loop(op: Operator, found: set[str]) -> None:
         for x, param, tested, result, out in state:
             if x in found or result in found:
                 found.update((param, tested, out))
-        mark_absent(test.ops, found)
-        mark_absent(body.ops, found)
+        mark_absent(test.ops, found, conds)
+        mark_absent(body.ops, found, conds)
         # an entry may be absent: what is read from the array then is
         found.update(out for out, name in zip(op.output("Saved"), op.attrs["saved"], strict=True) if name in found)

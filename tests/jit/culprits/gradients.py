@@ -15,25 +15,22 @@ class Trained:
 TRAINED = Trained()
 
 
-def gradient_read(x):
-    return x if TRAINED.weight.grad is None else TRAINED.weight.grad  # error: the gradient of a tensor cannot be read in a static function
-
-
-def gradient_cleared_in_a_branch(x):
-    if x.sum() > 0:
-        TRAINED.weight.clear_grad()  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
-    return x * TRAINED.weight
+def gradient_of_an_argument_read(x):
+    return x if x.grad is None else x.grad  # error: the gradient of an argument cannot be read in a static function
 
 
 def gradient_set(x):
-    TRAINED.weight.grad = x  # error: the gradient of a tensor can only be cleared in a static function, and not under a condition
+    TRAINED.weight.grad = x  # error: the gradient of a tensor can only be cleared in a static function
     return x * TRAINED.weight
 
 
-def gradient_that_may_be_absent(x):
+def gradient_that_may_be_absent_changed(x):
     y = (x * TRAINED.weight).sum() if x.sum() > 0 else (x * TRAINED.other).sum()
     y.backward()
-    return x if TRAINED.weight.grad is None else TRAINED.weight.grad  # error: only the run knows whether there is a gradient
+    if TRAINED.weight.grad is not None:
+        TRAINED.weight.grad.scale_(0.5)
+    TRAINED.optimizer.step()  # error: a gradient that only some runs have is modified in place
+    return x
 
 
 def backward_in_a_branch(x):
@@ -71,19 +68,20 @@ def grad_by_a_parameter_before_its_step(x):
     return paddle.grad(y.sum(), [TRAINED.weight])[0]
 
 
-def step_in_a_branch(x):
+def step_in_recursion(x, n):
+    if n > 0:
+        TRAINED.optimizer.step()  # error: the step of an optimizer in a function that calls itself
+        return step_in_recursion(x * 2, n - 1)
+    return x
+
+
+def gradient_modified_behind_a_branch_that_clears_it(x):
     (x * TRAINED.weight).sum().backward()
+    gradient = TRAINED.weight.grad
     if x.sum() > 0:
-        TRAINED.optimizer.step()  # error: the step of an optimizer under a condition on tensors
-    return x
-
-
-def step_of_what_is_modified(x):
-    with paddle.no_grad():
-        TRAINED.weight.scale_(0.5)
-    (x * TRAINED.weight).sum().backward()
-    TRAINED.optimizer.step()  # error: an optimizer updates a parameter that the static function has modified before
-    return x
+        TRAINED.weight.clear_grad()
+    gradient.scale_(2.0)
+    return x  # error: a gradient that only some runs have is modified in place
 
 
 def step_that_asks_for_all_gradients(x):
