@@ -56,7 +56,7 @@ from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
 from .raised import known_kinds as known_kinds
-from .raising import cause as cause
+from .raising import caused as caused
 from .raising import exception as exception
 from .spaces import space as space
 from .spaces import space_get as space_get

@@ -221,6 +221,8 @@ def put(owner: Any, name: str, value: Any) -> None:
     """Lets an object keep a value."""
     if isinstance(value, MaybeAttribute):
         require_asked(owner, name)
+    if name == "__cause__" and isinstance(value, OneOf):
+        value._dy_fail("what an exception is raised from")
     _note_change(owner, name)
     attributes = dict_of(owner)
     if isinstance(owner, type):

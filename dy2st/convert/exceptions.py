@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from dy2st_runtime.errors import Location
-from dy2st_runtime.ir import Variable
+from dy2st_runtime.ir import Block, Variable
 from dy2st_runtime.ops import message
 
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.kinds import require_one_kind
+from .aliases import is_inside
 from .containers import containers_of, held_by
 from .growing import current
 from .lists import StagedList
@@ -104,10 +105,7 @@ class Again:
     def make(self, values: Sequence[np.ndarray]) -> BaseException:
         """The exception, given the values of `tensors`."""
         given, *held = unflatten(self.tree, [self._now(x, values) for x in self.leaves])
-        cls = type(self.error)
-        built_in = next(c for c in cls.__mro__ if not c.__flags__ & _OF_PYTHON)
-        new = built_in.__new__(cls, *given)  # its own `__new__` and `__init__` may do anything, and have run once
-        _fill(new, *held)
+        new = _made(type(self.error), given, *held)
         if self.cause is not None:
             new.__cause__ = self.cause.make(values[self.offset :])
         return new
@@ -143,6 +141,19 @@ def _held(error: BaseException) -> tuple[tuple, dict[str, Any], dict[str, Any]]:
     return error.args, vars(error), slots
 
 
+def _made(cls: type[BaseException], given: tuple, *held: Any) -> BaseException:
+    """An exception of a class; its own `__new__` and `__init__` may do anything, and have run once."""
+    built_in = next(c for c in cls.__mro__ if not c.__flags__ & _OF_PYTHON)
+    new = built_in.__new__(cls, *given)
+    _fill(new, *held)
+    return new
+
+
+def again(error: BaseException) -> BaseException:
+    """Another exception with what this one holds."""
+    return _made(type(error), _given(error), *_held(error))
+
+
 def _fill(error: BaseException, args: tuple, attributes: dict[str, Any], slots: dict[str, Any]) -> None:
     """Gives an exception what it holds."""
     error.args = args
@@ -157,13 +168,16 @@ class Parts:
 
     Code behind that which raises may go on with the exception, so it gets these values when a handler begins.
 
+    Args:
+        of: only the tensors, and texts with tensors in them, that were made in this block or in those within it.
+
     Attributes:
         marked: the tensors in its texts, and in what these are in.
         values: all else with tensors in it, and lists, dicts and objects: what handlers may know by other names, too.
     """
 
-    def __init__(self, tracer: Tracer, error: BaseException):
-        self._tracer = tracer
+    def __init__(self, tracer: Tracer, error: BaseException, of: Block | None = None):
+        self._tracer, self._of = tracer, of
         self._texts: list[tuple[_Place, Any]] = []
         self._places: list[_Place] = []
         self.marked: list[Any] = []
@@ -175,13 +189,25 @@ class Parts:
 
     def _add(self, place: _Place, x: Any) -> None:
         leaves, tree = flatten(x)
+        marked = [y for v in leaves for y in self._shown(v)]
+        if self._of is not None and (tree.kind is not None or not any(map(self._is_of, marked))):
+            return
         if any(isinstance(v, str) and MARK.search(v) for v in leaves):
             self._texts.append((place, x))
-            for v in leaves:
-                self.marked += [self._tracer.marked[int(n)][0] for n in MARK.findall(v)] if isinstance(v, str) else [v] * _varies(v)
+            self.marked += marked
         elif (tree.kind is not None and not isinstance(place.error, Dy2stError)) or any(map(_varies, leaves)):
             self._places.append(place)
             self.values.append(x)
+
+    def _shown(self, v: Any) -> list[Any]:
+        """The tensors in a text, or the tensor that it is."""
+        if isinstance(v, str):
+            return [self._tracer.marked[int(n)][0] for n in MARK.findall(v)]
+        return [v] if _varies(v) else []
+
+    def _is_of(self, x: Any) -> bool:
+        assert self._of is not None
+        return isinstance(x._value, Variable) and is_inside(x._value.block, self._of)
 
     def hold(self, values: Iterator[Any]) -> None:
         """Other values in the place of `marked` and `values`."""

@@ -29,6 +29,7 @@ from .facts import none_flag
 from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
 from .iterables import Staged
+from .kept_exceptions import KeptException, kept
 from .leaves import Const, Pattern, Var, coerce, extract, variables, wrap
 from .left import Left
 from .maybe_value import MaybeValue
@@ -285,10 +286,12 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
     else:
         patterns = [fitter.fit(Const(a), a, b, name) for a, b, name in zip(results[0], results[1], labels, strict=True)]
     exceptions = [_Exception(fitter, i, r) for i, side in enumerate(sides) for r in side.raised]
-    for e in exceptions:
+    kept_ones = kept(tracer, fitter, blocks, results)
+    ways: list[_Exception | KeptException] = [*exceptions, *kept_ones]
+    for e in ways:
         for i, values in enumerate(given):
             values += e.given(i)
-    shapes = [*patterns, *(p for e in exceptions for p in e.patterns)]
+    shapes = [*patterns, *(p for e in ways for p in e.patterns)]
     leaves = [v for p in shapes for v in variables(p)]
     needs: list[list[Need | None]] = []
     sources: list[list[Source]] = [[] for _ in leaves]
@@ -321,6 +324,8 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
                           left.original)  # fmt: skip
     for e in exceptions:
         e.leave(tracer, test, make, blocks[e.side])
+    for one in kept_ones:
+        one.leave(tracer, make, blocks[one.side])
     if held[0] is not None and held[1] is not None:
         for a, b, value in zip(held[0], held[1], merged, strict=True):
             note(tracer, test, (a, b), value, outside)

@@ -31,6 +31,7 @@ from .aliases import is_inside, shared, who
 from .cells import Cell, TensorCell, is_variable_of, variables_of
 from .frames import Frame, Side, value_before
 from .growing import grown
+from .kept_exceptions import Causes
 from .left import changed_parts, changes_of
 from .lists import StagedList
 from .onlookers import Onlooker
@@ -60,6 +61,7 @@ class Raised:
     def __init__(self, tracer: Tracer, error: Exception, flag: Any):
         from .exceptions import Parts
 
+        tracer.tries.causes.require(error, tracer.block)
         self.tracer, self.error, self.flag = tracer, error, flag
         self.parts = Parts(tracer, error)
         self.state: tuple | None = None
@@ -209,11 +211,13 @@ class Attempts:
 
     Attributes:
         opened: how often something was raised so far that only the run knows.
+        causes: which exceptions have been raised from others.
     """
 
     def __init__(self, tracer: Tracer):
         self.tracer = tracer
         self.opened = 0
+        self.causes = Causes()
         self.active: list[Attempt] = []
         self.onlookers: list[Onlooker] = []
         self._scopes: list[_Scope] = []
@@ -252,6 +256,10 @@ class Attempts:
         from .raising import raised_at
 
         return self._places[id(error)][1] if id(error) in self._places else raised_at(error)
+
+    def know_place(self, error: Exception, location: Location | None) -> None:
+        """An exception is about to be raised for the user's code, which is there."""
+        self._places[id(error)] = error, location
 
     # ---- scopes ----
     def collect(self, thunk: Callable[[], tuple], carried: dict[tuple, Cell] | None = None, *,

@@ -6,7 +6,7 @@ import dis
 import re
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, IRBuilder
@@ -18,9 +18,9 @@ from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueErro
 from ..tensor import Tensor
 from ..tensor.location import path_of, user_location
 from ..transpiler import locate
-from .exceptions import Again, holds_staged
+from .exceptions import Again, again, holds_staged
 from .maybe_value import MaybeValue
-from .options import OneOf
+from .options import OneOf, choose
 from .printing import texts
 from .running import is_statement
 from .structure import MaybeObject
@@ -132,12 +132,15 @@ def _may_differ(tracer: Tracer) -> bool:
 
 
 def exception(x: Any) -> Any:
-    """What `raise x` raises.
+    """What `raise x` raises; one of several exceptions is raised here, in a branch for each.
 
     Raises:
-        StagedValueError: only the run knows which one it is.
+        StagedValueError: only the run knows whether there is one.
     """
-    if isinstance(x, (OneOf, MaybeValue, MaybeObject)):
+    if isinstance(x, OneOf):
+        location = user_location()
+        choose(x, lambda one: _raise(exception(one), location))
+    if isinstance(x, (MaybeValue, MaybeObject)):
         raise StagedValueError(
             "which exception is raised here, or whether there is one, is only known when the program runs", location=user_location(),
             hint="raise it in the branch or the handler where it is made, or keep a flag and make it here",
@@ -150,18 +153,45 @@ def exception(x: Any) -> Any:
     return x
 
 
-def cause(x: Any) -> Any:
-    """What there is behind `from` in `raise error from x`.
+def _raise(x: Any, location: Location | None) -> NoReturn:
+    """Raises an exception for the user's code, which is at this place."""
+    error = x() if isinstance(x, type) and issubclass(x, BaseException) else x
+    if not isinstance(error, BaseException):
+        error = TypeError("exceptions must derive from BaseException")
+    if isinstance(error, Exception):
+        need_tracer("an exception").tries.know_place(error, location)
+    raise error
+
+
+def caused(x: Any, cause: Any, is_new: bool) -> Any:
+    """What `raise x from cause` raises, with its cause.
+
+    Args:
+        is_new: x is a call, which makes an exception.
 
     Raises:
-        StagedValueError: only the run knows which exception it is, or whether it is None.
+        StagedValueError: only the run knows whether the cause is there.
     """
-    if isinstance(x, (OneOf, MaybeValue, MaybeObject)):
+    location = user_location()
+    if isinstance(x, OneOf):
+        choose(x, lambda one: _raise(caused(one, cause, is_new), location))
+    if isinstance(cause, OneOf):
+        choose(cause, lambda one: _raise(caused(again(x) if isinstance(x, Exception) else x, one, True), location))
+    if isinstance(cause, (MaybeValue, MaybeObject)):
         raise StagedValueError(
-            "which exception this one is raised from, or whether it is None, is only known when the program runs",
-            location=user_location(), hint="raise it in the handler of the other one, or say in its message what the other one was",
+            "whether there is an exception that this one is raised from is only known when the program runs",
+            location=location, hint="raise it in the handler of the other one, or say in its message what the other one was",
         )  # fmt: skip
-    return x
+    is_new = is_new or isinstance(x, type)
+    x, cause = (one() if isinstance(one, type) and issubclass(one, BaseException) else one for one in (x, cause))
+    if isinstance(x, BaseException):
+        if not isinstance(cause, BaseException | None):
+            raise TypeError("exception causes must derive from BaseException")
+        tracer = current_tracer()
+        if tracer is not None and not is_new:
+            tracer.tries.causes.note(x, tracer.block)
+        x.__cause__ = cause
+    return exception(x)
 
 
 def raise_where(test: Tensor, error: Exception) -> None:
@@ -176,6 +206,7 @@ def append_raise(tracer: Tracer, block: Block, error: Exception, location: Locat
     """Appends the op that raises an exception to a block, if that does not end with it yet; with `test`, where this is true."""
     if tracer.ended.get(id(error), (None, None))[1] is block:
         return
+    tracer.tries.causes.require(error, block)
     with tracer.inside(block):
         path = path_of(error)
         builder = IRBuilder(block, path if path is not None and path[:2] == location[:2] else location)
@@ -245,7 +276,7 @@ _PACKAGES = ("dy2st", "dy2st_runtime")
 _BOOKKEEPING = {
     f"dy2st.convert.{name}"
     for name in (
-        "activations", "aliases", "alternatives", "changeable", "followed", "frames", "growing", "layouts", "leaves", "patterns", "reach",
+        "activations", "aliases", "alternatives", "changeable", "followed", "frames", "growing", "kept_exceptions", "layouts", "leaves", "patterns", "reach",
         "recursion", "recursive_state", "sealed", "settled", "sharing", "signatures", "snapshot", "structure", "things", "tracer",
         "watching",
     )

@@ -172,6 +172,7 @@ class _Try:
         assert self.handle is not None
         self._go_back(raised)
         raised.parts.give()
+        self.tracer.tries.causes.catch(raised.error, self.tracer.block)
         self.handle(raised.error)
 
     def _go_back(self, raised: Raised) -> None:

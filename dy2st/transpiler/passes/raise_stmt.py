@@ -7,6 +7,7 @@ from typing import Any
 
 import gast
 
+from dy2st.transpiler import nodes
 from dy2st.transpiler.manager import Pass
 from dy2st.transpiler.templates import expression
 
@@ -19,17 +20,18 @@ class RaiseStmt(Pass):
     def f(e):
         raise _dy.exception(e) from None
         raise _dy.exception(Failed(e))
-        raise ValueError(e) from _dy.cause(e)
+        raise _dy.caused(ValueError(e), e, True)
     """
 
     in_generators = True
 
     def visit_Raise(self, node: gast.Raise) -> Any:
-        if node.exc is not None and not _is_known(node.exc):
-            node.exc = expression("_dy.exception(x)", at=node, x=node.exc)
-            self.changed = True
         if node.cause is not None and not isinstance(node.cause, gast.Constant):
-            node.cause = expression("_dy.cause(x)", at=node, x=node.cause)
+            is_new = nodes.constant(isinstance(node.exc, gast.Call))
+            node.exc, node.cause = expression("_dy.caused(x, y, new)", at=node, x=node.exc, y=node.cause, new=is_new), None
+            self.changed = True
+        elif node.exc is not None and not _is_known(node.exc):
+            node.exc = expression("_dy.exception(x)", at=node, x=node.exc)
             self.changed = True
         return node
 

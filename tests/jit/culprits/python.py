@@ -498,32 +498,11 @@ def exception_of_an_iteration(x, n):
     return x
 
 
-def exception_kept_on_one_path(x):
-    last = None
-    try:
-        if x[0] > 0:
-            raise ValueError("positive")
-    except ValueError as error:
-        last = error
-    if last is not None:
-        raise last  # error: which exception is raised here, or whether there is one, is only known when the program runs
-    return x
-
-
-def cause_kept_on_one_path(x):
-    last = None
-    try:
-        if x[0] > 0:
-            raise ValueError("positive")
-    except ValueError as error:
-        last = error
-    raise RuntimeError("stopped") from last  # error: which exception this one is raised from, or whether it is None, is only known
-
-
-def exception_of_a_class_that_a_path_chooses(x):
-    kind = ValueError if x.sum() > 0 else TypeError
-    raise kind("chosen")  # error: which exception is raised here, or whether there is one, is only known when the program runs
-
+def exception_with_a_cause_on_one_path(x):
+    error = ValueError("chosen")
+    if x[0] > 5:
+        raise error from KeyError("cause")  # error: an exception is raised from another one on one path, and from none
+    raise error
 
 
 def numbers_and_a_text_in_a_list(x):
