@@ -115,3 +115,29 @@ def test_a_diagonal_of_floats():
     for make in (lambda f: f, jit.to_static):
         with pytest.raises(AttributeValueError, match="'diagonal' must be INT"):
             make(lambda x: paddle.tril(paddle.diag(x), x[0]))(Tensor([0.5, 2.0]))
+
+
+def rows_of_bytes(n):
+    return paddle.zeros([n, 2**20]).shape[0]
+
+
+def square(n):
+    return (paddle.ones([n, n]) * n).sum()
+
+
+def known(n):
+    return paddle.zeros([2**40, 2**40])[n]
+
+
+@pytest.mark.parametrize("function", [rows_of_bytes, square, known])
+def test_a_number_of_bytes_beyond_64_bits_is_no_small_one(function):
+    """The product wraps around to 0, for which there is memory."""
+    static = jit.to_static(function)
+    n = paddle.to_tensor(2**61 if function is rows_of_bytes else 2**32)
+    with pytest.raises((MemoryError, ValueError)):
+        function(n)
+    with pytest.raises(MemoryError, match="no memory") as caught:
+        static(n)
+    assert caught.traceback[-1].name == function.__name__  # the line that makes it
+    if function is rows_of_bytes:
+        assert static(paddle.to_tensor(2)) == 2

@@ -126,3 +126,24 @@ def test_powers_of_numbers_that_are_not_finite(value, interpreted):
     x = to_tensor([value])
     with config.NO_JIT.override(interpreted):
         assert str(to_static(roots)(x)) == str(roots(x))
+
+
+OPERATIONS = {
+    "maximum": lambda x: paddle.maximum(x, 3.0),
+    "of two": lambda x: paddle.maximum(x, to_tensor([0.0, 5.0])),
+    "quotient": lambda x: x / INF,
+    "broadcast": lambda x: x.unsqueeze(0) * paddle.zeros([1, 1]) - x / INF,
+    "stretched": lambda x: paddle.zeros([3, 1]) * x,
+}
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_zeros_in_gradients_have_the_sign_that_eager_mode_gives_them(name, interpreted):
+    found = []
+    for call in (OPERATIONS[name], to_static(OPERATIONS[name])):
+        x = to_tensor([1.0, 2.0], stop_gradient=False)
+        with config.NO_JIT.override(interpreted):
+            (call(x) * to_tensor([-1.0, -1.0])).sum().backward()
+        found.append(str(x.grad))
+    assert found[0] == found[1]

@@ -100,8 +100,8 @@ class CpuLanguage(Language):
         if name in self.views:
             once += [f"st_int64({name}, {layout.DATA}, {self.views[name]}_p)", f"st_int64({name}, {layout.STATE}, 1)"]
         else:
-            numel = " * ".join(f"{name}_d{a}" for a in range(len(dims))) or "1"
-            once += [f"if call_reserve({name}, ({numel}) * {dt.size(tensor.dtype)}) == 0:", f"    return {layout.NO_MEMORY}"]
+            room = ", ".join([*(f"{name}_d{a}" for a in range(len(dims))), str(dt.size(tensor.dtype))])
+            once += [f"if call_reserve({name}, room({room})) == 0:", f"    return {layout.NO_MEMORY}"]
         lines += ["if stop < 0:", *("    " + line for line in once)] if self.parts else once
         return [*lines, f"{name}_p = ld_int64({name}, {layout.DATA})"]
 

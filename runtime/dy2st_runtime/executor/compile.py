@@ -37,7 +37,7 @@ def namespace() -> dict[str, Any]:
     """The names that generated CPU source may use."""
     names: dict[str, Any] = {**native.LOADS, **native.STORES, **native.SUMS, **mathlib.FUNCTIONS, **routines.callers()}
     names.update({name: getattr(np, name) for name in ("float32", "float64", *dt.INTS)})
-    names.update(checked=native.checked, inf=np.inf, nan=np.nan)
+    names.update(checked=native.checked, room=native.room, inf=np.inf, nan=np.nan)
     return names
 
 

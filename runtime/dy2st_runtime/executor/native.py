@@ -9,7 +9,7 @@ from llvmlite import ir
 from .. import dtype as dt
 from ..codegen import layout
 from ..ops.elementwise import widened
-from .values import TYPES, Instruction
+from .values import I1, I64, TYPES, Instruction, instruction
 
 # Kernels compute as eager mode does, without LLVM's fast math: with "reassoc" (x + y) - y would be x, also where y is infinite, and with
 # "contract" a * d - b * c of equal products would not be 0. Only sums and products whose order is free may be cut into vectors.
@@ -60,6 +60,19 @@ SUMS.update({f"product_{name}": Instruction(lambda builder, *factors: builder.fm
 LOADS = {f"ld_{name}": _load(name) for name in dt.ALL}
 STORES = {f"st_{name}": _store(name) for name in dt.ALL}
 st_int64 = STORES["st_int64"]
+
+NO_ROOM = 1 << 62
+"""More bytes than any machine has."""
+
+
+@instruction
+def room(builder: Any, first: Any, *sizes: Any) -> Any:
+    """room(size, ...): the product of sizes, as the bytes of a tensor; NO_ROOM where 64 bits do not hold it."""
+    total, lost = first, ir.Constant(I1, 0)
+    for size in sizes:
+        both = builder.smul_with_overflow(total, size)
+        total, lost = builder.extract_value(both, 0), builder.or_(lost, builder.extract_value(both, 1))
+    return builder.select(lost, ir.Constant(I64, NO_ROOM), total)
 
 
 # ---- bounds checks ------------------------------------------------------------------------------------------------

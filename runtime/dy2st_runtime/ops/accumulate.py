@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dims
+from .. import dims, dtype
 from ..errors import DTypeError, ShapeError
 from ..loopir import nodes as n
 from . import folding
@@ -139,6 +139,8 @@ class SumLike(folding.Folding):
     @staticmethod
     def reference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         axes = _summed_axes(y.shape, x.shape)
+        if x.size == y.size:  # -0.0 stays what it is, as where both shapes are known to be one, and there is no op
+            return x.reshape(y.shape).copy()
         return widened_array(x).sum(axis=axes, keepdims=True).reshape(y.shape).astype(x.dtype, copy=False)
 
     @staticmethod
@@ -149,7 +151,10 @@ class SumLike(folding.Folding):
 
     @staticmethod
     def how(k: Any, count: n.Expr, name: str, attrs: dict[str, Any]) -> folding.Fold:
-        return folding.Fold(n.cast(0, name), lambda acc, value: acc + value, free="+")
+        start = n.cast(0, name)
+        if dtype.is_float(name):
+            start = k.let(n.select(count == 1, n.cast(-0.0, name), start))  # to which any number is added without a change
+        return folding.Fold(start, lambda acc, value: acc + value, free="+")
 
     @staticmethod
     def grad(b: Any, ins: tuple, outs: tuple, douts: tuple) -> tuple:
