@@ -168,7 +168,6 @@ class Alternatives:
         self._left: list[_Pair] = []
         # for each block that is being traced: the pairs that it has changed, with what they held before
         self._within: list[list[tuple[_Pair, tuple[Any, Any]]]] = []
-        self._begins = [0]  # how many pairs there were when each of these began
         self.sealed = Sealed()
 
     def merged(self, patterns: Sequence[Pattern], sides: Sequence[Sequence[Any]], make: Callable[[Var], Any],
@@ -375,18 +374,6 @@ class Alternatives:
         """Whether a container that stands for one of several, or one of these, has changed."""
         return any(p.changed(self._tracer) for p in self._pairs if p.one is _contents_of(x))
 
-    def let_go(self, changing: Iterable[Any]) -> None:
-        """These are about to change by a statement of the function itself: of what has stood for one of them in this block, and nothing
-        holds any more, nobody will see that it has not changed."""
-        if len(self._tracer.activations) > 1 or self._tracer.is_piece:
-            return  # a function that calls this one may hold it in the middle of an expression
-        begin, contents = self._begins[-1], [_contents_of(x) for x in changing]
-        found = [p for p in self._pairs[begin:] if any(p.other is x for x in contents) and not p.changed(self._tracer)]
-        if found:
-            reachable = _Reachable(self._tracer, None)
-            gone = {id(p) for p in found if not reachable.holds(p.one)}
-            self._pairs = [p for p in self._pairs if id(p) not in gone]
-
     @contextlib.contextmanager
     def following(self, *made: Any) -> Iterator[None]:
         """Within it containers that stand for one of several change, and those that they stand for do, too."""
@@ -444,7 +431,6 @@ class Alternatives:
     def leave(self, mark: tuple[int, int]) -> None:
         """A branch or loop body has come to its end: what was found in it ends with it."""
         pairs, sealed = mark
-        self._begins.pop()
         for pair, before in reversed(self._within.pop()):
             pair.before = before
         self._left += self._pairs[pairs:]
@@ -455,7 +441,6 @@ class Alternatives:
         """A branch or loop body begins; what has been found until now, for `leave`."""
         self._find_apart()
         self._within.append([])
-        self._begins.append(len(self._pairs))
         return len(self._pairs), len(self.sealed)
 
     def __bool__(self) -> bool:

@@ -143,8 +143,6 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
             return now if gives == "container" else (now, given[1]) if gives == "both" else given
         choice = None if tracer is None else _choice(tracer, a)
         if tracer is None or choice is None:
-            if tracer is not None and change.__name__ in _STATEMENTS:
-                tracer.alternatives.let_go([a])
             return change(a, *args, **kwargs)
         if isinstance(a, Tensor):
             if _is_held(tracer, a):  # which is read again, as it is then
@@ -152,7 +150,7 @@ def chooses(change: Callable[..., Any], gives: str = "container") -> Callable[..
             choice.pick(lambda x: _done(change(x, *args)))
             return a
         if isinstance(a, dict):
-            with _changing(tracer, choice, by_statement=change.__name__ in _STATEMENTS):
+            with _changing(tracer, choice):
                 given = change(a, *args, **kwargs)
                 choice.pick(lambda x: _done(change(x, *args, **kwargs)))
             return given
@@ -195,11 +193,9 @@ def choosing(inherited: Callable[[Any, str, Any], None]) -> Callable[[Any, str, 
         tracer = current_tracer()
         choice = None if tracer is None or moving.state else _choice(tracer, self)
         if tracer is None or choice is None or hasattr(type(defined(type(self), name)), "__set__"):
-            if tracer is not None and not moving.state:
-                tracer.alternatives.let_go([self])
             raw(self, name, value)
             return
-        with _changing(tracer, choice, by_statement=True):
+        with _changing(tracer, choice):
             raw(self, name, value)  # first, so that something holds the value
             choice.pick(lambda one: setattr(one, name, value))
 
@@ -207,8 +203,6 @@ def choosing(inherited: Callable[[Any, str, Any], None]) -> Callable[[Any, str, 
     return __setattr__
 
 
-# the changes that the user's code writes as statements
-_STATEMENTS = ("setitem", "delitem", "list_append", "list_extend", "list_insert", "list_clear")
 _OF_NONE = {"setitem": "does not support item assignment", "delitem": "doesn't support item deletion"}
 
 
@@ -225,19 +219,13 @@ def _done(_: Any) -> None:
 
 
 @contextlib.contextmanager
-def _changing(tracer: Tracer, choice: Chosen, *, by_statement: bool) -> Iterator[None]:
-    """Within it what stands for one of several changes, and the one that was chosen in the same way.
-
-    Args:
-        by_statement: nothing that the user's code goes on with is only held in the middle of an expression.
-    """
+def _changing(tracer: Tracer, choice: Chosen) -> Iterator[None]:
+    """Within it what stands for one of several changes, and the one that was chosen in the same way."""
     a = choice.value
     if choice.block is not tracer.block:
         with tracer.alternatives.following(a, *choice.above):
             yield
         return
-    if by_statement:
-        tracer.alternatives.let_go(choice.items)
     pairs = tracer.alternatives.forget(a)
     with tracer.alternatives.following(*choice.above):
         yield

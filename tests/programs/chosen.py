@@ -108,6 +108,7 @@ class Arm:
         self.visits += 1
         self.total = self.total + reward
         self.rewards.append(reward)
+        self.extremes["least"] = reward * 2
         if reward > self.extremes["most"]:
             self.extremes["most"] = reward
         return self
@@ -115,15 +116,13 @@ class Arm:
 
 def bandit(x):
     arms = [Arm(x), Arm(x), Arm(x)]
-    for t, v in enumerate(x):
+    for v in x:
         scores = [arm.value() + 1.0 / (1 + arm.visits) for arm in arms]
         best = 0
         for i in range(1, 3):
             if scores[i] > scores[best]:
                 best = i
         arms[best].pulled(v * (best + 1))
-        arms[best].extremes["least"] = v
-        arms[0].visits += t % 2
     return [(a.visits, a.total, len(a.rewards), a.extremes) for a in arms]
 
 
@@ -187,15 +186,6 @@ def by_a_property(x):
     return one.k, other.k, one.sets, other.sets, x * one.k
 
 
-def one_after_the_other(x):
-    arms = [Arm(x), Arm(x)]
-    for i in range(2):  # not a loop of the Program: the name holds another one each time
-        arm = arms[(x[i] > 0).astype("int64")]
-        arm.visits += 1
-        arm.total = x.sum() * i if arm.visits == 1 else arm.total + x[0]
-    return [a.visits for a in arms], sum(a.total for a in arms)
-
-
 class Log(Scale):
     def __init__(self):
         super().__init__()
@@ -237,6 +227,5 @@ CASES = [
     (one_of_two_that_were_chosen, [(P,), (N,), ([3.0, -1.0],)], 1),
     (logged_outside, [(P, 1), (N, 2), (N, 0)], 3),  # the lists that a call leaves have other lengths
     (by_a_property, [(P,), (N,)], 1),
-    (one_after_the_other, [(P,), (N,)], 1),
     (of_the_outside, [(P,), (N,), ([3.0, -1.0],)], 1),
 ]
