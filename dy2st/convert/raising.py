@@ -276,22 +276,22 @@ _PACKAGES = ("dy2st", "dy2st_runtime")
 _BOOKKEEPING = {
     f"dy2st.convert.{name}"
     for name in (
-        "activations", "aliases", "alternatives", "changeable", "followed", "frames", "growing", "kept_exceptions", "layouts", "leaves", "patterns", "reach",
-        "recursion", "recursive_state", "sealed", "settled", "sharing", "signatures", "snapshot", "structure", "things", "tracer",
-        "watching",
+        "activations", "aliases", "alternatives", "attribute_walk", "changeable", "followed", "frames", "growing", "kept_exceptions",
+        "layouts", "leaves", "patterns", "reach", "reached_places", "recording", "recursion", "recursive_state", "sealed", "settled",
+        "sharing", "signatures", "snapshot", "structure", "things", "tracer", "trained", "watching",
     )
 }  # fmt: skip
 # what of it, or of what traces statements, calls functions and iterators of the user's, or looks at what they give
 _CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
-    ("recursion", "enter"), ("recursion", "_trial"), ("if_stmt", "truth"), ("if_stmt", "_checked"), ("for_stmt", "_run"),
-    ("comprehensions", "list_comp"), ("sorting", "method"),
+    ("recursion", "enter"), ("recursion", "_trial"), ("if_stmt", "truth"), ("if_stmt", "_checked"), ("for_stmt", "_unrolled"),
+    ("comprehensions", "list_comp"), ("comprehensions", "dict_comp"), ("comprehensions", "_filled"), ("sorting", "method"),
 )} | {("dy2st.tensor.promotion", "no_number")}  # fmt: skip
 # what does what the user's line asks for, where Python knows all values, by Python's own function or operator: what that raises is
 # what it raises in eager mode
 _ACTING = {
     f"dy2st.convert.{name}"
     for name in (
-        "as_it_is", "attributes", "builtin_functions", "calls", "iterators", "libraries", "logical", "math_functions", "printing",
+        "as_it_is", "attributes", "builtin_functions", "calls", "drawn", "iterators", "libraries", "logical", "math_functions", "printing",
         "readings", "reductions", "spaces", "special", "texts",
     )
 }  # fmt: skip
