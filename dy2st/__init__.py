@@ -277,6 +277,7 @@ if _TYPE_CHECKING:
     from . import device as device
     from . import errors as errors
     from . import fluid as fluid
+    from . import io as io
     from . import jit as jit
     from . import linalg as linalg
     from . import metric as metric
@@ -286,7 +287,9 @@ if _TYPE_CHECKING:
     from . import vision as vision
 
 # these are imported when they are first asked for, so that eager users do not wait for the compiler
-_LAZY_MODULES = ("autograd", "config", "device", "errors", "fluid", "jit", "linalg", "metric", "profiler", "static", "utils", "vision")
+_LAZY_MODULES = (
+    "autograd", "config", "device", "errors", "fluid", "io", "jit", "linalg", "metric", "profiler", "static", "utils", "vision",
+)  # fmt: skip
 _OTHER_NAMES = {"base": "fluid"}  # what PaddlePaddle calls it since 2.6
 _LAZY_NAMES = {"enable_static": "static", "disable_static": "static"}
 

@@ -57,6 +57,7 @@ FRONT = {
     "tensor": {"errors", "framework", "transpiler", "unique_name"},
     "regularizer": {"tensor"},
     "linalg": {"tensor"},
+    "io": {"errors", "tensor"},
     "metric": {"errors", "tensor"},
     "profiler": {"errors"},
     "autograd": {"errors", "tensor"},

@@ -32,6 +32,7 @@ from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
 from .generators import Generator, generator, numbered
+from .hand_written import HAND_WRITTEN
 from .identity import id_
 from .if_stmt import or_none, truth
 from .iterables import (
@@ -470,5 +471,5 @@ FUNCTIONS: dict[Any, Callable] = {
         heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop, heapq.nlargest, heapq.nsmallest)},
     **{f: _converted(f, getattr(bisection, f.__name__)) for f in (
         bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right)},
-    copy.copy: copying.shallow, copy.deepcopy: copying.deep, object.__new__: copying.new, **copying.OF_DATACLASSES,
+    **HAND_WRITTEN, copy.copy: copying.shallow, copy.deepcopy: copying.deep, object.__new__: copying.new, **copying.OF_DATACLASSES,
 }  # fmt: skip

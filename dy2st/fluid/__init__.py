@@ -5,6 +5,7 @@ from ..framework.place import CPUPlace as CPUPlace
 from ..framework.place import CUDAPinnedPlace as CUDAPinnedPlace
 from ..framework.place import CUDAPlace as CUDAPlace
 from ..framework.place import is_compiled_with_cuda as is_compiled_with_cuda
+from ..legacy.functional import one_hot_of_all as one_hot
 from ..legacy.io import load_dygraph as load_dygraph
 from ..legacy.io import save_dygraph as save_dygraph
 from ..legacy.layers import Linear as Linear
@@ -18,6 +19,7 @@ from ..static.executor import Executor as Executor
 from ..static.gradient import append_backward as append_backward
 from ..static.gradient import gradients as gradients
 from ..static.input import create_global_var as create_global_var
+from ..static.nn import embedding as embedding
 from ..static.program import Program as Program
 from ..static.program import default_main_program as default_main_program
 from ..static.program import default_startup_program as default_startup_program
@@ -30,9 +32,13 @@ from ..tensor import Tensor as Variable
 from ..tensor.dispatch import in_dynamic_mode as in_dygraph_mode
 from . import backward as backward
 from . import clip as clip
+from . import core as core
 from . import dygraph as dygraph
+from . import executor as executor
+from . import framework as framework
 from . import initializer as initializer
 from . import io as io
 from . import layers as layers
 from . import optimizer as optimizer
+from . import param_attr as param_attr
 from . import regularizer as regularizer

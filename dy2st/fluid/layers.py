@@ -38,6 +38,7 @@ from ..legacy.functional import elementwise_mod as elementwise_mod
 from ..legacy.functional import elementwise_mul as elementwise_mul
 from ..legacy.functional import elementwise_pow as elementwise_pow
 from ..legacy.functional import elementwise_sub as elementwise_sub
+from ..legacy.functional import embedding as embedding
 from ..legacy.functional import equal as equal
 from ..legacy.functional import fc as fc
 from ..legacy.functional import fill_constant as fill_constant
@@ -123,7 +124,6 @@ from ..static.input import create_parameter as create_parameter
 from ..static.nn import accuracy as accuracy
 from ..static.nn import batch_norm as batch_norm
 from ..static.nn import conv2d as conv2d
-from ..static.nn import embedding as embedding
 from ..static.nn import layer_norm as layer_norm
 from ..static.nn import pool2d as pool2d
 from ..tensor.api import abs as abs

@@ -14,8 +14,8 @@ from dy2st_runtime.ir.visit import rename_variables
 
 from .. import unique_name
 from ..nn import functional as F
+from ..nn.functional.by_name import activate
 from ..static import nn as static_nn
-from ..static.nn import activate
 from ..tensor import Tensor, creation, dispatch, logic, manipulation, promotion, scaling
 from ..tensor.api import all_of_numbers
 from ..tensor.arguments import Entries, known, staged, truncated
@@ -208,7 +208,7 @@ def into(target: Tensor | None, value: Tensor) -> Tensor:
 def _comparison(kind: str) -> Callable[..., Tensor]:
     function = getattr(logic, kind)
 
-    def compare(x: Any, y: Any, cond: Tensor | None = None, name: str | None = None, force_cpu: Any = None) -> Tensor:
+    def compare(x: Any, y: Any, cond: Tensor | None = None, name: str | None = None) -> Tensor:
         return into(cond, function(as_tensor(x), y))
 
     compare.__name__ = compare.__qualname__ = kind
@@ -218,7 +218,11 @@ def _comparison(kind: str) -> Callable[..., Tensor]:
     return compare
 
 
-less_than = _comparison("less_than")
+def less_than(x: Any, y: Any, force_cpu: Any = None, cond: Tensor | None = None, name: str | None = None) -> Tensor:
+    """Whether x is less than y, element by element; written to `cond` if that is given."""
+    return into(cond, logic.less_than(as_tensor(x), y))
+
+
 less_equal = _comparison("less_equal")
 greater_than = _comparison("greater_than")
 greater_equal = _comparison("greater_equal")
@@ -232,12 +236,26 @@ def topk(input: Any, k: int, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 
 def one_hot(input: Any, depth: int, allow_out_of_range: bool = False) -> Tensor:
-    """[..., 1] integers as rows with a one at their place: [..., depth]."""
+    """[..., 1] integers as rows with a one at their place: [..., depth]. `fluid.one_hot` keeps a last axis of size 1."""
+    return one_hot_of_all(_without_last_of_one(as_tensor(input)), depth, allow_out_of_range)
+
+
+def one_hot_of_all(input: Any, depth: int, allow_out_of_range: bool = False) -> Tensor:
+    """`fluid.one_hot`: integers [...] as rows with a one at their place: [..., depth]."""
     x = as_tensor(input)
-    if x.ndim > 1 and int(x._value.shape[-1]) == 1:
-        x = manipulation.squeeze(x, [-1])
     slots = {"depth_tensor": truncated(depth)} if staged(depth) else {}
     return ops.op("one_hot_v2", X=x, depth=-1 if slots else int(depth), allow_out_of_range=allow_out_of_range, **slots)
+
+
+def embedding(input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
+              padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32") -> Tensor:  # fmt: skip
+    """Rows of a table by their numbers: [..., 1] integers give [..., columns]. `fluid.embedding` keeps a last axis of size 1."""
+    x = _without_last_of_one(as_tensor(input))
+    return static_nn.embedding(x, size, is_sparse, is_distributed, padding_idx, param_attr, dtype)
+
+
+def _without_last_of_one(x: Tensor) -> Tensor:
+    return manipulation.squeeze(x, [-1]) if x.ndim > 1 and int(x._value.shape[-1]) == 1 else x
 
 
 def slice(input: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Tensor:
@@ -248,7 +266,8 @@ def slice(input: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence
 def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
     """An empty tensor, to be given a value by `assign(x, output=...)`."""
     t = dispatch.constant(np.zeros([0], promotion._dtype.canonical(dtype)))
-    t.name = name or unique_name.generate("create_tensor")
+    if name is not None or not t.is_symbolic:  # a variable of a program has a name already
+        t.name = name or unique_name.generate("create_tensor")
     t.persistable = persistable
     return t
 

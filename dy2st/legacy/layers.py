@@ -8,7 +8,8 @@ from typing import Any
 
 from .. import nn
 from ..nn import functional as F
-from ..static.nn import activate, pool2d
+from ..nn.functional.by_name import activate
+from ..static.nn import pool2d
 from ..tensor import Tensor
 from ..tensor import math as tensor_math
 from ..tensor.dispatch import ops

@@ -7,7 +7,7 @@ from typing import Any
 from .. import nn
 from ..errors import AttributeValueError
 from ..nn import functional as F
-from ..static.nn import activate
+from ..nn.functional.by_name import activate
 from ..tensor import Tensor, linalg, manipulation
 from ..tensor.promotion import as_tensor
 

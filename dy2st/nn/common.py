@@ -278,9 +278,9 @@ class ChannelShuffle(Layer):
 
 
 class Unfold(Layer):
-    """The windows of images as columns; see `functional.unfold`."""
+    """The windows of images as columns; see `functional.unfold`, which has its arguments in another order, as in PaddlePaddle."""
 
-    def __init__(self, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None):
+    def __init__(self, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: Any = 1, name: str | None = None):
         super().__init__()
         self.options = (kernel_sizes, strides, paddings, dilations)
 
@@ -289,9 +289,9 @@ class Unfold(Layer):
 
 
 class Fold(Layer):
-    """The sum of windows given as columns; see `functional.fold`."""
+    """The sum of windows given as columns; see `functional.fold`, which has its arguments in another order, as in PaddlePaddle."""
 
-    def __init__(self, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
+    def __init__(self, output_sizes: Any, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: Any = 1,
                  name: str | None = None) -> None:  # fmt: skip
         super().__init__()
         self.options = (output_sizes, kernel_sizes, strides, paddings, dilations)
@@ -307,7 +307,7 @@ class PReLU(Layer):
                  name: str | None = None) -> None:  # fmt: skip
         super().__init__()
         self.data_format = data_format
-        self.weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
+        self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Any) -> Tensor:
-        return F.prelu(x, self.weight, self.data_format)
+        return F.prelu(x, self._weight, self.data_format)

@@ -111,7 +111,7 @@ class Conv2DTranspose(_Conv):
 
     def forward(self, x: Any, output_size: Any = None) -> Tensor:
         return F.conv2d_transpose(x, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-                                  self.groups, self.dilation, self.data_format, output_size)  # fmt: skip
+                                  self.dilation, self.groups, output_size, self.data_format)  # fmt: skip
 
 
 class Conv1DTranspose(_Conv):

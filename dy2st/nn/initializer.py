@@ -173,8 +173,6 @@ class KaimingNormal(Kaiming):
         super().__init__(False, fan_in, negative_slope, nonlinearity)
 
 
-MSRA = Kaiming
-
 
 class Assign(Initializer):
     """A given value.
@@ -255,6 +253,35 @@ def is_global(is_bias: bool) -> bool:
     return _global["bias" if is_bias else "weight"] is not None
 
 
-# short names of 1.x
-ConstantInitializer, NormalInitializer, UniformInitializer = Constant, Normal, Uniform
-TruncatedNormalInitializer, XavierInitializer, MSRAInitializer = TruncatedNormal, Xavier, Kaiming
+# names of 1.x, whose seed stands behind the numbers
+class NormalInitializer(Normal):
+    """The normal distribution."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0):
+        super().__init__(loc, scale, seed=seed)
+
+
+class TruncatedNormalInitializer(TruncatedNormal):
+    """The normal distribution, cut off two standard deviations from the mean."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0):
+        super().__init__(loc, scale, seed=seed)
+
+
+class UniformInitializer(Uniform):
+    """The uniform distribution on [low, high)."""
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0):
+        super().__init__(low, high, seed=seed)
+
+
+class MSRAInitializer(Kaiming):
+    """`Kaiming`, with the seed in front of what describes the nonlinearity."""
+
+    def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0, negative_slope: float = 0.0,
+                 nonlinearity: str = "relu") -> None:  # fmt: skip
+        super().__init__(uniform, fan_in, negative_slope, nonlinearity, seed)
+
+
+MSRA = MSRAInitializer
+ConstantInitializer, XavierInitializer = Constant, Xavier

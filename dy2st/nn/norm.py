@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dy2st_runtime import dims
@@ -9,6 +10,7 @@ from dy2st_runtime import dims
 from ..errors import ShapeError
 from ..tensor import Tensor
 from . import functional as F
+from .functional.by_name import activate
 from .initializer import Constant
 from .layer import Layer
 from .parameter import make_buffer
@@ -105,7 +107,7 @@ class BatchNorm(Layer):
         training = (self.training and not self.is_test) or self.trainable_statistics
         out = F.batch_norm(input, self._mean, self._variance, self.weight, self.bias, training, self.momentum,
                            self.epsilon, self.data_layout, self.use_global_stats or not training)  # fmt: skip
-        return out if self.act is None else getattr(F, self.act)(out)
+        return activate(out, self.act)
 
 
 class LayerNorm(Layer):
@@ -122,8 +124,9 @@ class LayerNorm(Layer):
         super().__init__(name)
         self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self.epsilon = epsilon
-        self.weight = self.create_parameter(self.normalized_shape, weight_attr, default_initializer=Constant(1.0))
-        self.bias = self.create_parameter(self.normalized_shape, bias_attr, is_bias=True)
+        count = [math.prod(self.normalized_shape)]  # in one row, as in PaddlePaddle's files
+        self.weight = self.create_parameter(count, weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter(count, bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.epsilon)

@@ -1,6 +1,6 @@
 """Control flow of hand-built programs: `cond`, `while_loop`, `case`, `switch_case`.
 
-In dynamic mode they run as Python does: one branch, or the loop step by step.
+In dynamic mode they run as Python does: one branch, or the loop step by step; and so they do in a function that `to_static` converts.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         [1]
     """
     recorder = _recorder(pred)
-    for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
-        if function is not None and not callable(function):
-            raise DTypeError(f"{what} of cond must be callable, got {type(function).__name__}", location=user_location())
+    require_branches(true_fn, false_fn)
     if recorder is None:
         chosen = true_fn if bool(pred) else false_fn
         return None if chosen is None else chosen()
@@ -100,15 +98,12 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Se
         >>> while_loop(lambda i: i < 10, lambda i: [i + 1], [i])[0].item()
         10
     """
-    if not callable(cond) or not callable(body):
-        raise DTypeError("cond and body of while_loop must be callable", location=user_location())
-    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
-        raise ShapeError("loop_vars of while_loop must be a list with at least one value", location=user_location())
+    require_loop(cond, body, loop_vars)
     recorder = _recorder(*flatten(list(loop_vars)))
     if recorder is None:
         values = list(loop_vars)
         while bool(cond(*values)):
-            values = _as_list(body(*values), values)
+            values = as_list(body(*values), values)
         return values
     here = user_location()
     inits = [recorder.lift(_value(leaf, None, "while_loop", here)) for leaf in flatten(list(loop_vars))]
@@ -154,12 +149,7 @@ def case(pred_fn_pairs: Sequence[tuple[Any, Callable[[], Any]]], default: Callab
     Raises:
         ShapeError, DTypeError: as `cond`.
     """
-    pairs = list(pred_fn_pairs)
-    if not pairs or not all(isinstance(p, (tuple, list)) and len(p) == 2 and callable(p[1]) for p in pairs):
-        raise DTypeError("case takes a list of (condition, function) pairs", location=user_location())
-    if default is None:
-        default = pairs.pop()[1]
-    return _chain(pairs, default)
+    return _chain(*cases(pred_fn_pairs, default))
 
 
 def _chain(pairs: list[Any], default: Callable[[], Any]) -> Any:
@@ -186,18 +176,54 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
         >>> switch_case(paddle.to_tensor(1), [lambda: "a", lambda: "b"])
         'b'
     """
+    items, default = numbered_cases(branch_fns, default)
+    index = as_tensor(branch_index)
+    return _chain([(logic.equal(index, number), function) for number, function in items], default)
+
+
+# ---- what they are given ----
+def require_branches(true_fn: Any, false_fn: Any) -> None:
+    """DTypeError if one of them is neither a function nor None."""
+    for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if function is not None and not callable(function):
+            raise DTypeError(f"{what} of cond must be callable, got {type(function).__name__}", location=user_location(2))
+
+
+def require_loop(cond: Any, body: Any, loop_vars: Any) -> None:
+    """DTypeError or ShapeError if these are not what `while_loop` takes."""
+    if not callable(cond) or not callable(body):
+        raise DTypeError("cond and body of while_loop must be callable", location=user_location(2))
+    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
+        raise ShapeError("loop_vars of while_loop must be a list with at least one value", location=user_location(2))
+
+
+def cases(pred_fn_pairs: Any, default: Any) -> tuple[list[Any], Callable[[], Any]]:
+    """What `case` is given as a list of pairs, and the function for the case that none is true.
+
+    Raises:
+        DTypeError: these are no pairs of a condition and a function.
+    """
+    pairs = list(pred_fn_pairs)
+    if not pairs or not all(isinstance(p, (tuple, list)) and len(p) == 2 and callable(p[1]) for p in pairs):
+        raise DTypeError("case takes a list of (condition, function) pairs", location=user_location(2))
+    return (pairs[:-1], pairs[-1][1]) if default is None else (pairs, default)
+
+
+def numbered_cases(branch_fns: Any, default: Any) -> tuple[list[Any], Callable[[], Any]]:
+    """What `switch_case` is given as pairs in the order of their numbers, and the function for any other number.
+
+    Raises:
+        DTypeError: these are neither functions nor such pairs, or a number comes twice.
+    """
     items = list(branch_fns.items()) if isinstance(branch_fns, Mapping) else list(branch_fns)
     if items and all(map(callable, items)):
         items = list(enumerate(items))
     numbers = [item[0] for item in items if isinstance(item, (tuple, list)) and len(item) == 2 and callable(item[1])]
     if not items or len(numbers) != len(items) or len(set(numbers)) != len(numbers):
         raise DTypeError("switch_case takes functions, or pairs of a number and a function, each number once",
-                         location=user_location())  # fmt: skip
+                         location=user_location(2))  # fmt: skip
     items.sort(key=lambda item: item[0])
-    if default is None:
-        default = items.pop()[1]
-    index = as_tensor(branch_index)
-    return _chain([(logic.equal(index, number), function) for number, function in items], default)
+    return (items[:-1], items[-1][1]) if default is None else (items, default)
 
 
 # ---- helpers ----
@@ -223,7 +249,12 @@ def _value(leaf: Any, like: Any, what: str, here: Location | None) -> Tensor:
     return as_tensor(leaf, like.dtype if number else None)
 
 
-def _as_list(result: Any, like: list[Any]) -> list[Any]:
+def as_list(result: Any, like: list[Any]) -> list[Any]:
+    """What the body of a loop returns as a list like that of its values.
+
+    Raises:
+        ShapeError: it is another number of values.
+    """
     if isinstance(result, (list, tuple)) and len(result) == len(like):
         return list(result)
     if len(like) == 1 and isinstance(result, (list, tuple)) == isinstance(like[0], (list, tuple)):
@@ -234,7 +265,7 @@ def _as_list(result: Any, like: list[Any]) -> list[Any]:
 
 def _checked(result: Any, loop_vars: Sequence[Any], here: Location | None) -> list[Any]:
     try:
-        values = _as_list(result, list(loop_vars))
+        values = as_list(result, list(loop_vars))
     except ShapeError as error:
         raise ShapeError(error.message, location=here) from None
     if shape_of(values) != shape_of(list(loop_vars)):

@@ -63,9 +63,9 @@ class Executor:
         self._uses: _Recent[_Uses] = _Recent()
 
     def run(self, program: ir.Program | None = None, feed: Mapping[str, Any] | None = None,
-            feed_var_name: str = "feed", fetch_var_name: str = "fetch", fetch_list: Sequence[Any] | None = None,
+            fetch_list: Sequence[Any] | None = None, feed_var_name: str = "feed", fetch_var_name: str = "fetch",
             scope: Scope | None = None, return_numpy: bool = True, use_program_cache: bool = True,
-            use_prune: bool = False) -> list[Any]:  # fmt: skip
+            return_merged: bool = True, use_prune: bool = False) -> list[Any]:  # fmt: skip
         """Runs a program once: all of its ops, with its control flow.
 
         Args:
@@ -74,6 +74,7 @@ class Executor:
             fetch_list: variables, or their names, whose values to return.
             scope: holds the persistable variables; default: the global scope.
             return_numpy: False: Tensors instead of arrays.
+            feed_var_name, fetch_var_name, use_program_cache, return_merged: kept for PaddlePaddle's signature; they change nothing.
             use_prune: only the ops run that the fetches need; others, such as updates of parameters, are left out.
 
         Returns:

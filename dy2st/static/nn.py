@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import AttributeValueError, ShapeError
 from ..nn import functional as F
 from ..nn import initializer as init
+from ..nn.functional.by_name import activate
 from ..nn.parameter import make_buffer, make_parameter
 from ..tensor import Tensor, manipulation
 from ..tensor import math as tensor_math
@@ -20,26 +21,6 @@ from .control_flow import case as case
 from .control_flow import cond as cond
 from .control_flow import switch_case as switch_case
 from .control_flow import while_loop as while_loop
-
-_ACTIVATIONS: dict[str, Callable[[Any], Tensor]] = {
-    "relu": F.relu, "relu6": F.relu6, "sigmoid": F.sigmoid, "tanh": F.tanh, "softmax": F.softmax, "gelu": F.gelu,
-    "swish": F.swish, "leaky_relu": F.leaky_relu, "elu": F.elu, "softplus": F.softplus, "softsign": F.softsign,
-    "hard_swish": F.hardswish, "hard_sigmoid": F.hardsigmoid, "exp": tensor_math.exp, "square": tensor_math.square,
-}  # fmt: skip
-
-
-def activate(x: Tensor, act: str | None) -> Tensor:
-    """An activation by the name of its op; None: x itself.
-
-    Raises:
-        AttributeValueError: the name is unknown.
-    """
-    if act is None:
-        return x
-    if act not in _ACTIVATIONS:
-        raise AttributeValueError(f"activation {act!r} is not known", location=user_location(2),
-                                  hint=f"use one of {', '.join(_ACTIVATIONS)}")  # fmt: skip
-    return _ACTIVATIONS[act](x)
 
 
 def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bias_attr: Any = None,

@@ -240,7 +240,8 @@ def searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, rig
         sequence = manipulation.unsqueeze(sequence, -2)
     x = manipulation.unsqueeze(x, -1)
     before = sequence <= x if right else sequence < x
-    return reduction.sum(cast(before, "int32" if out_int32 else "int64"), -1)
+    found = reduction.sum(cast(before, "int64"), -1)
+    return cast(found, "int32") if out_int32 else found
 
 
 def bucketize(x: Any, sorted_sequence: Any, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:

@@ -76,7 +76,14 @@ def min(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None
     return _reduce("reduce_min", x, axis, keepdim)
 
 
-amax, amin = max, min
+def amax(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """`max`, whose gradient the elements that are the largest share; each of them has the whole one of `max`."""
+    return _reduce("reduce_amax", x, axis, keepdim)
+
+
+def amin(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """`min`, whose gradient the elements that are the smallest share; each of them has the whole one of `min`."""
+    return _reduce("reduce_amin", x, axis, keepdim)
 
 
 def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -95,3 +95,57 @@ def test_rnn():
     np.testing.assert_allclose(y.numpy()[:, -1], h.numpy(), rtol=1e-6)
     both, _ = layers.birnn(cell, nn.GRUCell(3, 2), x)
     np.testing.assert_allclose(both.numpy()[..., :2], y.numpy(), rtol=1e-6)
+
+
+def test_arguments_of_layers_for_normalization():
+    x = Tensor(IMAGE)
+    plain = dygraph.LayerNorm([2, 3, 4], False, True, 1e-3, act="relu")
+    assert plain.weight is None
+    expected = (IMAGE - IMAGE.mean()) / np.sqrt(IMAGE.var() + 1e-3)
+    np.testing.assert_allclose(plain(x).numpy(), np.maximum(expected, 0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(jit.to_static(plain)(x).numpy(), np.maximum(expected, 0), rtol=1e-4, atol=1e-5)
+    groups = dygraph.GroupNorm(2, 1)
+    assert groups.weight.shape == [2]
+    np.testing.assert_allclose(groups(x).numpy(), (IMAGE - IMAGE.mean()) / np.sqrt(IMAGE.var() + 1e-5), rtol=1e-4, atol=1e-5)
+
+
+def test_prelu():
+    x = Tensor(IMAGE)
+    for layer, shape in ((dygraph.PReLU("all"), [1]), (dygraph.PReLU("channel", 2), [1, 2, 1, 1]),
+                         (dygraph.PReLU("element", input_shape=[5, 2, 3, 4]), [1, 2, 3, 4])):  # fmt: skip
+        assert layer.weight.shape == shape
+        np.testing.assert_array_equal(layer(x).numpy(), IMAGE)  # the weight is 1 at first
+        slopes = np.full(shape, 0.25, np.float32) * np.arange(1, 1 + np.prod(shape)).reshape(shape)
+        layer.weight.set_value(slopes.astype(np.float32))
+        np.testing.assert_allclose(layer(x).numpy(), np.where(IMAGE > 0, IMAGE, IMAGE * slopes), rtol=1e-5)
+    with pytest.raises(AttributeValueError, match="cannot be of mode 'channel'"):
+        dygraph.PReLU("channel")
+
+
+def test_activations_by_name_have_the_defaults_of_their_ops():
+    x = Tensor(IMAGE)
+    for act, expected in (("leaky_relu", np.where(IMAGE > 0, IMAGE, 0.02 * IMAGE)), ("hard_sigmoid", np.clip(0.2 * IMAGE + 0.5, 0, 1))):
+        layer = dygraph.BatchNorm(2, act=act, is_test=True, epsilon=0.0)
+        np.testing.assert_allclose(layer(x).numpy(), expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(AttributeValueError, match="activation 'rellu' is not known"):
+        dygraph.BatchNorm(2, act="rellu")(x)
+
+
+def test_rows_of_a_table_without_the_last_axis():
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        words = fluid.data("words", [None, 1], "int64")
+        sentences = fluid.data("sentences", [None, 7, 1], "int64")
+        assert layers.embedding(words, [10, 3]).shape == [-1, 3]
+        assert layers.embedding(sentences, [10, 3]).shape == [-1, 7, 3]
+        assert fluid.embedding(words, [10, 3]).shape == [-1, 1, 3]
+    ids = Tensor([[1], [2]])
+    assert layers.one_hot(ids, 4).shape == [2, 4]
+    assert fluid.one_hot(ids, 4).shape == [2, 1, 4]
+
+
+def test_where_a_comparison_is_written():
+    i, n = layers.fill_constant([1], "int64", 1), layers.fill_constant([1], "int64", 2)
+    for call in (lambda c: layers.less_than(i, n, None, c), lambda c: layers.less_equal(i, n, c), lambda c: layers.less_than(i, n, cond=c)):
+        target = layers.fill_constant([1], "bool", False)
+        assert call(target) is target
+        assert target.numpy().tolist() == [True]

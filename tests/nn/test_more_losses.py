@@ -186,3 +186,18 @@ def test_softmax_2d_and_in_place():
 def test_what_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_distance_of_the_user_with_a_branch():
+    class Loss(nn.Layer):
+        def forward(self, x, near, far):
+            def distance(a, b):
+                d = (a - b).abs().sum(-1)
+                if d.max() > 3:
+                    d = d * 2
+                return d
+
+            return F.triplet_margin_with_distance_loss(x, near, far, distance, swap=True)
+
+    x = normal(4, 3)
+    agree(Loss(), [(x * s, x * 0.5, x[:1] * 0.1) for s in (0.1, -3.0)])

@@ -355,3 +355,9 @@ def test_modes():
     finally:
         static.disable_static()
         stack[:] = saved
+
+
+def test_fetches_are_the_third_argument(exe):
+    y = static.data("x", [2]) + 1.0
+    (found,) = exe.run(static.default_main_program(), {"x": np.array([1.0, 2.0], "float32")}, [y])
+    np.testing.assert_array_equal(found, [2.0, 3.0])

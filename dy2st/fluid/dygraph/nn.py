@@ -11,7 +11,7 @@ from ...legacy.more_layers import Conv3D as Conv3D
 from ...legacy.more_layers import Conv3DTranspose as Conv3DTranspose
 from ...legacy.more_layers import GRUUnit as GRUUnit
 from ...legacy.more_layers import InstanceNorm as InstanceNorm
+from ...legacy.normalizations import GroupNorm as GroupNorm
+from ...legacy.normalizations import LayerNorm as LayerNorm
+from ...legacy.normalizations import PReLU as PReLU
 from ...nn import BatchNorm as BatchNorm
-from ...nn import GroupNorm as GroupNorm
-from ...nn import LayerNorm as LayerNorm
-from ...nn import PReLU as PReLU

@@ -99,8 +99,8 @@ def conv2d(x: Any, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, 
 
 
 def conv2d_transpose(x: Any, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1, data_format: str = "NCHW",
-                     output_size: Any = None, name: str | None = None) -> Tensor:  # fmt: skip
+                     output_padding: Any = 0, dilation: Any = 1, groups: int = 1, output_size: Any = None,
+                     data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
     """The transposed convolution: the gradient of `conv2d` with respect to its input, as a function.
 
     Args:
@@ -108,6 +108,8 @@ def conv2d_transpose(x: Any, weight: Tensor, bias: Tensor | None = None, stride:
         weight: Tensor [C, M / groups, KH, KW].
         output_padding: added to the size at the bottom and the right.
         output_size: the spatial size of the result, where the stride leaves a choice.
+
+    `dilation` stands before `groups`, unlike in the functions for sequences and volumes, as in PaddlePaddle.
     """
     pads, algorithm = paddings(padding, data_format)
     size = [] if output_size is None else pair(output_size, "output_size")
@@ -146,6 +148,6 @@ def conv1d_transpose(x: Any, weight: Tensor, bias: Tensor | None = None, stride:
     extra = 0 if output_padding in (0, [0], (0,)) else [0, *pair(output_padding, "output_padding", 1)]
     size = None if output_size is None else [1, *pair(output_size, "output_size", 1)]
     out = conv2d_transpose(manipulation.unsqueeze(x, 1 if last else 2), manipulation.unsqueeze(weight, 2), bias,
-                           [1, *pair(stride, "stride", 1)], sides(padding), extra, groups,
-                           [1, *pair(dilation, "dilation", 1)], "NHWC" if last else "NCHW", size)  # fmt: skip
+                           [1, *pair(stride, "stride", 1)], sides(padding), extra,
+                           [1, *pair(dilation, "dilation", 1)], groups, size, "NHWC" if last else "NCHW")  # fmt: skip
     return manipulation.squeeze(out, 1 if last else 2)

@@ -74,7 +74,8 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
         input: Tensor [..., C, ...]: logits, or probabilities without `use_softmax`.
         label: integers [..., ...] or [..., 1, ...]; with `soft_label`, probabilities of the shape of the input.
         weight: Tensor [C]: a factor for each class; the mean is then the weighted one.
-        ignore_index: samples with this label count nothing.
+        ignore_index: samples with this label have the loss 0. If it is negative they count in the mean all the same (without
+            `weight`), as in PaddlePaddle.
         label_smoothing: this much of the probability is spread over all classes.
 
     Returns:
@@ -123,7 +124,7 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
             own = own * (1 - label_smoothing) + _reduction.mean(weight) * label_smoothing
         factor = factor * own
         loss = loss * factor
-    if reduction == "mean":
+    if reduction == "mean" and (weight is not None or ignore_index >= 0):
         total = _sum(factor)
         return _sum(loss) / logic.where(total == 0, 1.0, total)
     return reduced(manipulation.squeeze(loss, axis) if squeeze else loss, reduction)

@@ -40,6 +40,7 @@ def interpolate(x: Any, size: Any = None, scale_factor: Any = None, mode: str = 
     if (size is None) == (scale_factor is None):
         raise AttributeValueError("interpolate takes either size or scale_factor")
     old = [size_of(x, a) for a in axes]
+    factors: list[Any] = [None] * len(axes)
     if size is not None:
         new = numbers(size, "interpolate: size", len(axes))
     else:
@@ -53,13 +54,15 @@ def interpolate(x: Any, size: Any = None, scale_factor: Any = None, mode: str = 
     if mode not in ("nearest", "linear", "bilinear", "trilinear"):
         raise AttributeValueError(f"interpolate: the mode {mode!r} is not supported",
                                   hint="use nearest, linear, bilinear, trilinear or area")  # fmt: skip
-    for axis, n, m in zip(axes, old, new, strict=True):
+    for axis, n, m, factor in zip(axes, old, new, factors, strict=True):
         if staged(n) or staged(m):
-            x = _resized_in_the_run(x, axis, n, m, mode == "nearest", align_corners, align_mode)
-        elif mode == "nearest":
-            x = ops.op("gather", X=x, Index=dispatch.constant(_nearest(n, m, align_corners)), axis=axis)
-        elif n != m or align_corners:
-            x = _along(x, dispatch.constant(_linear_weights(n, m, align_corners, align_mode).astype(x.dtype)), axis)
+            x = _resized_in_the_run(x, axis, n, m, factor, mode == "nearest", align_corners, align_mode)
+            continue
+        ratio = _ratio(n, m, factor)
+        if mode == "nearest":
+            x = ops.op("gather", X=x, Index=dispatch.constant(_nearest(n, m, ratio, align_corners)), axis=axis)
+        elif ratio != 1 or align_corners:
+            x = _along(x, dispatch.constant(_linear_weights(n, m, ratio, align_corners, align_mode).astype(x.dtype)), axis)
     return x
 
 
@@ -72,15 +75,23 @@ def _scaled(n: Any, factor: Any) -> Any:
     return int(n * factor)
 
 
+def _ratio(n: int, m: int, factor: float | None) -> float:
+    """How far apart in the source two neighbouring target pixels are: what the sizes say, and where they are rounded, the factor."""
+    return n / m if factor is None or n * factor == m else 1 / factor
+
+
 def _float64(x: Any) -> Tensor:
     """A number as a tensor of float64: no number of Python's, which would take another dtype beside a tensor."""
     return Tensor.wrap(cast(as_tensor(x), "float64")._value, True)
 
 
-def _resized_in_the_run(x: Tensor, axis: int, n: Any, m: Any, nearest: bool, align_corners: bool, align_mode: int) -> Tensor:
+def _resized_in_the_run(x: Tensor, axis: int, n: Any, m: Any, factor: Any, nearest: bool, align_corners: bool, align_mode: int) -> Tensor:
     """x with an axis of size n resized to m, where only the run knows one of them: the same as below by operations."""
     size, new = _float64(n), _float64(m)
     ratio = size / new
+    if factor is not None:
+        exact = _float64(factor)
+        ratio = logic.where(size * exact == new, ratio, 1.0 / exact)
     at = creation.linspace(0, new - 1, cast(as_tensor(m), "int64"), "float64")  # fails if there is no element
     if align_corners:
         ratio = logic.where(new > 1, (size - 1) / math.maximum(new - 1, 1.0), 0.0)
@@ -100,25 +111,25 @@ def _resized_in_the_run(x: Tensor, axis: int, n: Any, m: Any, nearest: bool, ali
     if align_corners:
         return found
     # of the size that it has it stays as it is
-    return logic.where(new == size, ops.op("gather", X=x, Index=cast(low, "int64"), axis=axis), found)
+    return logic.where(ratio == 1, ops.op("gather", X=x, Index=cast(low, "int64"), axis=axis), found)
 
 
-def _nearest(n: int, m: int, align_corners: bool) -> np.ndarray:
+def _nearest(n: int, m: int, ratio: float, align_corners: bool) -> np.ndarray:
     """The source pixel of each of m target pixels."""
     if align_corners:
         ratio = (n - 1) / (m - 1) if m > 1 else 0.0
         return np.minimum((ratio * np.arange(m) + 0.5).astype(np.int64), n - 1)
-    return np.minimum((np.arange(m) * (n / m)).astype(np.int64), n - 1)
+    return np.minimum((np.arange(m) * ratio).astype(np.int64), n - 1)
 
 
-def _linear_weights(n: int, m: int, align_corners: bool, align_mode: int) -> np.ndarray:
+def _linear_weights(n: int, m: int, ratio: float, align_corners: bool, align_mode: int) -> np.ndarray:
     """A matrix [n, m] with the weights of the source pixels in each target pixel."""
     if align_corners:
         at = np.arange(m) * ((n - 1) / (m - 1) if m > 1 else 0.0)
     elif align_mode == 1:
-        at = np.arange(m) * (n / m)
+        at = np.arange(m) * ratio
     else:
-        at = np.maximum((np.arange(m) + 0.5) * (n / m) - 0.5, 0)
+        at = np.maximum((np.arange(m) + 0.5) * ratio - 0.5, 0)
     low = np.minimum(at.astype(np.int64), n - 1)
     high = np.minimum(low + 1, n - 1)
     weights = np.zeros((n, m))

@@ -137,7 +137,7 @@ def conv3d_transpose(x: Any, weight: Tensor, bias: Tensor | None = None, stride:
     images, count = _depth_as_channels(spaced, kd, 1, spread[0], "conv3d_transpose")
     reversed_depth = manipulation.flip(manipulation.transpose(weight, [0, 2, 1, 3, 4]), 1)
     flat = manipulation.reshape(reversed_depth, [c * kd, m, kh, kw])
-    out = conv2d_transpose(images, flat, bias, steps[1:], [v for p in others for v in p], extra[1:], groups, spread[1:])
+    out = conv2d_transpose(images, flat, bias, steps[1:], [v for p in others for v in p], extra[1:], spread[1:], groups)
     return _back(out, n, count, data_format)
 
 
@@ -166,8 +166,8 @@ def _windows(x: Any, kind: str, kernel_size: Any, stride: Any, padding: Any, cei
                  {**common, **then, "ksize": [size[0], 1], "strides": [steps[0], 1]}, what)  # fmt: skip
 
 
-def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               return_mask: bool = False, data_format: str = "NCDHW", name: str | None = None) -> Tensor:  # fmt: skip
+def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+               ceil_mode: bool = False, data_format: str = "NCDHW", name: str | None = None) -> Tensor:  # fmt: skip
     """The maximum of each window of volumes [N, C, D, H, W] (or as `data_format` says); arguments as for `max_pool2d`, with three
     numbers for two."""
     if return_mask:

@@ -271,6 +271,39 @@ class ReduceMin(_Extreme):
         return folding.Fold(highest(name), smallest)
 
 
+def shared(of_all: Callable[..., tuple]) -> Callable[..., tuple]:
+    """The gradient of an extreme where the elements that equal the result share it."""
+
+    def grad(b: Any, ins: tuple, outs: tuple, douts: tuple, *, dim: list[int], keep_dim: bool, reduce_all: bool, **others: Any) -> tuple:
+        x, rank = ins[0], len(ins[0].shape)
+        (whole,) = of_all(b, ins, outs, douts, dim=dim, keep_dim=keep_dim, reduce_all=reduce_all, **others)
+
+        def of_x() -> Any:
+            axes = axes_of(rank, dim, reduce_all)
+            equal = b.cast_to(b.equal(x, with_axes(b, outs[0], rank, axes, keep_dim)), x.dtype)
+            return b.div(whole(), b.op("reduce_sum", X=equal, dim=list(axes), keep_dim=True, reduce_all=False))
+
+        return (of_x,)
+
+    return grad
+
+
+@register
+class ReduceAmax(ReduceMax):
+    """`reduce_max` whose elements that equal the result share the gradient."""
+
+    type = "reduce_amax"
+    grad = staticmethod(shared(ReduceMax.grad))
+
+
+@register
+class ReduceAmin(ReduceMin):
+    """`reduce_min` whose elements that equal the result share the gradient."""
+
+    type = "reduce_amin"
+    grad = staticmethod(shared(ReduceMin.grad))
+
+
 @register
 class ReduceProd(Reduction):
     """The product. Its gradient divides by X, as in Paddle, so it is NaN where X is 0."""

@@ -48,6 +48,7 @@ def norm(p: float) -> Any:
 CASES: list[Case] = [
     *reduction("reduce_sum", np.sum, X), *reduction("reduce_mean", mean64, X),
     *reduction("reduce_max", np.max, X), *reduction("reduce_min", np.min, X), *reduction("reduce_prod", np.prod, X),
+    *reduction("reduce_amax", np.max, X), *reduction("reduce_amin", np.min, X),
     *reduction("reduce_all", np.all, I > -4), *reduction("reduce_any", np.any, I > 4),
     Case("reduce_sum", {"X": I.astype(np.int32)}, {"dim": [1]}, expect=lambda x: x.sum(1, dtype=np.int64)),
     Case("reduce_sum", {"X": BOOLS}, {"dim": [1]}, expect=lambda x: x.sum(1)),

@@ -1,0 +1,7 @@
+"""`fluid.core`: the names of the native part that Python code asks for."""
+
+from ..framework.place import CPUPlace as CPUPlace
+from ..framework.place import CUDAPinnedPlace as CUDAPinnedPlace
+from ..framework.place import CUDAPlace as CUDAPlace
+from ..framework.place import is_compiled_with_cuda as is_compiled_with_cuda
+from ..static.scope import Scope as Scope

@@ -1,0 +1,3 @@
+"""`fluid.param_attr`."""
+
+from ..nn.param_attr import ParamAttr as ParamAttr
