@@ -282,7 +282,11 @@ class Trace:
         missing += [(i, n) for i, found in given.items() for n, x in found.items() if type(x) is MaybeAttribute]
         made.missing = list(dict.fromkeys(missing))
         made.leaves_made = set(tracer.new_leaves)
-        made.require_no_new_leaf(tracer.new_leaves, {v.name for _, v in tracer.freed.values()})
+        # tensors outside that let gradients through in the call only, from before they were used
+        opened = {v.name: tracer.switched[key][2] for key, (t, v) in tracer.captures.items()
+                  if key in tracer.switched and tracer.switched[key][1] and not v.stop_gradient
+                  and all(t is not x for x, _ in effects.flags)}  # fmt: skip
+        made.require_no_new_leaf(tracer.new_leaves | opened, {*(v.name for _, v in tracer.freed.values()), *opened})
         made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
         made.apart = self._apart
         made.told = [(path, self._places.get(id(x)), x, same) for path, x, same in tracer.stand_ins.told]
