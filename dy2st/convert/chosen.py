@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.ir import Block, Variable
 
 from ..tensor import Tensor
-from .attributes import defined, dict_of, may_change_class
+from .attributes import MISSING, defined, dict_of, held, may_change_class
 from .containers import BUILT_IN, LEAVES, held_by, put
 from .dynamic import DynamicList
 from .foreign import is_foreign_class
 from .growing import current, substitute
 from .holders import parts_of
 from .lists import StagedList
+from .maybe_attribute import MaybeAttribute
 from .maybe_value import MaybeValue
 from .records import RecordList
 from .records import parts_of as columns_of
@@ -191,18 +192,56 @@ def choosing(inherited: Callable[[Any, str, Any], None]) -> Callable[[Any, str, 
         from .tracer import current_tracer
 
         tracer = current_tracer()
-        choice = None if tracer is None or moving.state else _choice(tracer, self)
-        if tracer is None or choice is None or hasattr(type(defined(type(self), name)), "__set__"):
+        if tracer is None or moving.state or hasattr(type(defined(type(self), name)), "__set__"):
             raw(self, name, value)
             return
-        with _changing(tracer, choice):
-            raw(self, name, value)  # first, so that something holds the value
-            choice.pick(lambda one: setattr(one, name, value))
+        others = _standing_for(tracer, self, name)
+        own = _choice(tracer, self)
+        together = [c.value for c in others] if own is None else [self, *(c.value for c in others)]
+        with tracer.alternatives.following(*together):
+            _set(tracer, self, name, value)
+            for c in others:
+                raw(c.value, name, c.pick(lambda one: held(one, name)))
+        if own is not None and own.block is tracer.block and not _is_held(tracer, self):
+            tracer.alternatives.forget(self)
 
     __setattr__._dy_chooses = raw  # type: ignore[attr-defined]
     return __setattr__
 
 
+def _set(tracer: Tracer, x: Any, name: str, value: Any) -> None:
+    """Sets an attribute of an object, and of the one that it stands for."""
+    choice = _choice(tracer, x)
+    if choice is None:
+        object.__setattr__(x, name, value)
+        return
+    with _changing(tracer, choice):
+        object.__setattr__(x, name, value)  # first, so that something holds the value
+        choice.pick(lambda one: _set(tracer, one, name, value))
+
+
+def _standing_for(tracer: Tracer, x: Any, name: str) -> list[Chosen]:
+    """The choices of objects, but the one of this, that may have come to it, or to one that it stands for: these follow its changes.
+
+    Only the last ones of many: in a loop of Python each iteration makes some. The others may not be read any more (see `alternatives`).
+    """
+    changing, left = {id(x)}, [x]
+    while left:
+        choice = tracer.chosen.get(id(left.pop()))
+        new = [i for i in choice.items if id(i) not in changing] if choice is not None else []
+        changing.update(map(id, new))
+        left += new
+    found = []
+    for c in tracer.chosen.values():  # those that are made of others come after these
+        if id(c.value) not in changing and _is_object(type(c.value)) and any(id(i) in changing for i in c.items):
+            kept = [held(i, name) for i in c.items]
+            if not any(v is MISSING or isinstance(v, MaybeAttribute) for v in kept) and _choice(tracer, c.value) is c:
+                found.append(c)
+                changing.add(id(c.value))
+    return found[-_FOLLOWING:]
+
+
+_FOLLOWING = 16
 _OF_NONE = {"setitem": "does not support item assignment", "delitem": "doesn't support item deletion"}
 
 

@@ -186,6 +186,32 @@ def by_a_property(x):
     return one.k, other.k, one.sets, other.sets, x * one.k
 
 
+def under_all_names(x):
+    one, other, third = Arm(x), Arm(x * 2), Arm(x * 3)
+    arm = one if x[0] > 0 else other
+    again = other if x[1] > 0 else one
+    arm.visits += 1
+    again.visits += 10
+    one.visits += 100
+    if x[-1] > 0:
+        other.total = x.sum() + arm.visits
+    seen = [arm.visits, again.visits, one.visits, other.visits, arm.total, again.total]
+    for held in [third, one if x[1] > 0 else other]:  # a loop of Python holds it
+        one.visits += 1
+        seen.append(held.visits)
+    return seen, one.total, other.total
+
+
+def one_after_the_other(x):
+    arms = [Arm(x), Arm(x)]
+    for i in range(2):  # not a loop of the Program: the name holds another one each time
+        arm = arms[(x[i] > 0).astype("int64")]
+        arm.visits += 1
+        arm.total = x.sum() * i if arm.visits == 1 else arm.total + x[0]
+        arms[i].visits = arms[i].visits + arms[0].visits
+    return [a.visits for a in arms], sum(a.total for a in arms)
+
+
 class Log(Scale):
     def __init__(self):
         super().__init__()
@@ -225,6 +251,8 @@ CASES = [
     (bandit, [([1.0, 2.0, 0.5],), ([-3.0, 1.0, -2.0],), ([0.0, 0.1, 0.2],)], 1),
     (changed_in_blocks, [(P,), (N,), ([3.0, -1.0],)], 1),
     (one_of_two_that_were_chosen, [(P,), (N,), ([3.0, -1.0],)], 1),
+    (under_all_names, [(P,), (N,), ([3.0, -1.0],)], 1),
+    (one_after_the_other, [(P,), (N,)], 1),
     (logged_outside, [(P, 1), (N, 2), (N, 0)], 3),  # the lists that a call leaves have other lengths
     (by_a_property, [(P,), (N,)], 1),
     (of_the_outside, [(P,), (N,), ([3.0, -1.0],)], 1),

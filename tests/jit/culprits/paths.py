@@ -163,32 +163,6 @@ def text_of_a_path_as_a_dtype(x):
         return x
 
 
-def object_that_may_be_another_changed(x):
-    one, other = Held(x), Held(x * 2)
-    if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows
-        held = one
-    else:
-        held = other
-    one.x = x * 3
-    return held.x
-
-
-def object_chosen_anew_in_a_python_loop(x):
-    objects = [Held(x), Held(x * 2)]
-    for i in range(2):
-        held = objects[(x[i] > 0).astype("int64")]  # error: a list, dict or object is changed in place
-        held.x = held.x + 1
-    return objects[0].x
-
-
-def object_held_by_a_python_loop(x):
-    one, other = Held(x), Held(x * 2)
-    for held in [Held(x * 3), one if x.sum() > 0 else other]:  # error: a list, dict or object is changed in place after this
-        one.x = one.x + 1
-        y = held.x
-    return y
-
-
 def item_of_a_dict_that_may_be_another(x):
     one, other = {"n": 0}, {"n": 1}
     if x.sum() > 0:  # error: a list, dict or object is changed in place after this, which is one or another one, as only the run knows
