@@ -101,7 +101,9 @@ class Stored:
         if isinstance(owner, (Undefined, tuple)) or _computes_items(owner):
             return
         if not isinstance(value, Undefined):
-            owner[key] = value
+            # whether such a dict has the key is told beside its values
+            is_known = isinstance(owner, StagedDict) and key in owner.has
+            (owner.values_of if is_known else owner)[key] = value
         elif isinstance(owner, dict):
             dict.pop(owner, key, None)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import enum
 import json
+import sys
 import types
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ import numpy as np
 from ..tensor import Tensor, dispatch
 from ..tensor.indexing import getitem
 from ..tensor.kinds import as_number
+from ..tensor.location import is_own
+from ..transpiler import is_generated
 from .foreign import is_foreign
 from .met import FORMATTING
 from .options import OneOf, Options, values_of
@@ -41,9 +45,17 @@ def shown_chosen(x: OneOf, how: Callable[[Any], str]) -> StagedText:
 
     tracer = current_tracer()
     values = x._dy_options.values
-    if tracer is None or is_called_unconverted() or not all(map(_is_plain, values)):
+    if tracer is None or is_called_unconverted() or not _is_asked_by_converted_code() or not all(map(_is_plain, values)):
         x._dy_fail("made a text")
     return tracer.mark(x._dy_index, CHOICE + json.dumps([how(v) for v in values]))
+
+
+def _is_asked_by_converted_code() -> bool:
+    """Whether it is no function of a library that makes the text, which may do anything with it."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and is_generated(frame.f_code.co_filename)
 
 
 def _is_plain(value: Any) -> bool:
@@ -81,7 +93,7 @@ def one_of_texts(said: str) -> Any:
     from .tracer import current_tracer
 
     if (tracer := current_tracer()) is None:
-        return said
+        return StagedText(said)
     pieces = MARK.split(said)
     numbers = list(map(int, pieces[1::2]))
     options = [options_of_mark(tracer.marked[n][1]) for n in numbers]

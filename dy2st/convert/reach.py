@@ -13,7 +13,7 @@ import functools
 import sys
 import types
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -129,6 +129,7 @@ class Reach(AttributeWalk):
             for member in list(value.__members__.values()) if issubclass(value, enum.Enum) else ():
                 self._meet(member, f"a member of {name}", named=True)  # also by `Kind["ONE"]`, `Kind(1)`, `for kind in Kind`
         elif isinstance(value, (list, dict, deque)) or (isinstance(value, tuple) and id(value) in self.inside):
+            self.items |= isinstance(value, defaultdict)  # to ask for a key is to change it
             holder = self.inside.get(id(value), value)
             items = list(dict.values(value)) if isinstance(value, dict) else entries_of(value)
             is_large = len(items) > _MANY and holder is value and id(value) not in self._changing
@@ -234,7 +235,7 @@ class Reach(AttributeWalk):
             return
         self.changed |= names.changed
         self.given |= names.given if is_in_class(f.__qualname__) else names.given | names.given_first
-        self.items |= names.items
+        self.items |= names.items or defaultdict.__name__ in names.globals | names.attributes
         self.sets_variables |= names.sets_by_key or bool(names.assigned) or bool(names.rebound)
         if self._unconverted and names.reads_by_key:  # nobody sees what that reads: all that is in its module counts
             self._by_key = True

@@ -403,7 +403,7 @@ def changed_and_put_in_again(self, x, n, m, a):
 TOLD = [
     made_anew, state_of_each_step, state_of_some_steps, queue_and_what_was_in_it, taken_out_for_good, unpacked, some_of_the_entries,
     entries_exchanged, handed_over, kept_for_a_while, beams, lists_that_grow_keep_their_entries, returned_by_recursion,
-    exchanged_on_a_path, sorted_on_a_path,
+    exchanged_on_a_path, sorted_on_a_path, changed_and_put_in_again,
 ]  # fmt: skip
 KEPT_rows = [[0.5, 0.25]]
 
@@ -424,5 +424,5 @@ NOT_TOLD = [
     entry_put_in_again, all_entries_again, repeated, entry_read_and_kept, best_entry_kept, same_entry_kept_twice, popped_and_known,
     two_lists_of_the_same, two_lists_with_the_same, list_of_a_path, list_of_a_loop_that_becomes_one_of_dynamic_length,
     one_list_on_a_path, handed_on_by_recursion, argument_of_recursion,
-    one_of_two_twice, list_or_none, set_on_a_path, sorted_with_another, changed_and_put_in_again, list_in_a_global_picked_on_a_path,
+    one_of_two_twice, list_or_none, set_on_a_path, sorted_with_another, list_in_a_global_picked_on_a_path,
 ]  # fmt: skip

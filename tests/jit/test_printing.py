@@ -235,3 +235,17 @@ def test_a_second_backward_prints_nothing(steps, capsys, caplog):
         caplog.clear()
     assert found[0] == found[1]
     assert found[0][3] == [6.0, 12.0]
+
+
+def test_a_warning_says_what_a_path_has_chosen():
+    def f(x):
+        name = "high" if x.sum() > 0 else "low"
+        warnings.warn(f"{name} loss {float(x.sum()):.1f}", stacklevel=1)
+        return name
+
+    static = jit.to_static(f)
+    for value in (1.0, -1.0, 2.0):
+        for call in (f, static):
+            with pytest.warns(UserWarning, match=f"^{'high' if value > 0 else 'low'} loss {value:.1f}$") as said:
+                assert call(Tensor([value])) == ("high" if value > 0 else "low")
+            assert len(said) == 1

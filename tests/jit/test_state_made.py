@@ -137,7 +137,7 @@ def in_a_branch(x):
 
 
 def in_a_loop(x):
-    for row in x:
+    for row in x[: (x.sum() > 0).astype("int64")]:
         x = x + nn.Linear(2, 2)(row)
     return x
 

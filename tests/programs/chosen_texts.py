@@ -1,7 +1,6 @@
 """Texts with one of several objects in them, as the run knows, and texts of tensors that change in place later."""
 
 import enum
-import warnings
 
 import dy2st as paddle
 
@@ -80,14 +79,6 @@ def caught(x):
     return name
 
 
-def warned(x):
-    name = "nan" if x[0] != x[0] else "low" if x[0] < 0 else "fine"
-    if name != "fine":
-        warnings.warn(f"{name} loss", stacklevel=1)
-    print(f"{name}", flush=True)
-    return x
-
-
 def many(x):
     """More texts than one of several may be are shown only."""
     said = "".join(["+" if v > 0 else "-" for v in x] + [f" {len(x)}"])
@@ -146,7 +137,6 @@ CASES = [
     (in_a_while, [(P,), (N,), (M,)], 1),
     (checked, [(P,), (N,), (S,), (M,)], 1),
     (caught, [(P,), (N,), (S,), (M,)], 1),
-    (warned, [(P,), (N,)], 1),
     (many, [(P,), (N,), (S,), (M,)], 1),
     (text_or_nothing, [(P,), (N,)], 1),
     (before_a_change_in_place, [(P,), (N,)], 1),

@@ -1,5 +1,6 @@
 """Values that a dict makes where it has none: `defaultdict`, `setdefault`, and dicts in dicts, under keys that a path chooses."""
 
+import collections
 from collections import defaultdict
 
 
@@ -130,6 +131,20 @@ def dicts_in_a_dict(x, n):
     return stats
 
 
+def asked_on_a_path(x, n):
+    """To ask for a key is to give the dict that key, also where nothing else is done with it."""
+    lists, counts, tables = collections.defaultdict(list), collections.defaultdict(collections.Counter), collections.defaultdict(dict)
+    if n > 1:
+        lists["a"]
+        counts["a"].update(["k"])
+        tables["a"].update(k=x)
+    y = x + 1 if "a" in counts else x
+    for v in x:
+        if v > 1:
+            sum(lists["b"])
+    return "a" in lists, "b" in lists, "a" in tables, len(lists), len(counts), lists, y
+
+
 P, N = [1.0, 2.0, 0.5], [-1.5, 3.0]
 
 CASES = [
@@ -137,6 +152,6 @@ CASES = [
     for function in (
         grouped, grouped_in_branches, counted, asked, copied, without_a_factory, in_an_object, in_each_other, missing_key_of_a_path,
         set_by_default_under_a_key_of_a_path, default_that_is_kept, default_beside_other_values, set_by_default_on_one_path,
-        dicts_in_a_dict,
+        dicts_in_a_dict, asked_on_a_path,
     )
 ]  # fmt: skip
