@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
@@ -12,7 +12,7 @@ from ..tensor.location import user_location
 from .undefined import Undefined
 
 _NOTHING = object()
-CLASSES = (dict, defaultdict)
+CLASSES = (dict, defaultdict, Counter)
 """The classes of which such a dict can be."""
 
 
@@ -57,7 +57,7 @@ class StagedDict:
     @property
     def empty(self) -> Callable[[], dict]:
         """What makes one of its class with nothing in it."""
-        return partial(defaultdict, self.factory) if self.kind is defaultdict else dict
+        return partial(defaultdict, self.factory) if self.kind is defaultdict else self.kind
 
     def declare(self, keys: Iterable[Any]) -> None:
         """It may get these keys."""
@@ -85,7 +85,7 @@ class StagedDict:
     def __getitem__(self, key: Any) -> Any:
         if self.factory is not None:
             self._fill(key, self._made)
-        return self._at(key)
+        return self.get(key, 0) if self.kind is Counter else self._at(key)
 
     def _at(self, key: Any) -> Any:
         """The value of a key, if it has it; else the KeyError."""
@@ -203,7 +203,8 @@ class StagedDict:
         self.values_of[key] = value
 
     def __delitem__(self, key: Any) -> None:
-        self._require(key)
+        if self.kind is not Counter:  # which takes one that it does not have
+            self._require(key)
         self._lose(key)
 
     def _lose(self, key: Any) -> None:
@@ -213,7 +214,7 @@ class StagedDict:
 
     def pop(self, key: Any, default: Any = _NOTHING) -> Any:
         if default is _NOTHING:
-            value = self[key]
+            value = self._at(key)
         else:
             value = self.get(key, default)
         self._lose(key)
@@ -233,6 +234,9 @@ class StagedDict:
         return self._at(key)
 
     def update(self, other: Any = (), **more: Any) -> None:
+        if self.kind is Counter:
+            self._count(other, more)
+            return
         if isinstance(other, StagedDict):
             from .if_stmt import if_expr
 
@@ -242,6 +246,13 @@ class StagedDict:
             other = ()
         for key, value in dict(other, **more).items():
             self[key] = value
+
+    def _count(self, other: Any, more: dict[str, Any]) -> None:
+        """`Counter.update`, which adds."""
+        if isinstance(other, StagedDict):
+            self._refuse("update() of a Counter by what has its keys only in some runs")
+        for key, n in Counter(other, **more).items():
+            self[key] = self[key] + n
 
     def _take(self, other: StagedDict, key: Any) -> None:
         self[key] = other.values_of[key]

@@ -9,7 +9,7 @@ from typing import Any
 from ..tensor import Tensor
 from .calls import call
 from .chosen import chooses
-from .dicts import StagedDict, StagedView
+from .dicts import CLASSES, StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
@@ -116,7 +116,7 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
             a = _promoted(a, [value])
         elif _staged_slice(key) or (isinstance(key, slice) and isinstance(value, DynamicList)):
             a = _promoted(a, value)
-    elif type(a) is dict and is_unknown(key):
+    elif type(a) in CLASSES and is_unknown(key):
         store(a, key, value)
         return _list(a)
     a[key] = value
@@ -160,7 +160,7 @@ def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
         from .sorting import list_method
 
         return list_method(a, name)(*args, **kwargs)
-    if type(a) is dict and name == "get" and args and is_unknown(args[0]):
+    if type(a) in CLASSES and name == "get" and args and is_unknown(args[0]):
         return get(a, *args)
     if type(a) is dict and name == "update":
         args = tuple(map(advanced, args))

@@ -186,7 +186,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
                     if cook(has, arguments, values, follow, made)]  # fmt: skip
             here.sort(key=lambda entry: entry[0])
             new = empty()
-            new.update((key, cook(value, arguments, values, follow, made)) for _, key, value in here)
+            for _, key, value in here:  # `update` of a Counter would count
+                new[key] = cook(value, arguments, values, follow, made)
         elif recipe.kind is Attributed:
             new, *found = (cook(c, arguments, values, follow, made) for c in recipe.children)
             vars(new).update((n, x) for n, x in zip(recipe.keys, found, strict=True) if not isinstance(x, NoAttribute))

@@ -145,6 +145,49 @@ def asked_on_a_path(x, n):
     return "a" in lists, "b" in lists, "a" in tables, len(lists), len(counts), lists, y
 
 
+def counter(x, n):
+    counts = collections.Counter()
+    for v in x:
+        counts["over" if v > n else "under"] += 1
+    counts["all"] += len(x)
+    return counts, counts["over"], counts["none"], "none" in counts, len(counts), counts.get("under", -1)
+
+
+def counter_in_branches(x, n):
+    counts = collections.Counter(a=2)
+    if n > 0:
+        counts["b"] += 1
+        counts.update(["a", "c"], b=2)
+    if x[0] > 0:
+        del counts["b"]
+        del counts["none"]
+    try:
+        counts.pop("c")
+    except KeyError:
+        counts["missing"] = n
+    return counts, isinstance(counts, dict), type(counts) is collections.Counter, {k: v for k, v in counts.items() if v > 1}
+
+
+def taken_out(x, n):
+    groups = collections.defaultdict(list)
+    if n > 1:
+        groups["a"].append(x)
+    try:
+        rows = groups.pop("a")
+    except KeyError:
+        rows = [x * 2]
+    return rows[0], len(groups), "a" in groups
+
+
+def counted_in_known_keys(x, n):
+    counts, totals = collections.defaultdict(int, up=1, down=1), collections.Counter({"up": 0, "down": 0})
+    for v in x:
+        side = "up" if v > n else "down"
+        counts[side] += 1
+        totals[side] = totals[side] + v
+    return counts, totals["up"], totals["down"]
+
+
 P, N = [1.0, 2.0, 0.5], [-1.5, 3.0]
 
 CASES = [
@@ -152,6 +195,7 @@ CASES = [
     for function in (
         grouped, grouped_in_branches, counted, asked, copied, without_a_factory, in_an_object, in_each_other, missing_key_of_a_path,
         set_by_default_under_a_key_of_a_path, default_that_is_kept, default_beside_other_values, set_by_default_on_one_path,
-        dicts_in_a_dict, asked_on_a_path,
+        dicts_in_a_dict, asked_on_a_path, counter, counter_in_branches, taken_out,
+        counted_in_known_keys,
     )
 ]  # fmt: skip
