@@ -407,7 +407,7 @@ class Watcher:
         left = list(values)
         while left:
             x = left.pop()
-            if type(x) in LEAVES or id(x) in found:
+            if x is None or type(x) in LEAVES or id(x) in found:
                 continue
             found[id(x)] = x
             if is_container(x):

@@ -237,7 +237,10 @@ class Results:
         return Rebuilt(StagedDict, (value.empty, *keys), tuple(children), mark)
 
     def _given(self, value: Any, contents: Recipe) -> Recipe:
-        """A container of the caller's, or of the outside, is a result itself; any other one is made anew."""
+        """A container of the caller's, or of the outside, is a result itself; any other one is made anew, as is one of which there is none
+        of Python (None)."""
+        if value is None:
+            return contents
         holder = value if isinstance(value, (list, dict)) else getattr(value, "__dict__", None)
         path = None if isinstance(value, tuple) else self._paths.get(id(holder))
         if path is not None:

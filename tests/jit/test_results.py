@@ -37,3 +37,24 @@ def test_a_default_that_is_kept_elsewhere_on_a_path_is_refused():
     with pytest.raises(StructureError, match="kept elsewhere too"):
         jit.to_static(keeps)(to_tensor([1.0]))
     assert KEPT == [None]
+
+
+def test_a_list_of_the_run_is_not_a_none_that_there_is_outside():
+    nothing = None
+
+    def f(x, n, box):
+        nonlocal nothing
+        if n > 1:
+            return None
+        found = []
+        for v in x:
+            if v > n:
+                found.append(v * 2)
+        return found
+
+    static = jit.to_static(f)
+    for values, n in (([1.0, 2.0, -1.0], 0), ([1.0, 2.0], 3), ([0.5, 3.0, 4.0], 1)):
+        found, expected = (call(to_tensor(values), to_tensor(n), {"value": None}) for call in (static, f))
+        assert (found is None) is (expected is None)
+        if expected is not None:
+            assert [float(v) for v in found] == [float(v) for v in expected]

@@ -76,13 +76,18 @@ def require_device() -> None:
         )
 
 
+def _power(x: Any, y: Any) -> Any:
+    return np.asarray(x)[()] ** np.asarray(y)[()]
+
+
 class _DeviceMath:
     """The module `math` as devices have it, for the simulator: where Python's raises, this gives inf or nan."""
 
     def __getattr__(self, fn: str) -> Any:
         if fn == "erf":
             return math.erf  # never raises, and NumPy has none
-        ufunc = getattr(np, re.sub("^a(?=cos|sin|tan)", "arc", {"pow": "power"}.get(fn, fn)))
+        # the power of two scalars is that of C, as devices have it: of -inf and 0.5 `np.power` gives nan
+        ufunc = _power if fn == "pow" else getattr(np, re.sub("^a(?=cos|sin|tan)", "arc", fn))
 
         def call(*arguments: Any) -> Any:
             with np.errstate(all="ignore"):
