@@ -31,6 +31,9 @@ from dy2st.transpiler.source import get_source
 from dy2st.transpiler.splitting import split
 
 
+FOR_EACH_SIZE = "is traced and compiled anew for each size of its tensors"
+
+
 def observed(function, values):
     """The outcome of a call, what it prints, and the lines at which it warns."""
     random.seed(1)
@@ -38,7 +41,9 @@ def observed(function, values):
     with contextlib.redirect_stdout(io.StringIO()) as out, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = outcome(function, values)
-    assert all(w.category is EagerStatementWarning for w in caught), [str(w.message) for w in caught]
+    # a list of dynamic length that a piece leaves must be exact, so it may have a trace for each size
+    told = [w for w in caught if w.category is not EagerStatementWarning and FOR_EACH_SIZE not in str(w.message)]
+    assert told == [], [str(w.message) for w in told]
     return found, out.getvalue(), [w.lineno for w in caught if w.filename != "<dy2st>"]
 
 
