@@ -217,7 +217,8 @@ class Watcher:
 
     def begin(self, *arguments: Any) -> None:
         """The function is about to run: what there is now is no object of the trace, and neither are those of the caller's."""
-        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers, *self.owners.values(), *arguments)}
+        given = (x for x in arguments if type(x) not in LEAVES)  # a number is the same wherever it is
+        self.before = {id(x): x for x in (*self.reach.objects.values(), *self.containers, *self.owners.values(), *given)}
         self.reach.before = self.before
         self._owners_before = [*self.attributes.values()]
 
@@ -407,7 +408,7 @@ class Watcher:
         left = list(values)
         while left:
             x = left.pop()
-            if x is None or type(x) in LEAVES or id(x) in found:
+            if type(x) in LEAVES or id(x) in found:
                 continue
             found[id(x)] = x
             if is_container(x):

@@ -30,7 +30,6 @@ from dy2st.transpiler import nodes, origin
 from dy2st.transpiler.source import get_source
 from dy2st.transpiler.splitting import split
 
-
 FOR_EACH_SIZE = "is traced and compiled anew for each size of its tensors"
 
 

@@ -58,3 +58,17 @@ def test_a_list_of_the_run_is_not_a_none_that_there_is_outside():
         assert (found is None) is (expected is None)
         if expected is not None:
             assert [float(v) for v in found] == [float(v) for v in expected]
+
+
+def test_a_number_is_no_variable_that_has_it():
+    state = 1
+
+    def f(x, held):
+        nonlocal state
+        state = 0
+        return 1, held["n"]
+
+    static = jit.to_static(f)
+    for _ in range(2):  # the second one begins with another
+        assert static(to_tensor([1.0]), {"n": 1}) == (1, 1)
+        assert state == 0
