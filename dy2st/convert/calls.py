@@ -241,9 +241,9 @@ def _managed(f: types.FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
     owner = bare = f.__self__
-    if tracer is not None and isinstance(owner, GENERATORS):
-        return drawing(tracer, f, owner)
     if tracer is not None:
+        if isinstance(owner, GENERATORS):
+            return drawing(tracer, f, owner)
         require_followed(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         bare = owner.attribute(f.__name__)

@@ -95,30 +95,26 @@ def one_of_texts(said: str) -> Any:
     if (tracer := current_tracer()) is None:
         return StagedText(said)
     pieces = MARK.split(said)
-    numbers = list(map(int, pieces[1::2]))
-    options = [options_of_mark(tracer.marked[n][1]) for n in numbers]
-    if any(texts is None for texts in options):
+    parts = [tracer.marked[int(n)] for n in pieces[1::2]]
+    options = [texts for _, shown in parts if (texts := options_of_mark(shown)) is not None]
+    if len(options) < len(parts):
         return StagedText(said)
-    indices: list[Tensor] = []
-    counts: list[int] = []
-    for n, texts in zip(numbers, options, strict=True):
-        if not any(tracer.marked[n][0] is index for index in indices):
-            indices.append(tracer.marked[n][0])
-            counts.append(len(texts or ()))
-    if prod(counts) > MOST:
+    # each mark has a tensor of its own: what is chosen by one number has one variable
+    by = [id(index._value) for index, _ in parts]
+    indices = {key: index for key, (index, _) in zip(by, parts, strict=True)}
+    counts = dict(zip(by, map(len, options), strict=True))
+    if prod(counts.values()) > MOST:
         return StagedText(said)
-    which = [next(i for i, index in enumerate(indices) if index is tracer.marked[n][0]) for n in numbers]
+    made = []
+    for numbers in product(*map(range, counts.values())):
+        chosen = dict(zip(counts, numbers, strict=True))
+        texts = [texts[chosen[key]] for key, texts in zip(by, options, strict=True)]
+        made.append(pieces[0] + "".join(map("".join, zip(texts, pieces[2::2], strict=True))))
+    return _one_of(list(indices.values()), list(counts.values()), made)
 
-    def put_together(chosen: Sequence[int]) -> str:
-        parts = [texts[chosen[i]] for texts, i in zip(options, which, strict=True) if texts is not None]
-        return pieces[0] + "".join(part + piece for part, piece in zip(parts, pieces[2::2], strict=True))
 
-    return one_of(indices, counts, put_together)
-
-
-def one_of(indices: Sequence[Tensor], counts: Sequence[int], make: Callable[[Sequence[int]], str]) -> Any:
-    """One of the texts that are made of numbers below each of `counts`, of which the run knows the `indices`."""
-    made = [make(chosen) for chosen in product(*map(range, counts))]
+def _one_of(indices: Sequence[Tensor], counts: Sequence[int], made: Sequence[str]) -> Any:
+    """One of the texts, of which there is one for all numbers below each of `counts`: the run knows these, the `indices`."""
     texts = list(dict.fromkeys(made))
     if len(texts) == 1:
         return texts[0]

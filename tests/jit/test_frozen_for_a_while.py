@@ -29,32 +29,31 @@ class Two:
         return (self.judge * x).sum() + self.bias.mean()
 
 
-def maker_first(two, x):
+def train_maker(two, x):
     two.freeze(True)
     loss = two.judged(two.maker * x)
     loss.backward()
     two.of_maker.step()
     two.of_maker.clear_grad()
+    return loss
+
+
+def train_judge(two, x):
     two.freeze(False)
-    other = two.judged(x) - two.judged((two.maker * x).detach())
-    other.backward()
+    loss = two.judged(x) - two.judged((two.maker * x).detach())
+    loss.backward()
     two.of_judge.step()
     two.of_judge.clear_grad()
-    return loss, other
+    return loss
+
+
+def maker_first(two, x):
+    return train_maker(two, x), train_judge(two, x)
 
 
 def judge_first(two, x):
-    two.freeze(False)
-    other = two.judged(x) - two.judged((two.maker * x).detach())
-    other.backward()
-    two.of_judge.step()
-    two.of_judge.clear_grad()
-    two.freeze(True)
-    loss = two.judged(two.maker * x)
-    loss.backward()
-    two.of_maker.step()
-    two.of_maker.clear_grad()
-    return loss, other
+    other = train_judge(two, x)
+    return train_maker(two, x), other
 
 
 def both_in_one_loss(two, x):

@@ -30,6 +30,13 @@ def of_two(x):
     return both, both.split("-"), both.startswith("up"), {"up-big": 1, "up-small": 2}.get(both, 3), f"{kind}{kind}"
 
 
+def one_text_many_times(x):
+    # two texts, however often the text is named: not one for each choice at each place
+    name = "u" if x[0] > 0 else "v"
+    said = f"{name}{name}{name}{name}{name}{name}{name}{name}"
+    return x * {"uuuuuuuu": 1.0, "vvvvvvvv": 2.0}[said]
+
+
 def in_dicts(x):
     log = {}
     mode = "train" if x.sum() > 0 else "test"
@@ -132,6 +139,7 @@ CASES = [
     (printed, [(P,), (N,), (M,)], 1),
     (put_together, [(P,), (N,), (S,), (M,)], 1),
     (of_two, [(P,), (N,), (S,), (M,)], 1),
+    (one_text_many_times, [(P,), (N,)], 1),
     (in_dicts, [(P,), (N,)], 1),
     (state_of_a_loop, [(P,), (N,), (M,)], 1),
     (in_a_while, [(P,), (N,), (M,)], 1),
