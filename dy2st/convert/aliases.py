@@ -7,7 +7,7 @@ and would have changed too. Whoever reads a stale tensor gets an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,16 @@ class Aliases:
         for marks in (self.stale, self.held):
             for at in marks.of(x, home):
                 marks.set(new, block, at)
+
+    def marked(self, values: Sequence[Any], block: Block) -> dict[tuple[int, int], Any]:
+        """What is known of values in a block, one place for each of its kinds, for `mark` to say of others that stand for them."""
+        kinds = enumerate((self.stale, self.held))
+        return {(k, i): at[0] for k, marks in kinds for i, x in enumerate(values) if shared(x) and (at := marks.of(x, block))}
+
+    def mark(self, values: Sequence[Any], known: Mapping[tuple[int, int], Any], block: Block) -> None:
+        """The same is known of these values, which stand for others, in a block."""
+        for (k, i), at in known.items():
+            (self.stale, self.held)[k].set(values[i], block, at)
 
     def plain(self, x: Any) -> Iterable[list]:
         """The lists of Python that a list may be."""

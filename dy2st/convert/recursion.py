@@ -387,8 +387,8 @@ class StagedFunction:
         s.returned = result
         self.outer.require_plain(state_of(s.results), state)
         self._declare_results()
-        leaves = self.outer.without_contents(s.results, extract(s.results, result))
-        params = self.outer.without_contents(s.params, self.param_leaves)
+        leaves = self.outer.objects(s.results, extract(s.results, result))
+        params = self.outer.objects(s.params, self.param_leaves)
         s.same |= {
             (i, j)
             for i, x in enumerate(leaves) if shared(x)
@@ -399,6 +399,7 @@ class StagedFunction:
             for i, x in enumerate(leaves) if shared(x)
             for j, y in enumerate(leaves[:i]) if shared(y) and self.tracer.aliases.related(x, y)
         }  # fmt: skip
+        s.marked = {**self.tracer.aliases.marked(leaves, self.function.block), **s.marked}
         s.outside = [self._before(x) for x in leaves]
         found, made = list(objects_at(s.params, (self.values, self.state))), list(objects_at(s.results, result))
         for i, x in enumerate(made):
@@ -498,11 +499,12 @@ class StagedFunction:
         self._stands_for(value, (arguments, held))
         if inside:
             self.inner.append(((arguments, held), value))
-        leaves = self.outer.without_contents(s.results, made)
+        leaves = self.outer.objects(s.results, made)
         for i, (new, before) in enumerate(zip(leaves, s.outside, strict=True)):
             if shared(new):
                 others = [x for j, x in enumerate(given) if (i, j) in s.same and shared(x)]
                 self._link(new, before, others + [x for j, x in enumerate(leaves) if (i, j) in s.tied and shared(x)])
+        tracer.aliases.mark(leaves, s.marked, tracer.block)
         result, state = value
         self.outer.become(held, state)
         return result

@@ -104,14 +104,15 @@ class OuterState:
         held += [v for c in containers_of(*held) for v in held_by(c)]
         return any(id(who(v)) in others for v in held if isinstance(v, (Tensor, StagedList)))
 
-    def without_contents(self, p: Pattern, leaves: Iterable[Any]) -> list[Any]:
-        """What there is at the varying leaves of a pair, with None for the contents of a cell: they are no objects of their own."""
+    def objects(self, p: Pattern, leaves: Iterable[Any]) -> list[Any]:
+        """What objects there are at the varying leaves of a pair: the contents of a list that changes are those of that list; None for
+        the value of a tensor that is modified, which is no object of its own."""
         found = list(leaves)
         place = len(list(variables(first_of(p))))
         for cell, part in zip(self.cells.values(), state_of(p), strict=True):
             count = len(list(variables(part)))
             if isinstance(cell, TensorCell):
-                found[place : place + count] = [None] * count
+                found[place : place + count] = [cell.target if isinstance(cell.target, StagedList) else None] * count
             place += count
         return found
 

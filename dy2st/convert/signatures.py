@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dy2st_runtime.errors import Location
+
 from ..tensor import Tensor
 from .aliases import who
 from .cells import Cell
@@ -29,6 +31,7 @@ class Signature:
         tied: likewise, of two results.
         objects: (result, param) for lists, dicts and objects that may be one or have entries in common, by their positions among these.
         one_of: those of them that may be one.
+        marked: results that are stale when the body ends, or held, with the place that is the reason: by which marks, and positions.
         outside: for each leaf of the results what it may be that was there before; `around`: the same for lists, dicts and objects.
         param_needs, result_needs: whether params and results need gradients, at their varying leaves; None: not known yet.
     """
@@ -40,6 +43,7 @@ class Signature:
     tied: Relation = frozenset()
     objects: Relation = frozenset()
     one_of: Relation = frozenset()
+    marked: Mapping[tuple[int, int], Location | None] = field(default_factory=dict)
     outside: list[dict[int, Any]] = field(default_factory=list)
     around: list[list[Any]] = field(default_factory=list)
     param_needs: list[Need | None] | None = None
@@ -47,7 +51,7 @@ class Signature:
 
     def of_results(self) -> tuple[Any, ...]:
         """What is known of the results: whether it has grown, one trace tells."""
-        return self.results, self.same, self.tied, self.objects, self.one_of, self.of_outside()
+        return self.results, self.same, self.tied, self.objects, self.one_of, self.marked.keys(), self.of_outside()
 
     def of_outside(self) -> tuple[Any, ...]:
         """What is known of what was there before."""
@@ -56,6 +60,7 @@ class Signature:
     def renumber(self) -> None:
         """There are other leaves and objects from now on: what was known by their positions is to be found again."""
         self.same = self.tied = self.objects = self.one_of = frozenset()
+        self.marked = {}
 
     def again(self, given: Any, is_there: Callable[[Any], bool]) -> Signature:
         """What to begin with for another first call with arguments and values outside of the same kinds.

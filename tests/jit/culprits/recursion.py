@@ -153,3 +153,30 @@ def closure_made_for_each_call(x, n):
         return visit(k - 1, lambda v: f(v) * 2 + k)  # error: 'visit' calls itself without end while
 
     return visit(n, lambda v: v + 1)
+
+
+def modified_after_a_call_that_may_return_it(x, n):
+    def visit(t, k):
+        if k <= 0:
+            return t
+        inner = t * 2
+        found = visit(inner, k - 1)
+        inner.clip_(-0.5, 0.5)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+        return found
+
+    return visit(x, n)
+
+
+def modified_after_a_call_has_kept_it(x, n):
+    kept = []
+
+    def visit(t, k):
+        if k <= 0:
+            kept.append(t)
+            return t + 1
+        inner = t * 2
+        found = visit(inner, k - 1)
+        inner.add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+        return found
+
+    return visit(x, n) + kept[0]
