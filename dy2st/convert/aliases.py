@@ -22,6 +22,8 @@ from .lists import StagedList
 # the ops that put objects into lists, or take them out
 ON_LISTS = {"array_append", "array_insert", "array_set", "array_extend", "array_take", "read_from_array", "array_pop", "array_remove"}
 
+STALE = 0  # of the kinds of marks of a value
+
 # a value, and the block in which it is the one that goes on
 Source = tuple[Block, Any]
 
@@ -56,7 +58,8 @@ class Aliases:
         self._alive: dict[int, Any] = {}
         self.stale = Marks()
         self.held = Marks()
-        self.marks: list[Marks] = [self.stale, self.held]
+        self._kinds = self.stale, self.held
+        self.marks: list[Marks] = [*self._kinds]
         self._lists: dict[int, dict[int, Any]] = {}
         self._plain: dict[int, dict[int, list]] = {}
 
@@ -101,19 +104,19 @@ class Aliases:
 
     def mark_like(self, new: Any, block: Block, x: Any, home: Block) -> None:
         """What is known of x in its block is so of what may be x in another one."""
-        for marks in (self.stale, self.held):
+        for marks in self._kinds:
             for at in marks.of(x, home):
                 marks.set(new, block, at)
 
     def marked(self, values: Sequence[Any], block: Block) -> dict[tuple[int, int], Any]:
         """What is known of values in a block, one place for each of its kinds, for `mark` to say of others that stand for them."""
-        kinds = enumerate((self.stale, self.held))
-        return {(k, i): at[0] for k, marks in kinds for i, x in enumerate(values) if shared(x) and (at := marks.of(x, block))}
+        found = ((k, i, marks.of(x, block)) for k, marks in enumerate(self._kinds) for i, x in enumerate(values) if shared(x))
+        return {(k, i): places[0] for k, i, places in found if places}
 
     def mark(self, values: Sequence[Any], known: Mapping[tuple[int, int], Any], block: Block) -> None:
         """The same is known of these values, which stand for others, in a block."""
         for (k, i), at in known.items():
-            (self.stale, self.held)[k].set(values[i], block, at)
+            self._kinds[k].set(values[i], block, at)
 
     def plain(self, x: Any) -> Iterable[list]:
         """The lists of Python that a list may be."""
@@ -268,13 +271,15 @@ class Aliases:
                 hint="modify a copy (y = y.clone() before), or compute a new tensor instead of changing this one",
             )
 
-    def leave(self, blocks: Sequence[Block], parent: Block) -> None:
-        """The blocks of a branch or loop have come to their end: what is stale in them is so in the parent.
+    def leave(self, blocks: Sequence[Block], parent: Block, ended: Sequence[Block] = ()) -> None:
+        """The blocks of a branch or loop have come to their end: what is stale in them is so in the parent, but for those of them behind
+        which nothing goes on.
 
         What was made in them nobody can reach any more, and the values that go on in its place know what it may be. To keep it would
         make each level of nested branches as expensive as all those within it.
         """
         for marks in self.marks:
+            marks.drop(ended)
             marks.leave(blocks, parent)
         for block in blocks:
             for x in self._from.pop(id(block), ()):
@@ -315,6 +320,12 @@ class Marks:
     def all_within(self, block: Block) -> list[tuple[Any, Any]]:
         """All marks in this block, each with what is marked."""
         return [(x, at) for x, places in self._places.values() for home, at in places if home is block]
+
+    def drop(self, blocks: Sequence[Block]) -> None:
+        """What is marked in these blocks is so no more."""
+        for block in blocks:
+            for places in self._in.pop(id(block), []):
+                places[:] = [(home, at) for home, at in places if home is not block]
 
     def leave(self, blocks: Sequence[Block], parent: Block) -> None:
         """What is marked in these blocks is so in the parent from now on."""
@@ -410,7 +421,7 @@ class Carried:
         own = {id(who(s)): i for i, s in enumerate(starts) if shared(s)}
         # what one variable is goes on to another one in the next iteration, and from there to a third
         before = [{own[key] for key in aliases.made_of(end) if key in own} if shared(end) else set() for end in ends]
-        parts = [[(home, x) for j in _reached(before, i) for home, x in sources[j] if shared(x)] for i in range(len(ends))]
+        parts = [[(home, x) for j in reached(before, i) for home, x in sources[j] if shared(x)] for i in range(len(ends))]
         known = [{key: v for _, x in found for key, v in self._known_of(x, new).items() if key not in own}
                  for new, found in zip(results, parts, strict=True)]  # fmt: skip
         tied = self._tied_by(before, ends) if any(found - {i} for i, found in enumerate(before)) else set()
@@ -449,7 +460,7 @@ class Carried:
         return {id(who(x)): who(x), **self._aliases.of(x)}
 
 
-def _reached(before: Sequence[set[int]], i: int) -> list[int]:
+def reached(before: Sequence[set[int]], i: int) -> list[int]:
     """The variables of a loop that one of them has been at some time, itself among them."""
     reached, left = {i}, [i]
     while left:

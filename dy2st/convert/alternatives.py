@@ -248,6 +248,12 @@ class Alternatives:
                 if (copy := copies.get(id(other))) is not None:
                     self._know(new, copy)
 
+    def end(self, gone: Iterable[Any]) -> None:
+        """Nobody can reach these containers any more."""
+        for x in gone:
+            for key in self._of.pop(id(x), {}):
+                self._of[key].pop(id(x), None)
+
     def became(self, items: list, staged: DynamicList) -> None:
         """A list has become one of dynamic length, which may be all that the list may be."""
         for other in [items, *self._of.get(id(items), {}).values()]:

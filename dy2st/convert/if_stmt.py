@@ -330,7 +330,8 @@ def merge(tracer: Tracer, test: Tensor, blocks: tuple[Block, Block], sides: Sequ
         for a, b, value in zip(held[0], held[1], merged, strict=True):
             note(tracer, test, (a, b), value, outside)
     tracer.aliases.merge(list(made.values()), tracer.block)
-    tracer.aliases.leave(blocks, tracer.block)
+    ended = [block for block, side in zip(blocks, sides, strict=True) if side.outcome is None and not (raised or side.raised)]
+    tracer.aliases.leave(blocks, tracer.block, ended)
     for r in (*raised, *(e.raised for e in exceptions)):
         r.leave(blocks)
         for key, cell in cells.items():

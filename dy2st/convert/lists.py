@@ -246,10 +246,17 @@ class StagedList(DynamicList):
         return self._new(ops.op("array_take", X=self.array(), Index=order), codes=self._beside("array_take", slot="X", Index=order))
 
     def become(self, other: StagedList) -> None:
+        other._require_fresh()
         self._set(other.array(), other.kinds, codes_of(other) if len(self.kinds | other.kinds) > 1 else None)
 
     def copy(self) -> StagedList:
+        self._require_fresh()
         return self._new(self.array())
+
+    def _require_fresh(self) -> None:
+        """As ops ask of what they read: the entries go on in another list without one."""
+        tracer = list_tracer()
+        tracer.aliases.require_fresh(self, tracer.block)
 
     def listed(self, items: Any) -> StagedList:
         if isinstance(items, DynamicList) and not isinstance(items, StagedList):

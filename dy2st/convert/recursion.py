@@ -13,7 +13,7 @@ counts too, though it be put back behind that: only that call sees it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from types import FunctionType
 from typing import Any
@@ -41,7 +41,7 @@ from .activations import (
     is_same,
     under_conditions,
 )
-from .aliases import outside, shared, who
+from .aliases import shared
 from .alternatives import contents_of
 from .cells import Cell, TensorCell
 from .containers import containers_of
@@ -52,6 +52,7 @@ from .lists import StagedList
 from .needs import Need
 from .patterns import Fitter
 from .raised import Attempt, raised_in, refused
+from .recursive_objects import Objects, Params
 from .recursive_state import OuterState, first_of, pair, state_of
 from .settled import alike
 from .signatures import Settled, Signature
@@ -61,7 +62,7 @@ from .things import FIRST, objects_at
 from .tracer import Tracer
 from .types import same
 
-_TRIALS = 20
+_TRIALS = 40
 
 
 class _Widened(BaseException):
@@ -172,6 +173,7 @@ class StagedFunction:
     entered: Snapshot = field(default_factory=Snapshot)
     frame: Frame | None = None
     own: set[int] = field(default_factory=set)
+    params: Params | None = None
     passed: set[tuple] = field(default_factory=set)
     inside: int = 0
 
@@ -233,14 +235,14 @@ class StagedFunction:
         if has_structure(known.signature.params, given):
             s = self.signature = known.signature.again(given, self._is_outside)
             self._declare_results()
-            before = s.of_outside()
+            before = s.given_back.of_outside()
             s.param_needs = self.tracer.needs.all(
                 variables(s.params), s.param_needs or (), list(map(self.tracer.needs.of, extract(s.params, given)))
             )
             try:
                 holds = self._trial() or self.signature is not s
-                if not holds and s.of_outside() != before:
-                    s.find_anew()  # what is not outside any more would stay, as what the calls inside return
+                if not holds and s.given_back.of_outside() != before:
+                    s.given_back.find_anew()  # what is not outside any more would stay, as what the calls inside return
                 # until it holds; or begins anew, with more outside of it
                 holds = holds or any(self._trial() or self.signature is not s for _ in range(_TRIALS))
             except _Widened as widened:
@@ -287,6 +289,14 @@ class StagedFunction:
 
     def _trial(self) -> bool:
         """Traces the body once; True if what it assumed about the results holds."""
+        try:
+            return self._traced()
+        finally:
+            if self.params is not None:
+                self.params.end(self.tracer)
+                self.params = None
+
+    def _traced(self) -> bool:
         tracer, block, s = self.tracer, self.tracer.sub_block(), self.signature
         self.function.block = block
         if s.param_needs is None:
@@ -301,7 +311,9 @@ class StagedFunction:
         self.entered = Snapshot.of(containers_of(*self.values[0], *self.values[1].values()))
         tracer.watch(*self.values[0], *self.values[1].values())
         tracer.watch_locals()
-        tracer.sharing.merged([s.params], [taken], [(tracer.block, [self._given()])], how=FIRST)
+        at_first = self._given()
+        first = self._objects(s.params, at_first)
+        tracer.sharing.merged([s.params], [taken], [(tracer.block, [at_first])], how=FIRST)
         tracer.sharing.settle()
         self.inner, self.tried = [], []
         tracer.staged.append(self)
@@ -309,6 +321,7 @@ class StagedFunction:
             with tracer.whole_frame(block) as frame, computed_apart(tracer.program), tracer.facts.elsewhere():
                 self.frame = frame
                 self.outer.enter(state_of(s.params), self.state)
+                self.params = s.given.begin(tracer, self._objects(s.params, taken, self.param_leaves), first, frame)
                 result = self.f(*self.values[0], **self.values[1])
                 outcome = tracer.outcome((result, self.outer.values()), frame)
         except NotYet:
@@ -325,7 +338,8 @@ class StagedFunction:
             ) from None  # fmt: skip
         finally:
             tracer.staged.pop()
-        if any(x._value is not v or tracer.aliases.stale.of(x, block) for x, v in given):  # or what a list among them holds
+        lists = [x for x in self.param_leaves if isinstance(x, StagedList)]
+        if any(x._value is not v for x, v in given) or any(tracer.aliases.stale.of(x, block) for x in lists):  # what a list holds
             raise self._unstaged("an argument")
         if self.outer.takes_in(outcome.changes, outcome.grown, self.own):
             self._begin()
@@ -387,27 +401,12 @@ class StagedFunction:
         s.returned = result
         self.outer.require_plain(state_of(s.results), state)
         self._declare_results()
-        leaves = self.outer.objects(s.results, extract(s.results, result))
-        params = self.outer.objects(s.params, self.param_leaves)
-        s.same |= {
-            (i, j)
-            for i, x in enumerate(leaves) if shared(x)
-            for j, p in enumerate(params) if shared(p) and self.tracer.aliases.related(x, p)
-        }  # fmt: skip
-        s.tied |= {
-            (i, j)
-            for i, x in enumerate(leaves) if shared(x)
-            for j, y in enumerate(leaves[:i]) if shared(y) and self.tracer.aliases.related(x, y)
-        }  # fmt: skip
-        s.marked = {**self.tracer.aliases.marked(leaves, self.function.block), **s.marked}
-        s.outside = [self._before(x) for x in leaves]
-        found, made = list(objects_at(s.params, (self.values, self.state))), list(objects_at(s.results, result))
-        for i, x in enumerate(made):
-            s.objects |= {(i, j) for j in self.tracer.sharing.among(x, found)}
-        places = {id(p): j for j, p in enumerate(found)}
-        options = [self.tracer.alternatives.of(x) for x in made]
-        s.one_of |= {(i, places[id(o)]) for i, others in enumerate(options) for o in others if id(o) in places}
-        s.around = [[o for o in others if id(o) not in places and contents_of(o) in there] for others in options]
+        found, params = self._objects(s.results, result), self.params
+        assert params is not None
+        s.given_back.find_anew()
+        s.given_back.take(self.tracer, found, params)
+        for i, x in enumerate(found.containers):
+            s.shares |= {(i, j) for j in self.tracer.sharing.among(x, params.objects.containers)}
         return before == s.of_results()
 
     def _declare_results(self) -> None:
@@ -424,13 +423,9 @@ class StagedFunction:
             return alone
         return Node(node_type(value), keys, tuple(self._alone(x, there) for x in children))
 
-    def _before(self, x: Any) -> dict[int, Any]:
-        """What a leaf of the results may be that the body has not made, nor been given."""
-        if not shared(x) or not isinstance(x, (Tensor, StagedList)):
-            return {}
-        own = {id(who(p)) for p in self.param_leaves if shared(p)}
-        found = {id(who(x)): who(x), **self.tracer.aliases.of(x)}
-        return {key: other for key, other in found.items() if key not in own and outside(other, self.function.block)}
+    def _objects(self, p: Pattern, value: Any, leaves: Iterable[Any] | None = None) -> Objects:
+        """What there is of a pair that can be one with something else."""
+        return Objects(self.outer.objects(p, extract(p, value) if leaves is None else leaves), list(objects_at(p, value)))
 
     def _promote(self, items: Any, later: Any) -> None:
         """A list that changes its length becomes one of dynamic length, a dict gets keys that it has in some runs only."""
@@ -473,12 +468,15 @@ class StagedFunction:
                 first = self.fitter.fit(first_of(s.params), values, arguments, "arguments")
                 params = pair(first, self.outer.fit(state_of(s.params), state, held))
             if params != s.params:
-                s.params, s.param_needs = params, None
-                s.renumber()
+                s.widen(params)
+                raise _Widened(self)
+            assert self.params is not None
+            if s.given.take(tracer, self._objects(s.params, (arguments, held)), self.params):
                 raise _Widened(self)
         if s.results is None:
             raise NoResult
         given = list(extract(s.params, (arguments, held)))
+        objects = self._objects(s.params, (arguments, held), given)
         wider = tracer.needs.all(variables(s.params), s.param_needs or (), list(map(tracer.needs.of, given)))
         if wider != s.param_needs:
             s.param_needs = wider
@@ -486,7 +484,7 @@ class StagedFunction:
         inputs = [coerce(tracer, x, leaf, "") for x, leaf in zip(given, variables(s.params), strict=True)]
         outs = tracer.builder().op("call", X=inputs, function=self.function)
         for i, out in enumerate(outs):
-            flows = dispatch.is_grad_enabled() or self._passes(i, given)
+            flows = dispatch.is_grad_enabled() or self._passes(i, objects)
             tracer.needs.give(out, s.result_needs[i] if flows else Need.NEVER)
         made: list[Any] = []
         rest = iter(outs)
@@ -496,16 +494,14 @@ class StagedFunction:
             return made[-1]
 
         value = instantiate(s.results, make)
-        self._stands_for(value, (arguments, held))
-        if inside:
-            self.inner.append(((arguments, held), value))
-        leaves = self.outer.objects(s.results, made)
-        for i, (new, before) in enumerate(zip(leaves, s.outside, strict=True)):
-            if shared(new):
-                others = [x for j, x in enumerate(given) if (i, j) in s.same and shared(x)]
-                self._link(new, before, others + [x for j, x in enumerate(leaves) if (i, j) in s.tied and shared(x)])
-        tracer.aliases.mark(leaves, s.marked, tracer.block)
         result, state = value
+        self.outer.modify(held, state)
+        self._share(value, (arguments, held))
+        if inside:
+            assert self.params is not None
+            s.given_back.spoil(tracer, objects, self.params, tracer.block)
+            self.inner.append(((arguments, held), value))
+        s.given_back.give(tracer, self._objects(s.results, value, made), objects, tracer.block)
         self.outer.become(held, state)
         return result
 
@@ -520,31 +516,18 @@ class StagedFunction:
             self.passed |= changes.keys()
             raise _Widened(self, changes=changes)
 
-    def _passes(self, i: int, given: Sequence[Any]) -> bool:
+    def _passes(self, i: int, given: Objects) -> bool:
         """Whether a result may be what was there before the call and takes a gradient, so that it does so in `no_grad` too."""
-        s = self.signature
-        found = [*s.outside[i].values(), *(x for j, x in enumerate(given) if (i, j) in s.same)]
+        found = self.signature.given_back.others(i, given)
         return any(not isinstance(x, Tensor) or not x._stops for x in found if shared(x))
 
-    def _stands_for(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
-        """What a call returns may be one of its arguments, or of what was there before."""
+    def _share(self, value: Any, arguments: tuple[Arguments, Sequence[Any]]) -> None:
+        """What a call returns may be one of its arguments, or have entries in common with one."""
         s = self.signature
         assert s.results is not None
-        found, group = list(objects_at(s.params, arguments)), []
+        found = list(objects_at(s.params, arguments))
         for i, (new, old) in enumerate(zip(objects_at(s.results, value), objects_at(s.results, s.returned), strict=True)):
-            given = [x for j, x in enumerate(found) if (i, j) in s.objects]
-            self.tracer.sharing.returned(new, old, given)
-            group.append((new, [*(x for j, x in enumerate(found) if (i, j) in s.one_of), *s.around[i]]))
-        self.tracer.alternatives.stand_for(group)
-        self.tracer.alternatives.settle()
-
-    def _link(self, new: Any, before: dict[int, Any], given: list[Any]) -> None:
-        """What a call returns may be one of its arguments, another result, or what was there before."""
-        aliases = self.tracer.aliases
-        found = dict(before)
-        for x in given:
-            found |= {id(who(x)): who(x), **aliases.of(x)}
-        aliases.link(new, found)
+            self.tracer.sharing.returned(new, old, [x for j, x in enumerate(found) if (i, j) in s.shares])
 
 
 def _containers(arguments: Arguments) -> set[int]:

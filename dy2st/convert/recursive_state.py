@@ -45,6 +45,12 @@ class OuterState:
             if not isinstance(pattern, Const):
                 cell.write(value)
 
+    def modify(self, old: Sequence[Any], new: Sequence[Any]) -> None:
+        """A call modifies what is in the cells: tensors and lists that may be one with what it returns then, are as it leaves them."""
+        for cell, before, value in zip(self.cells.values(), old, new, strict=True):
+            if isinstance(cell, TensorCell) and not same(before, value):
+                self._tracer.aliases.mutated(cell.target, self._tracer.block)
+
     def become(self, old: Sequence[Any], new: Sequence[Any]) -> None:
         """A call has returned what the cells hold from then on."""
         for cell, before, value in zip(self.cells.values(), old, new, strict=True):

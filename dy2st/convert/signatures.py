@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-from dy2st_runtime.errors import Location
 
 from ..tensor import Tensor
 from .aliases import who
@@ -14,8 +13,7 @@ from .cells import Cell
 from .leaves import Const, Node, Pattern, in_order
 from .lists import StagedList
 from .needs import Need
-
-Relation = frozenset[tuple[int, int]]
+from .recursive_objects import Given, Relation, Returned
 
 
 @dataclass(eq=False)
@@ -27,40 +25,32 @@ class Signature:
     Attributes:
         params: the pattern of the arguments.
         results: the pattern of what it returns; None as long as nothing is known of that. `returned` is an instance.
-        same: (result, param) for each pair that may be one object, by their positions among the leaves.
-        tied: likewise, of two results.
-        objects: (result, param) for lists, dicts and objects that may be one or have entries in common, by their positions among these.
-        one_of: those of them that may be one.
-        marked: results that are stale when the body ends, or held, with the place that is the reason: by which marks, and positions.
-        outside: for each leaf of the results what it may be that was there before; `around`: the same for lists, dicts and objects.
+        given: what is known of the objects that a call inside gives, and `given_back`: that the function returns.
+        shares: (result, param) for lists, dicts and objects that may be one or have entries in common, by their positions among these.
         param_needs, result_needs: whether params and results need gradients, at their varying leaves; None: not known yet.
     """
 
     params: Pattern
     results: Pattern | None = None
     returned: Any = None
-    same: Relation = frozenset()
-    tied: Relation = frozenset()
-    objects: Relation = frozenset()
-    one_of: Relation = frozenset()
-    marked: Mapping[tuple[int, int], Location | None] = field(default_factory=dict)
-    outside: list[dict[int, Any]] = field(default_factory=list)
-    around: list[list[Any]] = field(default_factory=list)
+    given: Given = field(default_factory=Given)
+    given_back: Returned = field(default_factory=Returned)
+    shares: Relation = frozenset()
     param_needs: list[Need | None] | None = None
     result_needs: list[Need | None] = field(default_factory=list)
 
     def of_results(self) -> tuple[Any, ...]:
         """What is known of the results: whether it has grown, one trace tells."""
-        return self.results, self.same, self.tied, self.objects, self.one_of, self.marked.keys(), self.of_outside()
-
-    def of_outside(self) -> tuple[Any, ...]:
-        """What is known of what was there before."""
-        return [x.keys() for x in self.outside], [set(map(id, x)) for x in self.around]
+        return self.results, self.shares, *self.given_back.known()
 
     def renumber(self) -> None:
-        """There are other leaves and objects from now on: what was known by their positions is to be found again."""
-        self.same = self.tied = self.objects = self.one_of = frozenset()
-        self.marked = {}
+        """The results have other leaves and objects from now on: what was known by their positions is to be found again."""
+        self.given_back, self.shares = Returned(), frozenset()
+
+    def widen(self, params: Pattern) -> None:
+        """The params vary in more than they did."""
+        self.params, self.param_needs, self.given = params, None, Given()
+        self.renumber()
 
     def again(self, given: Any, is_there: Callable[[Any], bool]) -> Signature:
         """What to begin with for another first call with arguments and values outside of the same kinds.
@@ -75,18 +65,12 @@ class Signature:
         def of(x: Any) -> Any:
             return _who(now[id(x)]) if id(x) in now else x if is_there(x) else None
 
-        outside = [[of(x) for x in found.values()] for found in self.outside]
-        around = [list(map(of, found)) for found in self.around]
         results = None if self.results is None else moved(self.results, now)
-        new = replace(self, params=renewed(self.params, given), results=results, returned=_with(now, self.returned), around=around)
-        new.outside = [{id(x): x for x in found} for found in outside]
-        if any(x is None for found in (*outside, *around) for x in found):
-            new.find_anew()
+        new = replace(self, params=renewed(self.params, given), results=results, returned=_with(now, self.returned))
+        new.given, new.given_back = copy(self.given), copy(self.given_back)
+        new.given.renew(of)
+        new.given_back.renew(of)
         return new
-
-    def find_anew(self) -> None:
-        """What was there before is to be found again."""
-        self.outside, self.around = [{} for _ in self.outside], [[] for _ in self.around]
 
 
 @dataclass(frozen=True)

@@ -290,3 +290,24 @@ def list_outside_that_a_path_empties(x):
         items.clear()
     items.append(x.sum())  # error: what is modified in place here is on one path the same object as a tensor or list that is kept after
     return x * len(items)
+
+
+def entry_modified_perhaps_and_the_list_copied(x, n):
+    first = x + 1
+    parts = [first, x * 7]
+    if n == 1:
+        first[0] = 9.0  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    else:
+        parts.append(x)
+    parts = list(parts)
+    return parts[0] * 1
+
+
+def entry_modified_perhaps_and_the_list_sorted(x, n):
+    first = x + 1
+    parts = [first, x * 7]
+    if n == 1:
+        first[0] = 9.0  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    else:
+        parts.append(x)
+    return sorted(parts, key=lambda v: v.sum())[0] * 1

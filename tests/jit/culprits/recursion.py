@@ -40,7 +40,7 @@ def list_grown_in_recursion(x, n, parts=None):
     if n <= 0:
         return x
     parts.insert(0, x * 2)
-    return list_grown_in_recursion(x * 0.5, n - 1, [x, x * 2]) + parts[0]  # error: 'list_grown_in_recursion' calls itself under a
+    return list_grown_in_recursion(x * 0.5, n - 1, [x, x * 2]) + parts[0]  # error: what is modified in place here is on one path
 
 
 def entry_of_a_copied_argument_changed_in_recursion(x, n, parts=None):
@@ -180,3 +180,72 @@ def modified_after_a_call_has_kept_it(x, n):
         return found
 
     return visit(x, n) + kept[0]
+
+
+def argument_is_what_the_function_modifies_outside(x, n):
+    total = x + 0
+
+    def visit(t, k):
+        if k <= 0:
+            return t + 0
+        total.add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+        return visit(t * 2, k - 1) + t
+
+    return visit(total, n)
+
+
+def list_given_that_the_function_grows_outside(x, n):
+    parts = [x]
+
+    def visit(rows, k):
+        if k <= 0:
+            return rows[-1]
+        parts.append(x * 9)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+        return visit([rows[0] * 2], k - 1) + rows[-1]
+
+    return visit(parts, n)
+
+
+def dict_given_that_the_function_changes_outside(x, n):
+    def visit(holder, sums, k):
+        if k <= 0:
+            return sums["sum"]
+        holder.x["sum"] = holder.x["sum"] + 1
+        return visit(holder, {"sum": sums["sum"] * 2}, k - 1) + sums["sum"]
+
+    held = Held({"sum": x})
+    return visit(held, held.x, n)  # error: a list, dict or object is changed in place after this, which is one or another one
+
+
+def two_arguments_that_are_one_at_first(x, n):
+    def visit(a, b, k):
+        if k <= 0:
+            return x * 2 if a is b else x  # error: whether the two are one object depends on a condition on tensors
+        return visit(a, b * 1, k - 1)
+
+    return visit(x, x, n)
+
+
+def argument_modified_by_what_a_call_returns(x, n):
+    def visit(a, b, k):
+        if k <= 0:
+            return a
+        inner = a * 2
+        found = visit(b, inner, k - 1)
+        found.add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+        return inner
+
+    return visit(x + 1, x * 3, n) * 1
+
+
+def argument_modified_in_a_call_as_what_is_outside(x, n):
+    total, other = x + 1, x * 3
+
+    def visit(a, k):
+        if k <= 0:
+            total.add_(x)
+            return x
+        visit(total if k > 1 else other, k - 1)  # error: what is modified in place here is on one path the same object
+        return a * 2
+
+    return visit(total, n)
