@@ -289,12 +289,16 @@ class StagedFunction:
 
     def _trial(self) -> bool:
         """Traces the body once; True if what it assumed about the results holds."""
+        settled = False
         try:
-            return self._traced()
+            settled = self._traced()
+            return settled
         finally:
             if self.params is not None:
                 self.params.end(self.tracer)
                 self.params = None
+            block = self.function.block
+            self.tracer.aliases.leave((block,), self.tracer.block, () if settled else (block,))
 
     def _traced(self) -> bool:
         tracer, block, s = self.tracer, self.tracer.sub_block(), self.signature
@@ -360,7 +364,6 @@ class StagedFunction:
             with tracer.inside(block), outcome.in_force():
                 leaves = zip(extract(s.results, outcome.result), variables(s.results), strict=True)  # type: ignore[arg-type]
                 block.results = [coerce(tracer, x, leaf, "a result").name for x, leaf in leaves]
-            tracer.aliases.leave((block,), tracer.block)
         return settled
 
     def _require_uncaught(self, kinds: set[type[BaseException]]) -> None:
@@ -404,7 +407,7 @@ class StagedFunction:
         found, params = self._objects(s.results, result), self.params
         assert params is not None
         s.given_back.find_anew()
-        s.given_back.take(self.tracer, found, params)
+        s.given_back.take(self.tracer, found, params, self.function.block)
         for i, x in enumerate(found.containers):
             s.shares |= {(i, j) for j in self.tracer.sharing.among(x, params.objects.containers)}
         return before == s.of_results()
@@ -471,7 +474,7 @@ class StagedFunction:
                 s.widen(params)
                 raise _Widened(self)
             assert self.params is not None
-            if s.given.take(tracer, self._objects(s.params, (arguments, held)), self.params):
+            if s.given.take(tracer, self._objects(s.params, (arguments, held)), self.params, tracer.block):
                 raise _Widened(self)
         if s.results is None:
             raise NoResult

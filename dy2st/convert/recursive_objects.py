@@ -98,14 +98,14 @@ class Identities:
         """What was there before is to be found again."""
         self.outside, self.around = (), ()
 
-    def take(self, tracer: Tracer, found: Objects, params: Params) -> bool:
-        """Takes in what is known of some objects in the body, where they are given to a call inside or returned; whether it is more."""
+    def take(self, tracer: Tracer, found: Objects, params: Params, block: Block) -> bool:
+        """Takes in what is known of objects in a block of the body, where a call inside gets them, or they are returned; if it is more."""
         before, aliases, own = self.known(), tracer.aliases, params.objects
         leaves = [(i, x) for i, x in enumerate(found.leaves) if shared(x)]
         inner = [(j, p) for j, p in enumerate(own.leaves) if shared(p)]
         self.same |= {(i, j) for i, x in leaves for j, p in inner if aliases.related(x, p)}
         self.tied |= {(i, j) for i, x in leaves for j, y in leaves if j < i and aliases.related(x, y)}
-        self.marked = {**aliases.marked(found.leaves, params.frame.block), **self.marked}
+        self.marked = {**aliases.marked(found.leaves, block), **self.marked}
         self.outside = _joined(self.outside, [self._before(tracer, i, x, params) for i, x in enumerate(found.leaves)])
         options = [{id(o): o for o in tracer.alternatives.of(x)} for x in found.containers]
         places = {id(p): j for j, p in enumerate(own.containers)}
@@ -138,10 +138,10 @@ class Returned(Identities):
     def known(self) -> tuple[Any, ...]:
         return *super().known(), self.spoiled.keys()
 
-    def take(self, tracer: Tracer, found: Objects, params: Params) -> bool:
-        known = tracer.aliases.marked(params.objects.leaves, params.frame.block)
+    def take(self, tracer: Tracer, found: Objects, params: Params, block: Block) -> bool:
+        known = tracer.aliases.marked(params.objects.leaves, block)
         self.spoiled = {**{j: at for (kind, j), at in known.items() if kind == STALE}, **self.spoiled}
-        return super().take(tracer, found, params)
+        return super().take(tracer, found, params, block)
 
     def spoil(self, tracer: Tracer, given: Objects, params: Params, block: Block) -> None:
         """Tells what a call inside, in a block, leaves stale of these, which it was given. What was there before the function is stale

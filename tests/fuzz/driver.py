@@ -4,7 +4,7 @@ Each program is run eagerly and by the interpreter after the passes (gradients, 
 transformed but eager, by the plain interpreter, and saved and read again; another tenth computed again for the gradient; each
 `--native`-th natively; with `--ways cuda,native` each in these ways and no others. A disagreement is made small and
 printed as a regression test. The last line says which seeds were run: the next run can go on from there. With `--mutants` the
-programs are those of the corpus, changed.
+programs are those of the corpus, changed; with `--tangles` those in which tensors have many names.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from dy2st.transpiler import loader
 from .generator import program
 from .mutants import Mutant, MutantWay, mutant
 from .reduce import reduced, regression_test
+from .tangles import tangle
 from .ways import CALLS, WAYS, Disagreement, Way, check
 
 CHUNK = 25
@@ -63,9 +64,17 @@ def ways_of(seed: int, native: int, only: Sequence[str] = ()) -> list[str]:
     return ["optimized", *more] + ["native"] * (native > 0 and seed % native == 0)
 
 
-def run(seed: int, native: int, mutants: bool = False, only: Sequence[str] = ()) -> tuple[str, str]:
+MADE = {
+    "grammar": lambda seed: Mutant(program(seed), CALLS, ""),
+    "mutants": mutant,
+    "tangles": lambda seed: Mutant(tangle(seed), CALLS, ""),
+}
+"""Where the program of a seed comes from."""
+
+
+def run(seed: int, native: int, of: str = "grammar", only: Sequence[str] = ()) -> tuple[str, str]:
     """What became of one program: "same", "raised", "refused ...", or a disagreement and its report."""
-    made = mutant(seed) if mutants else Mutant(program(seed), CALLS, "")
+    made, mutants = MADE[of](seed), of == "mutants"
     source, ways = made.text, ways_of(seed, native, only)
     whole = LIMIT * COMPILING if COMPILED.intersection(only) else LIMIT
 
@@ -120,8 +129,8 @@ def run(seed: int, native: int, mutants: bool = False, only: Sequence[str] = ())
     return f"DISAGREEMENT {kind}", report
 
 
-def chunk(task: tuple[int, int, int, bool, Sequence[str]]) -> tuple[int, int, Counter, list[str]]:
-    first, end, native, mutants, only = task
+def chunk(task: tuple[int, int, int, str, Sequence[str]]) -> tuple[int, int, Counter, list[str]]:
+    first, end, native, of, only = task
     signal.signal(signal.SIGVTALRM, stop)
     if "cuda" not in only:  # whose driver takes far more addresses than it uses memory
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -136,7 +145,7 @@ def chunk(task: tuple[int, int, int, bool, Sequence[str]]) -> tuple[int, int, Co
     try:
         for seed in range(first, end):
             with config.TRACE_LIMIT.override(20_000):  # of loops that have no end where no call gets to
-                what, report = run(seed, native, mutants, only)
+                what, report = run(seed, native, of, only)
             found[what] += 1
             if report:
                 reports.append(report)
@@ -153,7 +162,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--native", type=int, default=200, help="each how many-th program is run natively too (0: none)")
     parser.add_argument("--ways", default="", help=f"run each program in these ways only: some of {', '.join(WAYS)}")
-    parser.add_argument("--mutants", action="store_true", help="programs of the corpus with changes, instead of those of the grammar")
+    parser.add_argument("--mutants", dest="of", action="store_const", const="mutants", default="grammar",
+                        help="programs of the corpus with changes, instead of those of the grammar")  # fmt: skip
+    parser.add_argument("--tangles", dest="of", action="store_const", const="tangles",
+                        help="small programs in which tensors have many names and change in place")  # fmt: skip
     parser.add_argument("--refusals", action="store_true", help="list the refusals of what eager mode can")
     options = parser.parse_args()
     only = [name.strip() for name in options.ways.split(",") if name.strip()]
@@ -166,7 +178,7 @@ def main() -> int:
     def tasks():
         first = options.seed
         while first < end and time.time() - start < options.seconds:
-            yield first, min(first + CHUNK, end), options.native, options.mutants, only
+            yield first, min(first + CHUNK, end), options.native, options.of, only
             first += CHUNK
 
     last = options.seed

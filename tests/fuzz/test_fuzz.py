@@ -44,7 +44,14 @@ def test_more_programs(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_mutants(seed):
-    assert not driver.run(seed, 0, mutants=True)[0].startswith("DISAGREEMENT")
+    assert not driver.run(seed, 0, "mutants")[0].startswith("DISAGREEMENT")
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 10))
+def test_tangles(seed):
+    found = [driver.run(number, 0, "tangles")[0] for number in range(seed, seed + 10)]
+    assert not [what for what in found if what.startswith("DISAGREEMENT")]
+    assert "same" in found  # the others are refused, as only the run knows who sees a change
 
 
 @pytest.mark.parametrize("change", {c.__name__: c for c in constructs.ALL}.values(), ids=lambda c: c.__name__)

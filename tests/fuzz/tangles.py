@@ -1,0 +1,181 @@
+"""Tangles: small programs in which one tensor has many names, by branches, loops, calls, recursion, containers and handlers, and changes
+in place under one of them while others are read.
+
+The grammar writes all of the language, and so little of this at once: of 100,000 of its programs about one. What goes on here is little
+else. Half of the programs are refused, as only the run knows who sees the change; the others have to see it where eager mode does.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+HEADER = """\
+import dy2st as paddle
+from tests.fuzz.world import Box, Stop
+
+
+def first(u, v, k):
+    if k > 1:
+        return u
+    return v
+
+
+def swapped(u, v, k):
+    return (v, u) if k > 1 else (u, v)
+
+
+"""
+KINDS = ("object", "list", "dict", "recursion", "function", "loop", "try", "swap", "none")
+START = {
+    "object": ["box = Box(<g|h|x * 5>)", "other = <box|Box(h)|Box(x - 1)>"],
+    "list": ["items = [<g|h|x * 7>, <g|h|x * 6>]", "same = items"],
+    "dict": ["table = {'p': <g|h|x * 8>}"],
+}
+# what an expression may be, by what the program has; <v> is a name, <c> a condition, <e> another expression
+EXPRESSIONS = {
+    "": ["<v>"] * 5 + ["<v> * 2", "<v> + <v>", "(<v> if <c> else <v>)", "(<v> if <c> else <v>)"],
+    "object": ["box.value", "other.value"],
+    "list": ["items[0]", "items[-1]", "items[k % 2]", "max(items, key=lambda u: u.sum())"],
+    "dict": ["table['p']", "table.get('q', <v>)"],
+    "function": ["first(<v>, <v>, k)", "swapped(<v>, <v>, k)[<0|1>]", "next(u for u in [<v>, <v>] if u is not None)"],
+}
+IN_PLACE = ["<v>.add_(one)"] * 4 + ["<v>[0] = 9.0", "<v> += 1", "<v>.clip_(-0.5, 2.5)", "<v>[-1] = <v>[0]"]
+STATEMENTS = {
+    "": ["<n> = <e>", "<n> = <e>", *IN_PLACE],
+    "object": ["box.value = <e>", "other.value = <e>", "box.value.add_(one)"],
+    "list": ["items.append(<e>)", "items[0] = <e>", "items[0].add_(one)", "items[-1][0] = 5.0", "items.insert(0, <e>)"],
+    "dict": ["table['p'] = <e>", "table['q'] = <e>", "table['p'].add_(one)", "table.setdefault('q', <e>)"],
+}
+# those that give a variable of the function another value
+ASSIGNED = {
+    "": ["<s> = <e>"],
+    "object": ["box, other = other, box", "box = Box(<e>)", "box = other"],
+    "list": ["same = items", "items = list(items)", "items = same", "items = items[::-1]", "same.append(one * 3)",
+             "items = sorted(items, key=sum)"],
+    "swap": ["<s>, <s> = <s>, <s>"],
+}
+CONDITIONS = ["k > <0|1|2|3>", "k == <0|1|2|3>", "<v>[0] > <-1|1|3|6>", "<v>.sum() > <-1|1|4>"]
+SHOWN = {"object": ["box.value", "other.value"], "list": ["items[0]", "items[-1]"], "dict": ["table['p']"]}
+
+
+class Tangler:
+    """Writes one program.
+
+    Attributes:
+        kinds: what it has.
+        count: how many names it has made.
+    """
+
+    def __init__(self, rng: random.Random):
+        self.rng, self.count = rng, 0
+        self.kinds = ["", *(kind for kind in KINDS if rng.random() < 0.4)]
+
+    def program(self) -> str:
+        r = self.rng
+        lines = ["one = x * 0 + 1", "k = n", "g = x + 1", f"h = {r.choice(('g', 'x * 3'))}"]
+        names = ["g", "h"]
+        for kind in self.kinds:
+            lines += [self.filled(line, names) for line in START.get(kind, ())]
+        if "recursion" in self.kinds:
+            lines += self.recursion()
+        lines += self.block(names, 0, r.randint(2, 5))
+        if "recursion" in self.kinds:
+            lines.append(self.filled("r = visit(<v>, <v>, n)", names))
+            lines += [*self.block([*names, "r"], 0, r.randint(0, 2)), "h = r"]
+        shown = [*r.sample(names, 2), *(x for kind in self.kinds for x in SHOWN.get(kind, ()))]
+        r.shuffle(shown)
+        lines.append(f"return {', '.join(f'{x} * 1' for x in shown[:4])}, {'len(items)' if 'list' in self.kinds else 'k'}")
+        return HEADER + "\n".join(["def program(x, n, m, a):", *_indented(lines)]) + "\n"
+
+    def recursion(self) -> list[str]:
+        """A function inside that calls itself, under a condition on a tensor, once or twice."""
+        r, names = self.rng, ["a", "b", "g", "h"]
+        end = [self.filled(r.choice(IN_PLACE[:6]), ["a"])] * (r.random() < 0.3)
+        end.append(self.filled("return <a|b|g|h|a * 2>", names))
+        body = self.block(names, 1, r.randint(0, 2), inner=True)
+        for i in range(r.choice((1, 1, 1, 2))):
+            body.append(self.filled(f"r{i} = visit(<e>, <e>, k - 1)", names))
+            names.append(f"r{i}")
+            body += self.block(names, 1, r.randint(0, 2), inner=True)
+        body.append(self.filled("return <e>", names))
+        return ["def visit(a, b, k):", *_indented(["if k <= 0:", *_indented(end), *body])]
+
+    def block(self, names: list[str], depth: int, size: int, inner: bool = False) -> list[str]:
+        """Some statements; `names` gets those that they make.
+
+        Args:
+            inner: whether it is in the function inside, which does not assign variables of the one around.
+        """
+        return [line for _ in range(size) for line in self.statement(names, depth, inner)]
+
+    def statement(self, names: list[str], depth: int, inner: bool) -> list[str]:
+        r, chance = self.rng, self.rng.random()
+        if depth < 2 and chance < 0.16:
+            sides = [self.block(list(names), depth + 1, r.randint(1, 2), inner) for _ in range(r.choice((1, 2)))]
+            lines = [self.filled("if <c>:", names), *_indented(sides[0])]
+            return [*lines, "else:", *_indented(sides[1])] if len(sides) > 1 else lines
+        if depth < 2 and chance < 0.24 and "loop" in self.kinds:
+            body = self.block(list(names), depth + 1, r.randint(1, 3), inner)
+            if r.random() < 0.25:
+                body.append(self.filled("if <c>: <break|continue>", names))
+            return [self.filled("for _ in range(<k|1|2|3>):", names), *_indented(body)]
+        if depth < 2 and chance < 0.32 and "try" in self.kinds:
+            body = self.block(list(names), depth + 1, r.randint(1, 2), inner)
+            body += [self.filled("if <c>: raise Stop(<v>)", names), *self.block(list(names), depth + 1, 1, inner)]
+            handler = "error.args[0].add_(one)" if inner or r.random() < 0.5 else "<s> = error.args[0]"
+            return ["try:", *_indented(body), "except Stop as error:", *_indented([self.filled(handler, names)])]
+        if chance < 0.36 and "none" in self.kinds:
+            name = self.fresh()
+            lines = [f"{name} = None", self.filled(f"if <c>: {name} = <v>", names)]
+            if r.random() < 0.5:
+                return [*lines, f"if {name} is not None: {name}.add_(one)"]
+            lines.append(self.filled(f"if {name} is None: {name} = <v>", names))
+            names.append(name)
+            return lines
+        table = STATEMENTS if inner or r.random() < 0.7 else ASSIGNED
+        template = r.choice(table.get(r.choice(self.kinds), table[""]))
+        line = self.filled(template, names)
+        if inner and re.match("[gh] ", line):
+            line = self.filled("<g|h>.add_(one)", names)  # else it would be a variable of its own
+        if template.startswith("<n>"):
+            names.append(line.split(" ")[0])
+        return [line]
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"v{self.count}"
+
+    def filled(self, template: str, names: Sequence[str]) -> str:
+        """A template with something in all its places; those of one line that are assigned are different ones."""
+        r, assigned = self.rng, list(names)
+        r.shuffle(assigned)
+
+        def part(found: re.Match[str]) -> str:
+            what = found[1]
+            if what == "n":
+                return self.fresh()
+            if what == "s":
+                return assigned.pop()
+            if what == "v":
+                return r.choice(names)
+            if what == "c":
+                return self.filled(r.choice(CONDITIONS), names)
+            if what == "e":
+                return self.filled(r.choice(EXPRESSIONS.get(r.choice(self.kinds), EXPRESSIONS[""])), names)
+            return r.choice(what.split("|"))
+
+        if template == "<s>, <s> = <s>, <s>":
+            a, b = assigned[:2]
+            return f"{a}, {b} = {b}, {a}"
+        return re.sub(r"<([^<>= ]+(?:\|[^<>=]+)*)>", part, template)
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+def tangle(seed: int) -> str:
+    """The program of a seed."""
+    return Tangler(random.Random(f"tangle {seed}")).program()
