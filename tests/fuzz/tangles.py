@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 HEADER = """\
 import dy2st as paddle
-from tests.fuzz.world import Box, Stop
+from dy2st import nn
+from tests.fuzz.world import Box, Pair, Stop
 
 
 def first(u, v, k):
@@ -26,12 +27,29 @@ def swapped(u, v, k):
     return (v, u) if k > 1 else (u, v)
 
 
+def changed(u, v, k):
+    u.add_(k)
+    if v[0] > 3:
+        return u
+    v.add_(k)
+    return v
+
+
+def given(u, v):
+    yield u
+    yield v
+    yield u
+
+
 """
-KINDS = ("object", "list", "dict", "recursion", "function", "loop", "try", "swap", "none")
+KINDS = ("object", "list", "dict", "rows", "pair", "closure", "generator", "views", "recursion", "function", "loop", "try", "swap", "none")
 START = {
     "object": ["box = Box(<g|h|x * 5>)", "other = <box|Box(h)|Box(x - 1)>"],
     "list": ["items = [<g|h|x * 7>, <g|h|x * 6>]", "same = items"],
     "dict": ["table = {'p': <g|h|x * 8>}"],
+    "rows": ["rows = [[<g|h>, x * 4], [<g|h>]]"],
+    "pair": ["pair = Pair(<g|h>, <g|h|x * 3>)"],
+    "closure": ["last = [<g|h>]", "def kept(): return last[-1]", "def keep(u): last[0] = u"],
 }
 # what an expression may be, by what the program has; <v> is a name, <c> a condition, <e> another expression
 EXPRESSIONS = {
@@ -39,7 +57,14 @@ EXPRESSIONS = {
     "object": ["box.value", "other.value"],
     "list": ["items[0]", "items[-1]", "items[k % 2]", "max(items, key=lambda u: u.sum())"],
     "dict": ["table['p']", "table.get('q', <v>)"],
-    "function": ["first(<v>, <v>, k)", "swapped(<v>, <v>, k)[<0|1>]", "next(u for u in [<v>, <v>] if u is not None)"],
+    "rows": ["rows[0][0]", "rows[-1][-1]", "rows[k % 2][0]"],
+    "pair": ["pair[0]", "pair[k % 2]"],
+    "closure": ["kept()", "(lambda u=<v>: u)()"],
+    "generator": ["next(given(<v>, <v>))", "list(given(<v>, <v>))[<0|1>]", "list(given(<v>, <v>))[k % 2]"],
+    "views": ["<v>.detach()", "<v>.reshape([-1])", "<v>[:]", "<v>.clone()", "<v>.astype('float32')", "nn.Identity()(<v>)",
+              "paddle.assign(<v>)"],
+    "function": ["first(<v>, <v>, k)", "swapped(<v>, <v>, k)[<0|1>]", "next(u for u in [<v>, <v>] if u is not None)",
+                 "changed(<v>, <v>, one)"],
 }
 IN_PLACE = ["<v>.add_(one)"] * 4 + ["<v>[0] = 9.0", "<v> += 1", "<v>.clip_(-0.5, 2.5)", "<v>[-1] = <v>[0]"]
 STATEMENTS = {
@@ -47,6 +72,11 @@ STATEMENTS = {
     "object": ["box.value = <e>", "other.value = <e>", "box.value.add_(one)"],
     "list": ["items.append(<e>)", "items[0] = <e>", "items[0].add_(one)", "items[-1][0] = 5.0", "items.insert(0, <e>)"],
     "dict": ["table['p'] = <e>", "table['q'] = <e>", "table['p'].add_(one)", "table.setdefault('q', <e>)"],
+    "rows": ["rows[0].append(<e>)", "rows[<0|1>][0] = <e>", "rows[0][0].add_(one)", "rows[<0|1>] = [<v>, <v>]", "rows[0] = rows[1]"],
+    "closure": ["keep(<e>)", "kept().add_(one)"],
+    "function": ["changed(<v>, <v>, one)"],
+    "generator": ["for u in given(<v>, <v>): u.add_(one)"],
+    "loop": ["for u in [<v>, <v>]: u.add_(one)"],
 }
 # those that give a variable of the function another value
 ASSIGNED = {
@@ -55,9 +85,16 @@ ASSIGNED = {
     "list": ["same = items", "items = list(items)", "items = same", "items = items[::-1]", "same.append(one * 3)",
              "items = sorted(items, key=sum)"],
     "swap": ["<s>, <s> = <s>, <s>"],
+    "rows": ["rows = rows[::-1]", "rows = [list(r) for r in rows]", "rows = rows + [[<e>]]"],
+    "pair": ["pair = Pair(pair[1], <e>)", "pair = pair if <c> else Pair(<v>, <v>)", "pair = pair._replace(left=<e>)"],
+    "loop": ["for u in [<v>, <v>]:\n    if <c>: <s> = u", "i = k * 1\nwhile i > 0:\n    <s> = <e>\n    i = i - 1"],
+    "generator": ["for u in given(<v>, <v>):\n    if <c>: <s> = u", "<s> = next(given(<v>, <v>))"],
 }
 CONDITIONS = ["k > <0|1|2|3>", "k == <0|1|2|3>", "<v>[0] > <-1|1|3|6>", "<v>.sum() > <-1|1|4>"]
-SHOWN = {"object": ["box.value", "other.value"], "list": ["items[0]", "items[-1]"], "dict": ["table['p']"]}
+SHOWN = {
+    "object": ["box.value", "other.value"], "list": ["items[0]", "items[-1]"], "dict": ["table['p']"], "closure": ["kept()"],
+    "rows": ["rows[0][0]", "rows[-1][-1]"], "pair": ["pair[0]", "pair[1]"],
+}  # fmt: skip
 
 
 class Tangler:
@@ -136,12 +173,13 @@ class Tangler:
             return lines
         table = STATEMENTS if inner or r.random() < 0.7 else ASSIGNED
         template = r.choice(table.get(r.choice(self.kinds), table[""]))
-        line = self.filled(template, names)
+        lines = self.filled(template, names).split("\n")
+        line = lines[0]
         if inner and re.match("[gh] ", line):
             line = self.filled("<g|h>.add_(one)", names)  # else it would be a variable of its own
         if template.startswith("<n>"):
             names.append(line.split(" ")[0])
-        return [line]
+        return [line, *lines[1:]]
 
     def fresh(self) -> str:
         self.count += 1
@@ -169,7 +207,7 @@ class Tangler:
         if template == "<s>, <s> = <s>, <s>":
             a, b = assigned[:2]
             return f"{a}, {b} = {b}, {a}"
-        return re.sub(r"<([^<>= ]+(?:\|[^<>=]+)*)>", part, template)
+        return re.sub(r"<(\w|[^<>=]+(?:\|[^<>=]+)+)>", part, template)
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
