@@ -153,6 +153,7 @@ class StagedFunction:
         tried: those of them that are in `try`s, each with these.
         entered: what the containers among the values had in them when the body began.
         frame: of the body; `own`: the ids of the containers in it that stand for arguments.
+        params: what is known of them while the body is traced.
         passed: the keys of what has been found changed when a call inside it came.
         inside: how many functions for other arguments were begun inside it.
     """

@@ -28,7 +28,7 @@ class Objects:
 
     Attributes:
         leaves: what varies, with None for what is no object of its own.
-        containers: the lists, dicts and objects that it is in.
+        containers: the lists, dicts and objects among it, and in it.
     """
 
     leaves: Sequence[Any]
@@ -51,6 +51,7 @@ class Params:
 
     def is_outside(self, tracer: Tracer, x: Any) -> bool:
         """Whether a tensor or list was there before the function, which may have modified it since."""
+        # what was modified has its old value again when the body has ended
         v = value_before(tracer.frames[tracer.frames.index(self.frame) :], x) if self.frame in tracer.frames else x._value
         return not isinstance(v, Variable) or is_inside(self.frame.block.parent, v.block)
 

@@ -174,6 +174,33 @@ def in_place(x, n):
     return visit(n), counts, total
 
 
+def results_modified(x, n):
+    total = x * 3
+
+    def visit(t, k):
+        if k <= 0:
+            return t
+        found = visit(t * 2, k - 1)
+        found.add_(x)
+        return found
+
+    def through(t, k):
+        if k <= 0:
+            return t + 0
+        inner = t * 2
+        total.add_(x)
+        return through(total, k - 1) + inner
+
+    def exchanged(a, b, k):
+        if k <= 0:
+            return a, b
+        return exchanged(b, a, k - 1)
+
+    first, _ = exchanged(x + 1, x * 2, n)
+    first.add_(x)
+    return visit(x + 1, n), through(x, n), total, first
+
+
 def without_gradients(x, n):
     total = paddle.zeros([1])
 
@@ -350,8 +377,8 @@ CASES = [
     (function, RUNS, 1)
     for function in (
         in_order, nonlocals, exchanged, attributes, attribute_set_first, key_of_some_runs, list_as_argument, dict_as_argument,
-        stack_of_operands, records, list_of_the_result, entries_set, in_place, without_gradients, under_other_names, by_two_functions,
-        in_a_loop, called_twice, flag, none_or_not,
+        stack_of_operands, records, list_of_the_result, entries_set, in_place, results_modified, without_gradients, under_other_names,
+        by_two_functions, in_a_loop, called_twice, flag, none_or_not,
         containers_of_each_call, text, raises, number_of_two_classes_or_a_tensor, list_of_tensors_and_numbers_in_an_argument,
     )
 ]  # fmt: skip
