@@ -31,6 +31,7 @@ from dy2st.transpiler import loader
 from .generator import program
 from .mutants import Mutant, MutantWay, mutant
 from .reduce import reduced, regression_test
+from .tangles import CALLS as TANGLED
 from .tangles import tangle
 from .ways import CALLS, WAYS, Disagreement, Way, check
 
@@ -67,7 +68,7 @@ def ways_of(seed: int, native: int, only: Sequence[str] = ()) -> list[str]:
 MADE = {
     "grammar": lambda seed: Mutant(program(seed), CALLS, ""),
     "mutants": mutant,
-    "tangles": lambda seed: Mutant(tangle(seed), CALLS, ""),
+    "tangles": lambda seed: Mutant(tangle(seed), TANGLED, ""),
 }
 """Where the program of a seed comes from."""
 

@@ -42,6 +42,8 @@ def given(u, v):
 
 
 """
+CALLS = [([1.0, -2.0], 3, [1], [[0.5]]), ([0.5, 2.0], 0, [1], [[0.5]]), ([-1.5, 3.0], 1, [1], [[0.5]]), ([2.0, 1.0], 2, [1], [[0.5]])]
+"""Tensors of one length, as what one call keeps the next one finds."""
 KINDS = ("object", "list", "dict", "rows", "pair", "closure", "generator", "views", "recursion", "function", "loop", "try", "swap", "none")
 START = {
     "object": ["box = Box(<g|h|x * 5>)", "other = <box|Box(h)|Box(x - 1)>"],
@@ -111,10 +113,17 @@ class Tangler:
 
     def program(self) -> str:
         r = self.rng
-        lines = ["one = x * 0 + 1", "k = n", "g = x + 1", f"h = {r.choice(('g', 'x * 3'))}"]
         names = ["g", "h"]
-        for kind in self.kinds:
-            lines += [self.filled(line, names) for line in START.get(kind, ())]
+        held = [self.filled(line, names) for kind in self.kinds for line in START.get(kind, ())]
+        start, lines = ["g = x + 1", f"h = {r.choice(('g', 'x * 3'))}"], ["one = x * 0 + 1", "k = n"]
+        kept = r.random() < 0.3  # what the containers hold is there in the next call
+        if kept:
+            functions = [line for line in held if line.startswith("def")]
+            around = ["x = paddle.to_tensor([1.0, 2.0])", *start, *(line for line in held if line not in functions)]
+            assigned = ", ".join(line.split(" ")[0] for line in around[1:])
+            lines = [f"nonlocal {assigned}", "x = x.detach()", *lines, *functions]  # the gradients of one call end with it
+        else:
+            lines += [*start, *held]
         if "recursion" in self.kinds:
             lines += self.recursion()
         lines += self.block(names, 0, r.randint(2, 5))
@@ -124,7 +133,10 @@ class Tangler:
         shown = [*r.sample(names, 2), *(x for kind in self.kinds for x in SHOWN.get(kind, ()))]
         r.shuffle(shown)
         lines.append(f"return {', '.join(f'{x} * 1' for x in shown[:4])}, {'len(items)' if 'list' in self.kinds else 'k'}")
-        return HEADER + "\n".join(["def program(x, n, m, a):", *_indented(lines)]) + "\n"
+        lines = ["def program(x, n, m, a):", *_indented(lines)]
+        if kept:
+            lines = ["def surroundings():", *_indented([*around, *lines, "return program"]), "", "", "program = surroundings()"]
+        return HEADER + "\n".join(lines) + "\n"
 
     def recursion(self) -> list[str]:
         """A function inside that calls itself, under a condition on a tensor, once or twice."""
