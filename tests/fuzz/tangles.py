@@ -1,5 +1,5 @@
 """Tangles: small programs in which one tensor has many names, by branches, loops, calls, recursion, containers and handlers, and changes
-in place under one of them while others are read.
+in place, or lets gradients through no more, under one of them while others are read.
 
 The grammar writes all of the language, and so little of this at once: of 100,000 of its programs about one. What goes on here is little
 else. Half of the programs are refused, as only the run knows who sees the change; the others have to see it where eager mode does.
@@ -35,6 +35,11 @@ def changed(u, v, k):
     return v
 
 
+@paddle.no_grad()
+def quiet(u, v):
+    return u * v
+
+
 def given(u, v):
     yield u
     yield v
@@ -44,7 +49,10 @@ def given(u, v):
 """
 CALLS = [([1.0, -2.0], 3, [1], [[0.5]]), ([0.5, 2.0], 0, [1], [[0.5]]), ([-1.5, 3.0], 1, [1], [[0.5]]), ([2.0, 1.0], 2, [1], [[0.5]])]
 """Tensors of one length, as what one call keeps the next one finds."""
-KINDS = ("object", "list", "dict", "rows", "pair", "closure", "generator", "views", "recursion", "function", "loop", "try", "swap", "none")
+KINDS = (
+    "object", "list", "dict", "rows", "pair", "closure", "generator", "views", "flags", "recursion", "function", "loop",
+    "try", "swap", "none",
+)  # fmt: skip
 START = {
     "object": ["box = Box(<g|h|x * 5>)", "other = <box|Box(h)|Box(x - 1)>"],
     "list": ["items = [<g|h|x * 7>, <g|h|x * 6>]", "same = items"],
@@ -63,6 +71,7 @@ EXPRESSIONS = {
     "pair": ["pair[0]", "pair[k % 2]"],
     "closure": ["kept()", "(lambda u=<v>: u)()"],
     "generator": ["next(given(<v>, <v>))", "list(given(<v>, <v>))[<0|1>]", "list(given(<v>, <v>))[k % 2]"],
+    "flags": ["quiet(<v>, <v>)", "<v>.detach()", "<v> * <v>", "(<v> if <v>.stop_gradient else <v> * 3)"],
     "views": ["<v>.detach()", "<v>.reshape([-1])", "<v>[:]", "<v>.clone()", "<v>.astype('float32')", "nn.Identity()(<v>)",
               "paddle.assign(<v>)"],
     "function": ["first(<v>, <v>, k)", "swapped(<v>, <v>, k)[<0|1>]", "next(u for u in [<v>, <v>] if u is not None)",
@@ -78,6 +87,7 @@ STATEMENTS = {
     "closure": ["keep(<e>)", "kept().add_(one)"],
     "function": ["changed(<v>, <v>, one)"],
     "generator": ["for u in given(<v>, <v>): u.add_(one)"],
+    "flags": ["<v>.stop_gradient = True", "<v>.stop_gradient = False"],
     "loop": ["for u in [<v>, <v>]: u.add_(one)"],
 }
 # those that give a variable of the function another value

@@ -89,3 +89,29 @@ def step_that_asks_for_all_gradients(x):
     y.backward()
     TRAINED.adamax.step()  # error: only the run knows whether there is a gradient, and this optimizer does more than nothing without one
     return x * 2
+
+
+def gradients_stopped_at_one_of_two(x, n):
+    first, second = x * TRAINED.weight, x * TRAINED.other
+    chosen = first if n > 1 else second
+    chosen.stop_gradient = True  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    return first * 1
+
+
+def gradients_stopped_at_an_entry_perhaps(x, n):
+    first = x * TRAINED.weight
+    parts = [first]
+    if n > 1:
+        parts[0] = x * 2
+    first.stop_gradient = True  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    return parts[0] * 1
+
+
+def gradients_stopped_behind_recursion(x, n):
+    def visit(t, k):
+        return t if k <= 0 else visit(t * 2, k - 1)
+
+    first = x * TRAINED.weight
+    found = visit(first, n)
+    first.stop_gradient = True  # error: what is modified in place here is on one path the same object as a tensor or list that is used
+    return found * 1
