@@ -108,7 +108,7 @@ class Picked:
     """One of several Python objects in a result, by an index."""
 
     index: Recipe
-    options: tuple[Any, ...]
+    options: tuple[Recipe, ...]
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ def cook(recipe: Recipe, arguments: Sequence[Tensor], values: Sequence[Any], fol
     if isinstance(recipe, (Constant, Held)):
         return recipe.value
     if isinstance(recipe, Picked):
-        return recipe.options[cook(recipe.index, arguments, values, follow, made)]
+        option = recipe.options[cook(recipe.index, arguments, values, follow, made)]
+        return cook(option, arguments, values, follow, made)
     if isinstance(recipe, Argument):
         return arguments[recipe.position]
     if isinstance(recipe, Identified):
@@ -230,6 +231,8 @@ def located(recipe: Recipe, places: dict[int, Place]) -> Recipe:
     if isinstance(recipe, Identified):
         objects = {i: r and located(r, places) for i, r in recipe.objects.items()}
         return Identified(recipe.value, recipe.which, objects, recipe.stopped)
+    if isinstance(recipe, Picked):
+        return Picked(recipe.index, tuple(located(r, places) for r in recipe.options))
     if isinstance(recipe, Constant) and id(recipe.value) in places:
         return Found(places[id(recipe.value)], recipe)
     return recipe

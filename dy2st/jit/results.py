@@ -120,7 +120,7 @@ class Results:
         if isinstance(value, OneOf):
             for one in values_of(value):
                 self._require_plain(one)
-            return Picked(self.recipe(value._dy_index), values_of(value))
+            return Picked(self.recipe(value._dy_index), tuple(map(Constant, values_of(value))))
         if type(value) is Deque:
             mark = self._mark(value)
             return Rebuilt(deque, (), (self.recipe(value._entries), Constant(value.maxlen)), mark)

@@ -71,7 +71,7 @@ EXPRESSIONS = {
     "pair": ["pair[0]", "pair[k % 2]"],
     "closure": ["kept()", "(lambda u=<v>: u)()"],
     "generator": ["next(given(<v>, <v>))", "list(given(<v>, <v>))[<0|1>]", "list(given(<v>, <v>))[k % 2]"],
-    "flags": ["quiet(<v>, <v>)", "<v>.detach()", "<v> * <v>", "(<v> if <v>.stop_gradient else <v> * 3)"],
+    "flags": ["quiet(<v>, <v>)", "<v>.detach()", "<v> * <v>"],
     "views": ["<v>.detach()", "<v>.reshape([-1])", "<v>[:]", "<v>.clone()", "<v>.astype('float32')", "nn.Identity()(<v>)",
               "paddle.assign(<v>)"],
     "function": ["first(<v>, <v>, k)", "swapped(<v>, <v>, k)[<0|1>]", "next(u for u in [<v>, <v>] if u is not None)",
@@ -126,12 +126,13 @@ class Tangler:
         names = ["g", "h"]
         held = [self.filled(line, names) for kind in self.kinds for line in START.get(kind, ())]
         start, lines = ["g = x + 1", f"h = {r.choice(('g', 'x * 3'))}"], ["one = x * 0 + 1", "k = n"]
-        kept = r.random() < 0.3  # what the containers hold is there in the next call
+        # what the containers hold is there in the next call; the gradients of one call end with it
+        kept = r.random() < 0.3 and "flags" not in self.kinds
         if kept:
             functions = [line for line in held if line.startswith("def")]
             around = ["x = paddle.to_tensor([1.0, 2.0])", *start, *(line for line in held if line not in functions)]
             assigned = ", ".join(line.split(" ")[0] for line in around[1:])
-            lines = [f"nonlocal {assigned}", "x = x.detach()", *lines, *functions]  # the gradients of one call end with it
+            lines = [f"nonlocal {assigned}", "x = x.detach()", *lines, *functions]
         else:
             lines += [*start, *held]
         if "recursion" in self.kinds:

@@ -374,3 +374,25 @@ def test_values_that_another_thread_replaces_stay_as_long_as_a_call_needs_them()
             y = (static(x) - net.bias).numpy()
             assert (y == y[0, 0]).all()
             assert y[0, 0] in [300.0 * i for i in range(7)]
+
+
+def test_objects_outside_that_a_path_exchanges():
+    """A later call finds the other objects in these places, and leaves them there on the other path."""
+
+    class Holder:
+        def __init__(self):
+            self.one, self.other = types.SimpleNamespace(value=tensor(1.0)), types.SimpleNamespace(value=tensor(2.0))
+            self.both = self.one, self.other
+
+        def exchanged(self, n):
+            if n > 1:
+                self.one, self.other = self.other, self.one
+            return self.one.value * 1, self.other
+
+    eager, static = Holder(), Holder()
+    function = jit.to_static(static.exchanged)
+    for n in (3, 0, 1, 2, 0, 3, 3, 0):
+        wanted, found = eager.exchanged(dy2st.to_tensor(n)), function(dy2st.to_tensor(n))
+        np.testing.assert_array_equal(found[0].numpy(), wanted[0].numpy())
+        assert static.both.index(found[1]) == eager.both.index(wanted[1])
+        assert [static.both.index(x) for x in (static.one, static.other)] == [eager.both.index(x) for x in (eager.one, eager.other)]
