@@ -86,7 +86,7 @@ READ = {
     "function_of_this_package": (lambda x: paddle.tanh(x), lambda put: put(paddle, "tanh", lambda x: x * 9)),
     "function_of_a_module_in_it": (lambda x: nn.functional.relu(x), lambda put: put(nn.functional, "relu", lambda x: x * 9)),
     "number_in_a_library": (lambda x: x * np.pi, lambda put: put(np, "pi", 3.0)),
-    "arguments_of_the_process": (lambda x: x * len(sys.argv), lambda put: put(sys, "argv", ["a", "b", "c", "d", "e", "f", "g"])),
+    "arguments_of_the_process": (lambda x: x * len(sys.argv), lambda put: put(sys, "argv", ["a", *sys.argv, "b"])),
     "argument_that_is_added": (lambda x: x * len(sys.argv), lambda put: put(sys, "argv", [*sys.argv, "more"])),
     "level_of_a_logger": (lambda x: x * LOGGER.level, lambda put: put(LOGGER, "level", 33)),
     "level_that_counts": (lambda x: x * LOGGER.getEffectiveLevel(), lambda put: put(LOGGER.parent, "level", 33)),
