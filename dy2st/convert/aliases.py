@@ -22,8 +22,6 @@ from .lists import StagedList
 # the ops that put objects into lists, or take them out
 ON_LISTS = {"array_append", "array_insert", "array_set", "array_extend", "array_take", "read_from_array", "array_pop", "array_remove"}
 
-STALE = 0  # of the kinds of marks of a value
-
 # a value, and the block in which it is the one that goes on
 Source = tuple[Block, Any]
 
@@ -69,13 +67,17 @@ class Aliases:
             return {key: other for v in x if shared(v) for key, other in self.within(v).items()}
         return self._of.get(id(who(x)), {})
 
+    def all_of(self, x: Any) -> dict[int, Any]:
+        """The same, with x itself."""
+        return {id(who(x)): who(x), **self.of(x)}
+
     def merge(self, group: Sequence[tuple[Any, Sequence[Source]]], block: Block) -> None:
         """Each new value, made in a block, stands for one of its sources; if one of these is stale, it is stale too.
 
         Two of the new ones may be one object only if their sources on the same path may be.
         """
         values = [(new, [(home, s) for home, s in sources if shared(s)]) for new, sources in group if shared(new)]
-        before = {id(who(s)): {id(who(s)): who(s), **self.of(s)} for _, sources in values for _, s in sources}
+        before = {id(who(s)): self.all_of(s) for _, sources in values for _, s in sources}
         for new, sources in values:
             self.consists(new, {key: v for _, s in sources for key, v in self.made_of(s).items()})
             for home, s in sources:
@@ -394,7 +396,7 @@ class Carried:
         for i, end in enumerate(ends):
             if not shared(end) or end is starts[i]:
                 continue
-            for key, x in {id(who(end)): who(end), **self._aliases.of(end)}.items():
+            for key, x in self._aliases.all_of(end).items():
                 if key not in own and outside(x, block):
                     self._from_outside[i, key] = x
             for j, other in enumerate(ends):
@@ -457,7 +459,7 @@ class Carried:
         """What is known of a value that may be x, or be a list that holds it."""
         if isinstance(new, StagedList) and isinstance(x, Tensor):
             return self._aliases.within(x)
-        return {id(who(x)): who(x), **self._aliases.of(x)}
+        return self._aliases.all_of(x)
 
 
 def reached(before: Sequence[set[int]], i: int) -> list[int]:

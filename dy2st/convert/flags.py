@@ -154,16 +154,17 @@ class Flags(ProgramRecorder):
         if id(tensor) in self.arguments and tensor._stops is not bool(stop) and (stop or self.is_piece):
             raise StagedValueError("stop_gradient of an argument is set, which the caller's tensor would not know",
                                    location=user_location(2), hint="use x = x.detach()")  # fmt: skip
-        if tensor._stops is not bool(stop) and tensor.dtype.startswith("float"):
+        switches = tensor._stops is not bool(stop) and tensor.dtype.startswith("float")
+        if switches:
             self.aliases.mutated(tensor, self.block)  # what may be it gets the flag in some runs
         computed = isinstance(v, Variable) and not (v.is_data or v.persistable) and id(tensor) not in self.originals
-        if not computed or tensor._stops is bool(stop) or not tensor.dtype.startswith("float"):
+        if not computed or not switches:
             if not stop and tensor._stops and id(tensor) in self.arguments and isinstance(v, Variable):
                 # gradients may be asked for in the call; of what is left behind nobody could ask for them
                 self.new_leaves[v.name] = user_location(2)
             if id(tensor) not in self.arguments:
                 self.switched.setdefault(id(tensor), (tensor, tensor._stops, user_location(2)))
-            if id(tensor) in self.captures and tensor._stops is not bool(stop) and tensor.dtype.startswith("float"):
+            if id(tensor) in self.captures and switches:
                 self._switch_used(tensor, bool(stop))
             else:
                 tensor.set_stop(stop)

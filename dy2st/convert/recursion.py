@@ -302,6 +302,7 @@ class StagedFunction:
             self.tracer.aliases.leave((block,), self.tracer.block, () if settled else (block,))
 
     def _traced(self) -> bool:
+        """`_trial`, but for what ends with it."""
         tracer, block, s = self.tracer, self.tracer.sub_block(), self.signature
         self.function.block = block
         if s.param_needs is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dy2st_runtime.errors import Location
 from dy2st_runtime.ir import Block, Variable
 
-from .aliases import STALE, is_inside, reached, shared, who
+from .aliases import is_inside, reached, shared, who
 from .alternatives import contents_of
 from .frames import Frame, value_before
 
@@ -120,7 +120,7 @@ class Identities:
         """What a leaf may be that was there before the function, but for what it is because it is a param."""
         if not shared(x) or type(x) is list:
             return {}
-        found, parts = {id(who(x)): who(x), **tracer.aliases.of(x)}, tracer.aliases.made_of(x)
+        found, parts = tracer.aliases.all_of(x), tracer.aliases.made_of(x)
         own = {id(who(p)) for p in params.objects.leaves if shared(p)}
         given = {key for j, known in enumerate(params.given) if (i, j) in self.same for key in known}
         return {k: o for k, o in found.items() if k not in own and (k in parts or k not in given) and params.is_outside(tracer, o)}
@@ -140,8 +140,8 @@ class Returned(Identities):
         return *super().known(), self.spoiled.keys()
 
     def take(self, tracer: Tracer, found: Objects, params: Params, block: Block) -> bool:
-        known = tracer.aliases.marked(params.objects.leaves, block)
-        self.spoiled = {**{j: at for (kind, j), at in known.items() if kind == STALE}, **self.spoiled}
+        places = {j: tracer.aliases.stale.of(p, block) for j, p in enumerate(params.objects.leaves) if shared(p)}
+        self.spoiled = {**{j: at[0] for j, at in places.items() if at}, **self.spoiled}
         return super().take(tracer, found, params, block)
 
     def spoil(self, tracer: Tracer, given: Objects, params: Params, block: Block) -> None:
@@ -199,7 +199,7 @@ class Given(Identities):
 
 def _may_be(tracer: Tracer, objects: Iterable[Any]) -> dict[int, Any]:
     """What some tensors and lists may be, by id, themselves among it."""
-    return {key: o for x in objects if shared(x) for key, o in {id(who(x)): who(x), **tracer.aliases.of(x)}.items()}
+    return {key: o for x in objects if shared(x) for key, o in tracer.aliases.all_of(x).items()}
 
 
 def _related(tracer: Tracer, x: Any, y: Any) -> bool:

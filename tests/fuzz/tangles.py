@@ -1,8 +1,8 @@
 """Tangles: small programs in which one tensor has many names, by branches, loops, calls, recursion, containers and handlers, and changes
 in place, or lets gradients through no more, under one of them while others are read.
 
-The grammar writes all of the language, and so little of this at once: of 100,000 of its programs about one. What goes on here is little
-else. Half of the programs are refused, as only the run knows who sees the change; the others have to see it where eager mode does.
+The grammar writes all of the language, and so little of this at once. What goes on here is little else. Half of the programs are refused,
+as only the run knows who sees the change; the others have to see it where eager mode does.
 """
 
 from __future__ import annotations
