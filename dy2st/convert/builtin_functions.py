@@ -28,6 +28,7 @@ from ..tensor.nested import any_staged
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
 from . import copying
 from .behind import Opened, beside
+from .by_kind import by_kind
 from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import OF_THE_MOMENT
@@ -342,7 +343,12 @@ def class_of(x: Any) -> Any:
     return type_(x) if isinstance(x, (Tensor, DynamicList, StagedDict, Staged, OneOf, MaybeValue)) else x.__class__
 
 
-def divmod_(a: Any, b: Any) -> Any:
+def divmod_(*args: Any) -> Any:
+    return _divided(*args) if len(args) == 2 else divmod(*args)  # which says what is wrong with these
+
+
+@by_kind
+def _divided(a: Any, b: Any) -> Any:
     # tensors have no divmod(), numbers that depend on tensors do
     numbers = all(x._weak if isinstance(x, Tensor) else isinstance(x, NUMBERS) for x in (a, b))
     if not numbers or not _staged_any(a, b):
@@ -356,18 +362,30 @@ def divmod_(a: Any, b: Any) -> Any:
 def pow_(a: Any, b: Any, mod: Any = None) -> Any:
     if mod is None:
         return a**b if _staged_any(a, b) else pow(a, b)
+    return _power_modulo(a, b, mod)
+
+
+@by_kind
+def _power_modulo(a: Any, b: Any, mod: Any) -> Any:
     numbers = [x for x in (a, b, mod) if is_staged(x)]
     if not numbers or not all(x._weak for x in numbers):  # a tensor has no such power, and says so
         return pow(a, b, mod)
+    for x in numbers:
+        if len({issubclass(c, int) for c in classes(x)}) > 1:
+            require_one_kind(x, "pow() with a third argument takes ints only")
     if any(not issubclass(c, int) for x in (a, b, mod) for c in (classes(x) if is_staged(x) else {type(x)})):
         raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
     return a**b % mod
 
 
 def round_(x: Any, digits: int | None = None) -> Any:
-    if not is_staged(x) or not x._weak:  # a tensor has no rounding of Python's, and says so
+    return _rounded(_present(x, round), digits) if is_staged(x) else round(x, digits)
+
+
+@by_kind
+def _rounded(x: Tensor, digits: int | None) -> Any:
+    if not x._weak:  # a tensor has no rounding of Python's, and says so
         return round(x, digits)
-    x = _present(x, round)
     if digits is not None:
         return as_number(rounded(x, digits))
     x = resolved(x)  # an int, whatever the number is

@@ -13,6 +13,7 @@ from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
 from ..tensor.kinds import as_number
+from .by_kind import by_kind
 from .tracer import is_staged, renamed
 
 _Test = Callable[[Any], Any]
@@ -65,6 +66,10 @@ def _whole(plain: Callable[[float], int], op_type: str) -> Callable[[Any], Any]:
     return function
 
 
+def _truncated(x: Any) -> Any:
+    return _whole(math.trunc, "trunc")(x) if is_staged(x) and x._weak else math.trunc(x)  # which tensors do not have, and say so
+
+
 def _test(plain: Callable[[float], bool], op_type: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         return as_number(ops.op(op_type, X=_float(x))) if is_staged(x) else plain(x)
@@ -100,7 +105,7 @@ MATH: dict[Any, Callable[..., Any]] = {
     math.fabs: _function(math.fabs, "abs"),
     math.floor: _whole(math.floor, "floor"),
     math.ceil: _whole(math.ceil, "ceil"),
-    math.trunc: _whole(math.trunc, "trunc"),
+    math.trunc: by_kind(_truncated),
     math.isnan: _test(math.isnan, "isnan_v2"),
     math.isinf: _test(math.isinf, "isinf_v2"),
     math.isfinite: _test(math.isfinite, "isfinite_v2"),

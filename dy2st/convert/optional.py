@@ -128,6 +128,7 @@ _SIGNS = {
 for _name, _text in _SIGNS.items():
     setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _text, reflected=False))
     setattr(MaybeNone, f"__r{_name}__", _operator(f"__r{_name}__", _text, reflected=True))
+    setattr(MaybeNone, f"__i{_name}__", _operator(f"__{_name}__", f"{_text.partition(' ')[0]}=", reflected=False))
 for _name, _text in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     setattr(MaybeNone, f"__{_name}__", _operator(f"__{_name}__", _text, reflected=False))
 for _name, _text in {"pos": "unary +", "neg": "unary -", "invert": "unary ~", "abs": "abs()"}.items():

@@ -84,7 +84,10 @@ class Fitter:
         if children is None:
             return Const(value)
         parts = tuple(map(self.alone, children))
-        return Const(value) if all(isinstance(p, Const) for p in parts) else Node(node_type(value), keys, parts)
+        if all(isinstance(p, Const) for p in parts):
+            return Const(value)
+        # of what may be None, or a number, the flag and the value are leaves, even if one of them is known outside
+        return self._flagged(value, t, "") if t is not None else Node(node_type(value), keys, parts)
 
     def _widen(self, old: Any, new: Any, name: str) -> Pattern:
         """The narrowest pattern for two values that differ."""
@@ -142,8 +145,18 @@ class Fitter:
             return None
         _require_tensor_or_none(t, name)
         bare = value.bare() if isinstance(value, MaybeNone) else value
-        leaf = Var(t, self._reason(bare) or f"{said(name)} is None there")
-        return Node(MaybeNone, (), (_with_flag(leaf, bare) if node_type(bare) is MaybeNumber else leaf, flag))
+        return Node(MaybeNone, (), (self._flagged(bare, t, f"{said(name)} is None there"), flag))
+
+    def _flagged(self, value: Any, t: LeafType, absent: str) -> Var | Node:
+        """The pattern of a tensor or number, with the flags that say which of the two it is, and whether it is None.
+
+        Args:
+            absent: why it may have no value, if nothing else says so.
+        """
+        if isinstance(value, MaybeNone):
+            return Node(MaybeNone, (), (self._flagged(value.bare(), t, absent or "it is None there"), self._flag(value)))
+        leaf = Var(t, self._reason(value) or absent)
+        return _with_flag(leaf, value) if node_type(value) is MaybeNumber else leaf
 
     def _flag(self, *values: Any) -> Var:
         """The leaf that says of values whether they are None; it has no value where they have none."""

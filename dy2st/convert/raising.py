@@ -242,10 +242,11 @@ def raised_at(error: Exception) -> Location | None:
     last = frames[-1] if frames else None
     if last is not None and (_fails(last) or (type(error) is AssertionError and _is_own_assertion(last))):
         return None
+    acts = last is not None and _acts_for_the_user(last)
     of_function = (
         type(error) in _OF_FUNCTIONS
         or (type(error) is TypeError and _OF_VALUES.match(str(error)))
-        or (last is not None and _acts_for_the_user(last))
+        or acts
         or (type(error) is AttributeError and last is not None and last.tb_frame.f_code.co_name == "__getattr__")  # of a layer
     )
     for tb in frames:
@@ -253,7 +254,9 @@ def raised_at(error: Exception) -> Location | None:
         place = at or place
         if at is not None or not of_function:
             location = at
-    return place or user_location(2) if stands else location
+    if stands or (acts and place is None):  # `a < b <= c` goes on where no code of the user's runs
+        return place or user_location(2)
+    return location
 
 
 def is_of_python(error: Exception) -> bool:
@@ -291,8 +294,8 @@ _CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
 _ACTING = {
     f"dy2st.convert.{name}"
     for name in (
-        "as_it_is", "attributes", "builtin_functions", "calls", "drawn", "iterators", "libraries", "logical", "math_functions", "printing",
-        "readings", "reductions", "spaces", "special", "texts",
+        "as_it_is", "attributes", "builtin_functions", "by_kind", "calls", "drawn", "iterators", "libraries", "logical", "math_functions",
+        "printing", "readings", "reductions", "spaces", "special", "texts",
     )
 }  # fmt: skip
 

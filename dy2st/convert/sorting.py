@@ -188,13 +188,8 @@ def list_index(items: StagedList, value: Any, *, missing: Callable[[Any], Any] =
         return python_bool(ops.op("reduce_any", X=items.equal_to(value, "index()"), reduce_all=True))
 
     absent = not_(if_expr(items.length() > 0, found, lambda: False))
-    text = message_of(ValueError, missing, _MARK if is_staged(value) else value).split(repr(_MARK))
-    raise_if(as_tensor(absent), ValueError, *text, data=(value,) if len(text) > 1 else ())
+    raise_where(as_tensor(absent), ValueError(text(message_of(ValueError, missing, value))))
     return as_number(ops.op("arg_max", X=cast(items.equal_to(value, "index()"), "int64"), axis=0))
-
-
-# stands in a message for a value that only the run knows
-_MARK = 8264591370
 
 
 def list_remove(items: StagedList, value: Any) -> None:

@@ -189,9 +189,20 @@ def percent(template: Any, values: Any) -> Any:
         return match[0] % ({key: value} if key is not None else (value,))
 
     result = text(_FIELD.sub(field, template))
-    if used < len(given) and not isinstance(values, dict):
+    if used < len(given) and not _is_mapping(values):
         raise TypeError("not all arguments converted during string formatting")
     return result
+
+
+def _is_mapping(values: Any) -> bool:
+    """Whether `%` takes it for what has entries by key, of which not all need be shown: also a list, and a tensor."""
+    if isinstance(values, (tuple, str)):
+        return False
+    if isinstance(values, Tensor) and values._weak:
+        if values._kinds is not None and values._kinds.mixed:
+            raise values._kinds.fail("a number that no field shows is an error, and a tensor is not")
+        return False
+    return hasattr(type(values), "__getitem__")
 
 
 def percent_of(template: Any, values: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import deque
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from ..convert.needs import Need
 from ..convert.optional import MaybeNone
 from ..convert.options import OneOf, values_of
 from ..convert.records import RecordList, parts_of
-from ..convert.structure import MaybeObject, split
+from ..convert.structure import MaybeObject, flatten, is_frozen, split
 from ..convert.tensor_attributes import attributes_of_tensor
 from ..convert.texts import is_marked
 from ..convert.tracer import Tracer
@@ -127,10 +127,7 @@ class Results:
         keys, children = split(value)
         if children is None:
             return self._shelled(value)
-        require_no_id(*keys)
-        if any(isinstance(k, Tensor) and k.is_symbolic for k in keys):
-            raise StagedValueError("a dict with tensors as keys cannot be the result of a static function, or be kept by it",
-                                   hint="return pairs, in a list of tuples")  # fmt: skip
+        self._require_keys(keys)
         if self._exact and self._tracer.alternatives.may_be_another(value):
             raise StructureError("a variable is one of several objects, as only the run knows", hint=DECIDE)
         self._require_class(type(value))
@@ -182,6 +179,8 @@ class Results:
         found = None
         if id(value) not in self._tracer.before and not self.was_there(value) and not self._exact:
             found = shells.taken_apart(value)
+        if isinstance(value, (set, frozenset)):
+            self._require_same(value)
         if found is None or not found[1] or id(value) in self._above:
             self._require_plain(value)
         if found is None:
@@ -197,6 +196,22 @@ class Results:
             return Rebuilt(shells.Shell, keys, tuple(map(self.recipe, children)), mark)
         finally:
             self._above.discard(id(value))
+
+    def _require_keys(self, keys: tuple) -> None:
+        """An error for keys of a dict of which there are others in each call."""
+        require_no_id(*keys)
+        if any(map(_is_of_the_run, flatten(keys)[0])):
+            raise StagedValueError("a dict with tensors as keys cannot be the result of a static function, or be kept by it",
+                                   hint="return pairs, in a list of tuples")  # fmt: skip
+        self._require_same(keys)
+
+    def _require_same(self, members: Collection[Any]) -> None:
+        """StructureError for objects, in a set or as keys, that each call makes anew, and that can change."""
+        for x in members:
+            if isinstance(x, (tuple, frozenset)):
+                self._require_same(x)
+            elif id(x) in self._tracer.made and not isinstance(x, _LASTING) and not is_frozen(type(x)):
+                raise _made_once(x)
 
     def list_of(self, value: DynamicList) -> Recipe:
         """A list of dynamic length as one of Python."""
@@ -229,6 +244,7 @@ class Results:
         """A dict that has some of its keys only in some runs: for each the value, whether it has it, and its place."""
         # of a key that it has in no run a handler may have but the flag
         keys = tuple(key for key, known in value.has.items() if known is not False and key in value.values_of)
+        self._require_keys(keys)
         children: list[Recipe] = []
         for i, key in enumerate(keys):
             parts = value.values_of[key], value.has[key], i if value.ordered else value.since[key]

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import DTypeError
 from .attribute import numel
 from .dispatch import constant, ops
-from .kinds import Kinds
+from .kinds import Kinds, resolved
 from .math import abs as _abs
 from .math import add, binary, isnan, multiply, subtract, unary
 from .promotion import as_tensor, cast, mark, operands, weak_dtype
@@ -227,4 +227,5 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         x, y = cast(x, common), cast(y, common)
     if condition.ndim > 0 and isinstance(kind, Kinds) and len({k.dtype for k in kind.all}) > 1:
         raise kind.fail("the dtype of where() depends on that")
-    return mark(ops.op("where", Condition=condition, X=x, Y=y), kind if condition.ndim == 0 else False)
+    # a number decides as a tensor with one element does
+    return mark(ops.op("where", Condition=resolved(condition), X=x, Y=y), kind if condition.ndim == 0 else False)

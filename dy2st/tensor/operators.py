@@ -32,6 +32,7 @@ from . import (
     search,
 )
 from .dispatch import ops
+from .kinds import without_bool
 from .location import user_location
 from .tensor import Tensor, to_array
 
@@ -52,6 +53,8 @@ def _operand(function: Callable[[Any, Any], Tensor], repeats: bool = False) -> C
             return NotImplemented
         if self._weak and isinstance(other, (list, tuple)):
             # a number that only the run knows: to Python this is about the list, and it is no operand of anything but `*`
+            if self._kinds is not None and self._kinds.mixed:
+                raise self._kinds.fail("beside a list a tensor is an operand, and a number is not, or says how often the list is repeated")
             recorder = dispatch.current_recorder()
             return recorder.repeated(other, self, sys._getframe(1)) if repeats and recorder is not None else NotImplemented
         return function(self, other)
@@ -61,11 +64,21 @@ def _operand(function: Callable[[Any, Any], Tensor], repeats: bool = False) -> C
 
 def _sign(function: Callable[[Any], Tensor]) -> Callable[[Tensor], Tensor]:
     def operator(self: Tensor) -> Tensor:
-        if self._weak and self.dtype == "bool" and self._kinds is None:
+        if self._weak and self.dtype == "bool":
+            if self._kinds is not None:  # it is a bool tensor on other paths
+                raise self._kinds.fail("with a sign a bool of Python is an int, and a tensor is not")
             self = math.multiply(self, 1)  # a Python bool counts as an int
         return function(self)
 
     return operator
+
+
+def _itself(x: Tensor) -> Tensor:
+    if x._kinds is None:
+        return x
+    new = x.alike(x._value)
+    new._kinds = without_bool(x._kinds)
+    return new
 
 
 def _absolute(x: Tensor) -> Tensor:
@@ -373,7 +386,7 @@ def install(functions: dict[str, Any]) -> None:
     for name, function in INPLACE.items():
         setattr(Tensor, name, _inplace(function))
     methods: dict[str, Any] = {
-        "__neg__": _sign(math.neg), "__pos__": _sign(lambda self: self), "__abs__": _sign(_absolute),
+        "__neg__": _sign(math.neg), "__pos__": _sign(_itself), "__abs__": _sign(_absolute),
         "__invert__": _sign(logic.bitwise_not),
         "__bool__": _bool, "__int__": _int, "__float__": _float, "__index__": _index, "__len__": _len,
         "__iter__": _iter, "__contains__": _contains, "__array__": _array, "__format__": _format,

@@ -299,10 +299,40 @@ def context_of_what_is_raised(x):
     return False, False
 
 
+def operands_that_do_not_fit(x):
+    """An operator raises too: what is raised before it is lost."""
+    half = 0.5
+    try:
+        try:
+            require(x[0] > 0, "first")
+        finally:
+            half = half ^ 3
+    except TypeError:
+        return x * 2
+    except ValueError:
+        return x * 3
+    return x
+
+
+def what_may_not_fit(x):
+    part = x
+    try:
+        try:
+            part = x[:2]
+            require(x[1] > 2.5, "second")
+        finally:
+            part = part < None if x[0] > 0 else part
+    except TypeError:
+        return x * 2
+    except ValueError:
+        return x * 3
+    return x * 4
+
 
 ALL = [(P,), (N,), (B,), (S,), ([1.0, 3.0, 3.0],), ([1.0, 3.0, 9.0],)]
 CASES = [
     (f, ALL, 1)
     for f in (stages, collected, set_on_the_way, none_before, keys, in_place, attributes, raises_too, one_in_the_other, in_a_loop,
-              left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone, context_of_what_is_raised)
+              left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone, context_of_what_is_raised, operands_that_do_not_fit,
+              what_may_not_fit)
 ]  # fmt: skip

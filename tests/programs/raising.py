@@ -230,6 +230,31 @@ def nothing_to_stack(x, n):
 
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
 
+
+def compared_no_further(x, n):
+    """What is not compared any more raises nothing."""
+    if 0 < n <= None:
+        x = x * 2
+    return x
+
+
+def tuples_compared_no_further(x, n):
+    best = x
+    if n > 0 and (n, None) < (3, 4):
+        best = x * 2
+    return best if 0 < n < "a" else x * 3
+
+
+def caught_where_it_goes_on(x, n):
+    found = 0
+    try:
+        if 0 < n < None:
+            found = 1
+    except TypeError as error:
+        return x * 2, str(error).startswith("'<' not supported")
+    return x, found == 1
+
+
 CASES = [
     (range_of_a_vector, [(P, [3.0]), (P, [1.0, 2.0]), (P, [])], 2),
     (range_of_a_bool_and_a_caught_vector, [(P, 5), (N, 5), (P, 3)], 1),
@@ -259,4 +284,7 @@ CASES = [
     (no_iterable_on_one_path, [(P,), (N,)], 1),
     (no_length_on_one_path, [(P,), (N,)], 1),
     (loop_over_none_on_one_path, [(P,), (N,)], 1),
+    (compared_no_further, [(P, 0), (P, 3), (P, -1)], 1),
+    (tuples_compared_no_further, [(P, 0), (P, 4), (P, 3), (P, 1)], 1),
+    (caught_where_it_goes_on, [(P, 0), (P, 3)], 1),
 ]

@@ -397,6 +397,18 @@ def in_a_try(x, n):
     return y
 
 
+def number_or_tensor_around(x, n):
+    """The only path that ends gives what is computed of a value around, and the flag that says whether that is a number."""
+
+    def visit(k):
+        if k > 0:
+            return [v + 1 for v in (found,)][0]
+        return visit(k + 1)
+
+    found = n if n > 0 else 1
+    return x * visit(n)
+
+
 CASES = [
     (limit_of_its_own, [([1.0, 2.0], 2), ([1.0, 2.0], 3), ([1.0, 2.0], 5)], 1),
     (in_a_try, [([1.0, 2.0], 0), ([1.0, 2.0], 2), ([1.0, 2.0], 9)], 1),
@@ -432,4 +444,5 @@ CASES = [
     (without_gradients_and_back, [([1.0, 2.0], 3), ([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, -2.0], 2)], 1),
     (raises_inside, [([1.0, 2.0], 2), ([1.0, 2.0], 4)], 1),
     (index_inside, [([-1.0, 0.0, 3.0], 0), ([-1.0, 0.0, -3.0], 0)], 1),
+    (number_or_tensor_around, [([1.0, 2.0], 3), ([1.0, 2.0], 0), ([1.0, 2.0], -2)], 1),
 ]

@@ -107,9 +107,27 @@ def _checked(handler: gast.ExceptHandler) -> gast.ExceptHandler:
 
 
 _SHOWS = (gast.Assert, gast.Raise, gast.Call, gast.Subscript, gast.Delete)
-_MAY_FAIL = (gast.Div, gast.FloorDiv, gast.Mod, gast.Pow)
+_ARITHMETIC = (gast.Add, gast.Sub, gast.Mult)
+_ORDERS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE)
 
 
 def _shows(statement: gast.AST) -> bool:
     """Whether code may print or raise: else nobody sees, after a call that fails, that it has not run."""
-    return any(isinstance(n, _SHOWS) or isinstance(getattr(n, "op", None), _MAY_FAIL) for n in nodes.walk_scope([statement]))
+    return any(isinstance(n, _SHOWS) or _may_fail(n) for n in nodes.walk_scope([statement]))
+
+
+def _may_fail(n: gast.AST) -> bool:
+    """Whether it is an operator whose operands may not fit: a variable and a number are taken to do (`self.depth -= 1`)."""
+    if isinstance(n, gast.Compare):
+        operands = [n.left, *n.comparators]
+        return any(isinstance(op, _ORDERS) for op in n.ops) and not _fit(*operands)
+    if isinstance(n, gast.BinOp):
+        return not isinstance(n.op, _ARITHMETIC) or not _fit(n.left, n.right)
+    if isinstance(n, gast.AugAssign):
+        return not isinstance(n.op, _ARITHMETIC) or not _fit(n.target, n.value)
+    return False
+
+
+def _fit(*operands: gast.AST) -> bool:
+    numbers = [isinstance(n, gast.Constant) and isinstance(n.value, (int, float)) for n in operands]
+    return any(numbers) and all(known or isinstance(n, (gast.Name, gast.Attribute)) for n, known in zip(operands, numbers, strict=True))

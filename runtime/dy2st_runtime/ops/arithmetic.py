@@ -219,11 +219,12 @@ class Pow(_IntegersRaise, Counting):
 
     @staticmethod
     def grad_x(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
+        y = b.cast_to(y, out.dtype)  # a bool has no arithmetic
         return b.mul(dout, b.mul(y, b.elementwise_pow(x, b.scaled(y, 1.0, -1.0))))
 
     @staticmethod
     def grad_y(b: Any, x: Any, y: Any, out: Any, dout: Any) -> Any:
-        return b.mul(dout, b.mul(out, b.log(x)))
+        return b.mul(dout, b.mul(out, b.log(b.cast_to(x, out.dtype))))
 
 
 def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -1,0 +1,68 @@
+"""What Python does otherwise with a number than with a tensor, of a value that is the one in some runs and the other in others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..tensor import Tensor
+from ..tensor.kinds import Kinds, is_number, require_one_kind
+from ..tensor.promotion import cast
+from .if_stmt import if_expr
+from .logical import python_bool
+from .optional import MaybeNone
+from .tracer import is_staged
+
+
+def by_kind(f: Callable) -> Callable:
+    """A function that takes numbers and tensors of which each is known to be the one or the other: each has its branch."""
+
+    @functools.wraps(f)
+    def each(*args: Any) -> Any:
+        at = next((i for i, x in enumerate(args) if _is_either(x)), None)
+        if at is None:
+            return f(*args)
+        x = args[at]
+
+        def branch(one: Tensor) -> Any:
+            return each(*args[:at], one, *args[at + 1 :])
+
+        return if_expr(_told(x), lambda: branch(_as_number(x)), lambda: branch(_as_tensor(x)))
+
+    return each
+
+
+def _is_either(x: Any) -> bool:
+    return is_staged(x) and not isinstance(x, MaybeNone) and x._kinds is not None and x._kinds.mixed
+
+
+def _told(x: Tensor) -> Any:
+    """Whether a value is a number.
+
+    Raises:
+        DTypeError: the run does not keep that.
+    """
+    number = is_number(x)
+    if number is None:
+        require_one_kind(x, "what is done with it depends on that")
+    return python_bool(number)
+
+
+def _as_number(x: Tensor) -> Tensor:
+    """The value where it is a number, which is held in the shape and the dtype of the tensor."""
+    assert x._kinds is not None
+    numbers = frozenset(k for k in x._kinds.all if k.weak)
+    plain = x.alike(x._value)
+    plain._kinds = None
+    new = cast(plain if plain.ndim == 0 else plain.reshape([]), x._kinds.class_dtype).detach()
+    new._weak = True
+    new._kinds = Kinds(numbers, x._kinds.why, code=x._kinds.code) if len(numbers) > 1 else None
+    return new
+
+
+def _as_tensor(x: Tensor) -> Tensor:
+    """The value where it is a tensor."""
+    new = x.alike(x._value)
+    new._kinds, new._weak = None, False
+    return new
