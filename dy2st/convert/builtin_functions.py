@@ -344,7 +344,7 @@ def class_of(x: Any) -> Any:
 
 
 def divmod_(*args: Any) -> Any:
-    return _divided(*args) if len(args) == 2 else divmod(*args)  # which says what is wrong with these
+    return _divided(*args) if len(args) == 2 else divmod(*args)  # type: ignore[misc]  # Python says what is wrong with these
 
 
 @by_kind

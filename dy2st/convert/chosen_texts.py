@@ -18,14 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, dispatch
-from ..tensor.indexing import getitem
-from ..tensor.kinds import as_number
+from ..tensor import Tensor
 from ..tensor.location import is_own
 from ..transpiler import is_generated
 from .foreign import is_foreign
 from .met import FORMATTING
-from .options import OneOf, Options, values_of
+from .options import OneOf, Options, looked_up, values_of
 from .texts import MARK, StagedText, text
 
 CHOICE = "|"  # see the runtime's `ops.message`
@@ -122,5 +120,5 @@ def _one_of(indices: Sequence[Tensor], counts: Sequence[int], made: Sequence[str
     for index, count in zip(indices[1:], counts[1:], strict=True):
         at = at * count + index
     if len(texts) < len(made):
-        at = as_number(getitem(dispatch.constant(np.array([texts.index(t) for t in made], np.int64)), at))
+        at = looked_up([texts.index(t) for t in made], at)
     return OneOf(at, Options(texts))

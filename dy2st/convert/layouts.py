@@ -10,8 +10,7 @@ import numpy as np
 
 from ..errors import Dy2stError, StructureError
 from ..tensor import Tensor, dispatch
-from ..tensor.indexing import getitem
-from ..tensor.kinds import Kind, as_number
+from ..tensor.kinds import Kind
 from ..tensor.location import user_location
 from ..tensor.promotion import cast
 from . import structure
@@ -19,7 +18,7 @@ from .codes import MaybeNumbers, coded, decoded, known
 from .lists import StagedList, element_type, kinds_of_entry, stackable
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
-from .options import OneOf, Options, values_of
+from .options import OneOf, Options, looked_up, values_of
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -324,8 +323,7 @@ def stored(tracer: Tracer, x: Any, dtype: str, shape: Sequence[int]) -> Any:
     if isinstance(x, (list, StagedList)):
         return stacked(tracer, x, dtype, shape[1:])
     if isinstance(x, OneOf):
-        table = np.array([_place(tracer, v) for v in values_of(x)], np.int64)
-        return Tensor.wrap(getitem(dispatch.constant(table), x._dy_index)._value, True)
+        return Tensor.wrap(looked_up([_place(tracer, v) for v in values_of(x)], x._dy_index)._value, True)
     if is_dense(x) or isinstance(x, MaybeNone):  # which no column takes, and says so
         return x
     return dispatch.constant(np.asarray(_place(tracer, x), np.int64))
@@ -363,9 +361,10 @@ def _object(tracer: Tracer, place: Tensor, places: Sequence[int]) -> Any:
     values = [tracer.objects.values[p] for p in places]
     if len(values) == 1:
         return values[0]
-    table = np.zeros(max(places) + 1, np.int64)
-    table[list(places)] = range(len(places))
-    return OneOf(as_number(getitem(dispatch.constant(table), place)), Options(values))
+    table = [0] * (max(places) + 1)
+    for i, p in enumerate(places):
+        table[p] = i
+    return OneOf(looked_up(table, place), Options(values))
 
 
 def entries(layout: Layout, columns: Sequence[Sequence[Any]], objects: Sequence[Any]) -> list[Any]:

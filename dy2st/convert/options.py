@@ -234,8 +234,15 @@ class Position:
             return options.place(value)
         if value._dy_options is options:
             return value._dy_index
-        table = dispatch.constant(np.array([options.place(v) for v in value._dy_options.values], np.int64))
-        return as_number(getitem(table, value._dy_index))
+        return looked_up([options.place(v) for v in value._dy_options.values], value._dy_index)
+
+
+def looked_up(table: Sequence[int | None], index: Tensor) -> Tensor:
+    """A number of a table of the trace, at an index that is surely one of it: no `try` of the user's is meant."""
+    from .tracer import need_tracer
+
+    with need_tracer("one of several objects").tries.certain():
+        return as_number(getitem(dispatch.constant(np.array(table, np.int64)), index))
 
 
 def values_of(x: Any) -> tuple[Any, ...]:

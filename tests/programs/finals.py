@@ -329,10 +329,24 @@ def what_may_not_fit(x):
     return x * 4
 
 
+def one_of_two_functions(x):
+    """Which of them it is comes from a table, whose index nothing catches."""
+    change = abs
+    try:
+        change = None if x[0] > 0 else change
+        if change:
+            raise ValueError
+    except ValueError:
+        print("caught")
+    finally:
+        print("end")
+    return x if change is None else change(x)
+
+
 ALL = [(P,), (N,), (B,), (S,), ([1.0, 3.0, 3.0],), ([1.0, 3.0, 9.0],)]
 CASES = [
     (f, ALL, 1)
     for f in (stages, collected, set_on_the_way, none_before, keys, in_place, attributes, raises_too, one_in_the_other, in_a_loop,
               left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone, context_of_what_is_raised, operands_that_do_not_fit,
-              what_may_not_fit)
+              what_may_not_fit, one_of_two_functions)
 ]  # fmt: skip
