@@ -32,8 +32,8 @@ class StagedText(str):
 
         return StagedText(str.__add__(self, marked(other)))
 
-    def __radd__(self, other: str) -> StagedText:
-        return StagedText(str.__add__(other, self))
+    def __radd__(self, other: Any) -> Any:
+        return StagedText(str.__add__(other, self)) if isinstance(other, str) else NotImplemented
 
     def __format__(self, spec: str) -> str:
         """The text, with a width or an alignment if it is that of one tensor."""
