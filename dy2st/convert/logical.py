@@ -21,6 +21,7 @@ from .activations import NoResult
 from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
 from .facts import none_flag
+from .frames import Outcome
 from .generators import generator
 from .if_stmt import if_expr, or_none, stage_cond, truth
 from .iterables import Lazy, Staged, StagedRange
@@ -84,37 +85,28 @@ def _chain(operands: Sequence[Thunk], stop_on: bool) -> Any:
 
 
 def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -> Any:
-    tracer = need_tracer("'or'" if stop_on else "'and'")
+    tracer, name = need_tracer("'or'" if stop_on else "'and'"), "or" if stop_on else "and"
 
     def others() -> Any:
         return _chain(rest, stop_on)
 
     tracer.watch_locals()
     block = tracer.sub_block()
-    try:
-        outcome = tracer.run_in(block, lambda: tracer.tries.tried(others))
-    except (Exception, NoResult) as error:
-        if not isinstance(error, (MayRaise, NoResult)) and tracer.tries.place(error) is None:
-            raise
-        # the run raises it where it comes there, or this trace tells nothing of it
-        sides = (lambda: (value,), lambda: (others(),))
-        (result,) = stage_cond(tracer, decided, *(sides if stop_on else sides[::-1]), ("the value of the expression",))
-        return result
-    except BaseException as error:
-        require_exception(error)
-        raise
-    other = outcome.result
-    both_bool = _is_bool(value) and _is_bool(other)
-    if value is decided and not outcome.changes:
+    tried = _tried(tracer, block, others, value)
+    both_bool = tried is not None and _is_bool(value) and _is_bool(tried.result)
+    if tried is not None and value is decided and not tried.changes:
+        other = tried.result
         if type(other) is bool and value._weak and not any(has_effect(op) or may_raise(op, block) for op in block.ops):
             # of two Python bools one is known: it decides, or the other one does
             return other if other is stop_on else value
         if both_bool and _kind(value) == _kind(other) is not None and _cheap(block):
             # nothing can fail in it, and it costs less than a branch: no short circuit needed
             _inline(tracer, block)
-            both = ops.op("logical_or" if stop_on else "logical_and", X=_scalar(value), Y=_scalar(other))
+            both = ops.op(f"logical_{name}", X=_scalar(value), Y=_scalar(other))
             both._weak = value._weak
             return both
+    if tracer.trying:
+        raise NeedsBranch
 
     def first() -> tuple:
         return (_scalar(value) if both_bool else value,)
@@ -124,8 +116,36 @@ def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -
         return (_scalar(result) if both_bool else result,)
 
     branches = (first, second) if stop_on else (second, first)
-    (result,) = stage_cond(tracer, decided, *branches, ("the value of 'or'" if stop_on else "the value of 'and'",))
+    (result,) = stage_cond(tracer, decided, *branches, (f"the value of {name!r}",))
     return result
+
+
+class NeedsBranch(BaseException):
+    """In what is tried out is an `and` or `or` that needs a branch, so that what is around it needs one, too. To trace it to its end would
+    take twice as long with each operand."""
+
+
+def _tried(tracer: Tracer, block: Block, others: Thunk, value: Any) -> Outcome | None:
+    """The other operands, traced into a block; None if that cannot do without a branch: the run raises something in it, where it comes
+    there, or this trace tells nothing of it.
+
+    Args:
+        value: the operand before them. Of one with dims, the shape of the result depends on theirs, so they are traced to their end.
+    """
+    around, tracer.trying = tracer.trying, not (_is_bool(value) and value.ndim > 0)
+    try:
+        return tracer.run_in(block, lambda: tracer.tries.tried(others))
+    except (Exception, NoResult) as error:
+        if not isinstance(error, (MayRaise, NoResult)) and tracer.tries.place(error) is None:
+            raise
+        return None
+    except NeedsBranch:
+        return None
+    except BaseException as error:
+        require_exception(error)
+        raise
+    finally:
+        tracer.trying = around
 
 
 def _is_bool(x: Any) -> bool:

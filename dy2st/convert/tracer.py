@@ -76,6 +76,7 @@ class Tracer(Watcher, Trained, Recording):
         spaces: the namespaces that are read by keys.
         activations: the calls of functions that are being traced, from the outside in.
         staged: the functions of the Program that are being traced.
+        trying: whether operands of an `and` or `or` are traced to see whether they can do without a branch.
         ended: the exceptions that the last op of a block raises, whatever the run does there, by id, with the block.
         tries: the `try` statements whose bodies are being traced.
         settled: what loops came to, by where they are and the names of their variables; signatures: likewise, what the calls of recursive
@@ -133,6 +134,7 @@ class Tracer(Watcher, Trained, Recording):
         self.recursive, self.unrolled = frozenset(recursive), frozenset(unrolled)
         self.activations: list[Activation] = []
         self.staged: list[StagedFunction] = []
+        self.trying = False
         self.loops: list[Loop] = []
 
     # ---- undefined values ----
