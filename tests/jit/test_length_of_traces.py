@@ -1,4 +1,4 @@
-"""How many operations a trace takes for a function that says many things: about as many, or the square of that, not two to the power of it."""
+"""How many operations a trace takes for a function that says many things: about as many, or the square of that, not two to its power."""
 
 import linecache
 import textwrap

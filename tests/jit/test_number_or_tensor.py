@@ -1,4 +1,4 @@
-"""What Python and the API do otherwise with a number than with a tensor, of values that are the one in some calls and the other in others."""
+"""What Python and the API do otherwise with a number than with a tensor, of values that are the one or the other."""
 
 import linecache
 import math

@@ -347,6 +347,6 @@ ALL = [(P,), (N,), (B,), (S,), ([1.0, 3.0, 3.0],), ([1.0, 3.0, 9.0],)]
 CASES = [
     (f, ALL, 1)
     for f in (stages, collected, set_on_the_way, none_before, keys, in_place, attributes, raises_too, one_in_the_other, in_a_loop,
-              left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone, context_of_what_is_raised, operands_that_do_not_fit,
-              what_may_not_fit, one_of_two_functions)
+              left_by_return, every_way_raises, printed, sizes_that_differ, of_the_body_alone, context_of_what_is_raised,
+              operands_that_do_not_fit, what_may_not_fit, one_of_two_functions)
 ]  # fmt: skip

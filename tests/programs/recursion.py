@@ -402,7 +402,7 @@ def number_or_tensor_around(x, n):
 
     def visit(k):
         if k > 0:
-            return [v + 1 for v in (found,)][0]
+            return [v + 1 for v in (found, k)][0]  # noqa: RUF015
         return visit(k + 1)
 
     found = n if n > 0 else 1
