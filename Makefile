@@ -29,12 +29,12 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 # random programs: make fuzz SECONDS=3600 SEED=100000 JOBS=8; with MUTANTS=1 programs of the corpus, changed;
-# with TANGLES=1 those in which tensors have many names
+# with TANGLES=1 those in which tensors have many names; with MIXTURES=1 those in which one name is a number, a tensor, a text or None
 SECONDS ?= 60
 SEED ?= 0
 JOBS ?= $(shell nproc)
 fuzz: $(VENV)/.test
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals $(if $(MUTANTS),--mutants) $(if $(TANGLES),--tangles)
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs $(JOBS) --refusals $(if $(MUTANTS),--mutants) $(if $(TANGLES),--tangles) $(if $(MIXTURES),--mixtures)
 
 # random programs of many operations, natively: make fuzz-ops SECONDS=3600 SEED=100000
 fuzz-ops: $(VENV)/.test

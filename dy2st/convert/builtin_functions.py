@@ -344,7 +344,13 @@ def class_of(x: Any) -> Any:
 
 
 def divmod_(*args: Any) -> Any:
-    return _divided(*args) if len(args) == 2 else divmod(*args)  # type: ignore[misc]  # Python says what is wrong with these
+    if len(args) != 2:
+        return divmod(*args)  # type: ignore[misc]  # Python says what is wrong with these
+    if any(isinstance(x, MaybeNone) for x in args):
+        left, right = ("NoneType" if isinstance(x, MaybeNone) else type_(x).__name__ for x in args)
+        text = f"unsupported operand type(s) for divmod(): {left!r} and {right!r}"
+        args = tuple(x.require(text) if isinstance(x, MaybeNone) else x for x in args)
+    return _divided(*args)
 
 
 @by_kind

@@ -4,7 +4,8 @@ Each program is run eagerly and by the interpreter after the passes (gradients, 
 transformed but eager, by the plain interpreter, and saved and read again; another tenth computed again for the gradient; each
 `--native`-th natively; with `--ways cuda,native` each in these ways and no others. A disagreement is made small and
 printed as a regression test. The last line says which seeds were run: the next run can go on from there. With `--mutants` the
-programs are those of the corpus, changed; with `--tangles` those in which tensors have many names.
+programs are those of the corpus, changed; with `--tangles` those in which tensors have many names, with `--mixtures` those in which
+one name is a number, a tensor, a text or None.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from dy2st_runtime import config
 from dy2st.transpiler import loader
 
 from .generator import program
+from .mixtures import mixture
 from .mutants import Mutant, MutantWay, mutant
 from .reduce import reduced, regression_test
 from .tangles import CALLS as TANGLED
@@ -69,6 +71,7 @@ MADE = {
     "grammar": lambda seed: Mutant(program(seed), CALLS, ""),
     "mutants": mutant,
     "tangles": lambda seed: Mutant(tangle(seed), TANGLED, ""),
+    "mixtures": lambda seed: Mutant(mixture(seed), TANGLED, ""),
 }
 """Where the program of a seed comes from."""
 
@@ -167,6 +170,8 @@ def main() -> int:
                         help="programs of the corpus with changes, instead of those of the grammar")  # fmt: skip
     parser.add_argument("--tangles", dest="of", action="store_const", const="tangles",
                         help="small programs in which tensors have many names and change in place")  # fmt: skip
+    parser.add_argument("--mixtures", dest="of", action="store_const", const="mixtures",
+                        help="small programs in which one name is a number, a tensor, a text or None")  # fmt: skip
     parser.add_argument("--refusals", action="store_true", help="list the refusals of what eager mode can")
     options = parser.parse_args()
     only = [name.strip() for name in options.ways.split(",") if name.strip()]

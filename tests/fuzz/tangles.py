@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+
+from .filling import Filler, indented
 
 HEADER = """\
 import dy2st as paddle
@@ -109,17 +110,22 @@ SHOWN = {
 }  # fmt: skip
 
 
-class Tangler:
+class Tangler(Filler):
     """Writes one program.
 
     Attributes:
         kinds: what it has.
-        count: how many names it has made.
     """
 
     def __init__(self, rng: random.Random):
-        self.rng, self.count = rng, 0
+        super().__init__(rng)
         self.kinds = ["", *(kind for kind in KINDS if rng.random() < 0.4)]
+
+    def condition(self) -> str:
+        return self.rng.choice(CONDITIONS)
+
+    def expression(self) -> str:
+        return self.rng.choice(EXPRESSIONS.get(self.rng.choice(self.kinds), EXPRESSIONS[""]))
 
     def program(self) -> str:
         r = self.rng
@@ -144,9 +150,9 @@ class Tangler:
         shown = [*r.sample(names, 2), *(x for kind in self.kinds for x in SHOWN.get(kind, ()))]
         r.shuffle(shown)
         lines.append(f"return {', '.join(f'{x} * 1' for x in shown[:4])}, {'len(items)' if 'list' in self.kinds else 'k'}")
-        lines = ["def program(x, n, m, a):", *_indented(lines)]
+        lines = ["def program(x, n, m, a):", *indented(lines)]
         if kept:
-            lines = ["def surroundings():", *_indented([*around, *lines, "return program"]), "", "", "program = surroundings()"]
+            lines = ["def surroundings():", *indented([*around, *lines, "return program"]), "", "", "program = surroundings()"]
         return HEADER + "\n".join(lines) + "\n"
 
     def recursion(self) -> list[str]:
@@ -160,7 +166,7 @@ class Tangler:
             names.append(f"r{i}")
             body += self.block(names, 1, r.randint(0, 2), inner=True)
         body.append(self.filled("return <e>", names))
-        return ["def visit(a, b, k):", *_indented(["if k <= 0:", *_indented(end), *body])]
+        return ["def visit(a, b, k):", *indented(["if k <= 0:", *indented(end), *body])]
 
     def block(self, names: list[str], depth: int, size: int, inner: bool = False) -> list[str]:
         """Some statements; `names` gets those that they make.
@@ -174,18 +180,18 @@ class Tangler:
         r, chance = self.rng, self.rng.random()
         if depth < 2 and chance < 0.16:
             sides = [self.block(list(names), depth + 1, r.randint(1, 2), inner) for _ in range(r.choice((1, 2)))]
-            lines = [self.filled("if <c>:", names), *_indented(sides[0])]
-            return [*lines, "else:", *_indented(sides[1])] if len(sides) > 1 else lines
+            lines = [self.filled("if <c>:", names), *indented(sides[0])]
+            return [*lines, "else:", *indented(sides[1])] if len(sides) > 1 else lines
         if depth < 2 and chance < 0.24 and "loop" in self.kinds:
             body = self.block(list(names), depth + 1, r.randint(1, 3), inner)
             if r.random() < 0.25:
                 body.append(self.filled("if <c>: <break|continue>", names))
-            return [self.filled("for _ in range(<k|1|2|3>):", names), *_indented(body)]
+            return [self.filled("for _ in range(<k|1|2|3>):", names), *indented(body)]
         if depth < 2 and chance < 0.32 and "try" in self.kinds:
             body = self.block(list(names), depth + 1, r.randint(1, 2), inner)
             body += [self.filled("if <c>: raise Stop(<v>)", names), *self.block(list(names), depth + 1, 1, inner)]
             handler = "error.args[0].add_(one)" if inner or r.random() < 0.5 else "<s> = error.args[0]"
-            return ["try:", *_indented(body), "except Stop as error:", *_indented([self.filled(handler, names)])]
+            return ["try:", *indented(body), "except Stop as error:", *indented([self.filled(handler, names)])]
         if chance < 0.36 and "none" in self.kinds:
             name = self.fresh()
             lines = [f"{name} = None", self.filled(f"if <c>: {name} = <v>", names)]
@@ -203,38 +209,6 @@ class Tangler:
         if template.startswith("<n>"):
             names.append(line.split(" ")[0])
         return [line, *lines[1:]]
-
-    def fresh(self) -> str:
-        self.count += 1
-        return f"v{self.count}"
-
-    def filled(self, template: str, names: Sequence[str]) -> str:
-        """A template with something in all its places; those of one line that are assigned are different ones."""
-        r, assigned = self.rng, list(names)
-        r.shuffle(assigned)
-
-        def part(found: re.Match[str]) -> str:
-            what = found[1]
-            if what == "n":
-                return self.fresh()
-            if what == "s":
-                return assigned.pop()
-            if what == "v":
-                return r.choice(names)
-            if what == "c":
-                return self.filled(r.choice(CONDITIONS), names)
-            if what == "e":
-                return self.filled(r.choice(EXPRESSIONS.get(r.choice(self.kinds), EXPRESSIONS[""])), names)
-            return r.choice(what.split("|"))
-
-        if template == "<s>, <s> = <s>, <s>":
-            a, b = assigned[:2]
-            return f"{a}, {b} = {b}, {a}"
-        return re.sub(r"<(\w|[^<>=]+(?:\|[^<>=]+)+)>", part, template)
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return ["    " + line for line in lines]
 
 
 def tangle(seed: int) -> str:

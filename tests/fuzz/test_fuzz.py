@@ -54,6 +54,13 @@ def test_tangles(seed):
     assert "same" in found  # the others are refused, as only the run knows who sees a change
 
 
+@pytest.mark.parametrize("seed", range(0, 60, 10))
+def test_mixtures(seed):
+    found = [driver.run(number, 0, "mixtures")[0] for number in range(seed, seed + 10)]
+    assert not [what for what in found if what.startswith("DISAGREEMENT")]
+    assert "same" in found
+
+
 @pytest.mark.parametrize("change", {c.__name__: c for c in constructs.ALL}.values(), ids=lambda c: c.__name__)
 def test_changes_of_mutants(change):
     """Each gives another program that Python compiles, for some program."""

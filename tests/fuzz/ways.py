@@ -255,7 +255,9 @@ def _is_one_class(a: type, b: type) -> bool:
 
 
 def _of_operands(error: BaseException) -> str:
-    text = re.sub(r"'(int|float|bool|Tensor)'", "'number'", str(error))
+    text = re.sub(r"""(['"])(int|float|bool|Tensor)\1""", "'number'", str(error))
+    # what may be None is asked as the other operand, which does not know of an assignment
+    text = re.sub(r"(operand type\(s\) for \S+?)=:", r"\1:", text)
     # Python asks the other operand, which is not told on which side it was
     return re.sub(r"^'>(=?)' (.*) '(.*)' and '(.*)'$", r"'<\1' \2 '\4' and '\3'", text)
 

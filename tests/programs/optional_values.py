@@ -296,6 +296,17 @@ def modified_in_place_where_it_is_there(x):
 
 
 P, N = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5]
+
+
+def operators_that_say_what_they_are(x, n):
+    count = 7
+    if n > 0:
+        count = None
+    if n > 1:
+        count += 1
+    return x * divmod(count, 2)[0]
+
+
 CASES = [
     (a_list, [(P,), (N,)], 1),
     (a_dict, [(P,), (N,)], 1),
@@ -325,4 +336,5 @@ CASES = [
     (plus, [(P,), (N,)], 1),
     (given_by_a_method_in_place, [(P,), (N,)], 1),
     (modified_in_place_where_it_is_there, [(P,), (N,), ([0.5, 0.25, -0.5],)], 1),
+    (operators_that_say_what_they_are, [(P, 0), (P, 1), (P, 2)], 1),
 ]
