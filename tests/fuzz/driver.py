@@ -85,6 +85,7 @@ def run(seed: int, native: int, of: str = "grammar", only: Sequence[str] = ()) -
     def disagreement(text: str, ways: Sequence[str] = ways, limit: float = whole / 6) -> tuple[str, str]:
         global _running, _stopped
         _running, _stopped = True, False
+        signal.signal(signal.SIGVTALRM, stop)
         # again and again: a `finally` of the program may be what the first one meets
         signal.setitimer(signal.ITIMER_VIRTUAL, limit, 1)
         try:
@@ -135,7 +136,6 @@ def run(seed: int, native: int, of: str = "grammar", only: Sequence[str] = ()) -
 
 def chunk(task: tuple[int, int, int, str, Sequence[str]]) -> tuple[int, int, Counter, list[str]]:
     first, end, native, of, only = task
-    signal.signal(signal.SIGVTALRM, stop)
     if "cuda" not in only:  # whose driver takes far more addresses than it uses memory
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
