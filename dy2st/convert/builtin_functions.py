@@ -52,7 +52,7 @@ from .list_indices import integer
 from .logical import compare, in_, not_, or_, python_bool
 from .math_functions import MATH
 from .maybe_value import MaybeValue
-from .optional import MaybeNone
+from .optional import MaybeNone, wrong_operands
 from .options import OneOf, choose
 from .printing import LOGGING, PRETTY, SHOWING, WARNINGS, print_
 from .readings import OF_THE_WORLD, note_classes
@@ -346,11 +346,7 @@ def class_of(x: Any) -> Any:
 def divmod_(*args: Any) -> Any:
     if len(args) != 2:
         return divmod(*args)  # type: ignore[misc]  # Python says what is wrong with these
-    if any(isinstance(x, MaybeNone) for x in args):
-        left, right = ("NoneType" if isinstance(x, MaybeNone) else type_(x).__name__ for x in args)
-        text = f"unsupported operand type(s) for divmod(): {left!r} and {right!r}"
-        args = tuple(x.require(text) if isinstance(x, MaybeNone) else x for x in args)
-    return _divided(*args)
+    return _divided(*(x.require(wrong_operands("divmod()", *args)) if isinstance(x, MaybeNone) else x for x in args))
 
 
 @by_kind

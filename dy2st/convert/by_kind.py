@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
-from ..tensor.kinds import Kinds, is_number, require_one_kind
-from ..tensor.promotion import cast
+from ..tensor.kinds import Kinds, as_number, resolved
+from ..tensor.promotion import converted
 from .if_stmt import if_expr
 from .logical import python_bool
 from .optional import MaybeNone
@@ -28,7 +28,7 @@ def by_kind(f: Callable) -> Callable:
         def branch(one: Tensor) -> Any:
             return each(*args[:at], one, *args[at + 1 :])
 
-        return if_expr(_told(x), lambda: branch(_as_number(x)), lambda: branch(_as_tensor(x)))
+        return if_expr(_told(x), lambda: branch(_as_number(x)), lambda: branch(resolved(x)))
 
     return each
 
@@ -43,26 +43,17 @@ def _told(x: Tensor) -> Any:
     Raises:
         DTypeError: the run does not keep that.
     """
-    number = is_number(x)
-    if number is None:
-        require_one_kind(x, "what is done with it depends on that")
-    return python_bool(number)
+    assert x._kinds is not None
+    if x._kinds.number is None:
+        raise x._kinds.fail("what is done with it depends on that")
+    return python_bool(x._kinds.number)
 
 
 def _as_number(x: Tensor) -> Tensor:
     """The value where it is a number, which is held in the shape and the dtype of the tensor."""
     assert x._kinds is not None
     numbers = frozenset(k for k in x._kinds.all if k.weak)
-    plain = x.alike(x._value)
-    plain._kinds = None
-    new = cast(plain if plain.ndim == 0 else plain.reshape([]), x._kinds.class_dtype).detach()
-    new._weak = True
+    plain = resolved(x)
+    new = as_number(converted(plain if plain.ndim == 0 else plain.reshape([]), x._kinds.class_dtype))
     new._kinds = Kinds(numbers, x._kinds.why, code=x._kinds.code) if len(numbers) > 1 else None
-    return new
-
-
-def _as_tensor(x: Tensor) -> Tensor:
-    """The value where it is a tensor."""
-    new = x.alike(x._value)
-    new._kinds, new._weak = None, False
     return new

@@ -85,7 +85,8 @@ def _chain(operands: Sequence[Thunk], stop_on: bool) -> Any:
 
 
 def _staged(value: Any, decided: Tensor, rest: Sequence[Thunk], stop_on: bool) -> Any:
-    tracer, name = need_tracer("'or'" if stop_on else "'and'"), "or" if stop_on else "and"
+    name = "or" if stop_on else "and"
+    tracer = need_tracer(repr(name))
 
     def others() -> Any:
         return _chain(rest, stop_on)

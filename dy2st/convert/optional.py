@@ -86,15 +86,18 @@ def _class(x: Any) -> str:
     return str(type_(x).__name__)
 
 
+def wrong_operands(sign: str, left: Any, right: Any) -> str:
+    """What Python says of an operator where what may be None is."""
+    names = ["NoneType" if x is None or isinstance(x, MaybeNone) else _class(x) for x in (left, right)]
+    if sign in ("<", "<=", ">", ">="):
+        return f"{sign!r} not supported between instances of {names[0]!r} and {names[1]!r}"
+    return f"unsupported operand type(s) for {sign}: {names[0]!r} and {names[1]!r}"
+
+
 def _operator(name: str, sign: str, reflected: bool) -> Callable[[MaybeNone, Any], Any]:
     def operate(self: MaybeNone, other: Any) -> Any:
-        names = ["NoneType", "NoneType" if other is None or isinstance(other, MaybeNone) else _class(other)]
-        left, right = reversed(names) if reflected else names
-        if sign in ("<", "<=", ">", ">="):
-            text = f"{sign!r} not supported between instances of {left!r} and {right!r}"
-        else:
-            text = f"unsupported operand type(s) for {sign}: {left!r} and {right!r}"
-        return getattr(self.require(text), name)(other)
+        operands = (other, self) if reflected else (self, other)
+        return getattr(self.require(wrong_operands(sign, *operands)), name)(other)
 
     operate.__name__ = name
     return operate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class Filler(ABC):
@@ -13,11 +13,18 @@ class Filler(ABC):
     of the two.
 
     Attributes:
+        kinds: what the program has: the keys of tables of templates. All have "".
         count: how many names it has made.
     """
 
+    kinds: list[str]
+
     def __init__(self, rng: random.Random):
         self.rng, self.count = rng, 0
+
+    def of_kind(self, table: Mapping[str, Sequence[str]]) -> str:
+        """A template of a table, for one of the kinds."""
+        return self.rng.choice(table.get(self.rng.choice(self.kinds), table[""]))
 
     @abstractmethod
     def condition(self) -> str:

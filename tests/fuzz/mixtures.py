@@ -1,7 +1,7 @@
 """Mixtures: small programs in which one name is a number of Python in some runs and a tensor, a truth, a text or None in others.
 
 Python asks at each step what a value is: `round`, `divmod`, `[1] * v`, `v is True`, `a or b`, `f"{v}"` do one thing with a number and
-another with a tensor. The grammar gives most names one kind for good. Of these programs a quarter is refused, and a third raises.
+another with a tensor. The grammar gives most names one kind for good. Of these programs a quarter is refused, and a seventh raises.
 """
 
 from __future__ import annotations
@@ -99,11 +99,7 @@ OF_WHAT_IS_CAUGHT = ("error.args[0]", "len(error.args)", "error.args[-1]", "2", 
 
 
 class Mixer(Filler):
-    """Writes one program.
-
-    Attributes:
-        kinds: what it has.
-    """
+    """Writes one program."""
 
     def __init__(self, rng: random.Random):
         super().__init__(rng)
@@ -112,13 +108,15 @@ class Mixer(Filler):
         self.numbers = rng.choice(NUMBERS)
 
     def condition(self) -> str:
-        return self._number(self.rng.choice(CONDITIONS.get(self.rng.choice(self.kinds), CONDITIONS[""])))
+        return self.of_kind(CONDITIONS)
 
     def expression(self) -> str:
-        return self._number(self.rng.choice(EXPRESSIONS.get(self.rng.choice(self.kinds), EXPRESSIONS[""])))
+        return self.of_kind(EXPRESSIONS)
 
-    def _number(self, template: str) -> str:
-        return template.replace("<m>", self.rng.choice(self.numbers))
+    def filled(self, template: str, names: Sequence[str]) -> str:
+        while "<m>" in template:
+            template = template.replace("<m>", self.rng.choice(self.numbers), 1)
+        return super().filled(template, names)
 
     def program(self) -> str:
         r, names = self.rng, ["k", "g", "h"]
@@ -175,13 +173,13 @@ class Mixer(Filler):
             return self.loop(names, depth, inner)
         if depth < 2 and chance < 0.42 and "try" in self.kinds:
             return self.tried(names, depth, inner)
-        template = r.choice(STATEMENTS.get(r.choice(self.kinds), STATEMENTS[""]))
+        template = self.of_kind(STATEMENTS)
         own = [v for v in names if v[0] in "vw"] if inner else [v for v in names if v != "k"]
         if "<s>" in template:
             if not own:
                 return [f"{self.fresh()} = 0"]
             template = template.replace("<s>", r.choice(own))
-        line = self.filled(self._number(template), names)
+        line = self.filled(template, names)
         if template.startswith("<n>"):
             names.append(line.split(" ")[0])
         return [line]
@@ -202,7 +200,7 @@ class Mixer(Filler):
         r = self.rng
         lines = ["try:", *self.inside(names, depth, 2, inner)]
         if r.random() < 0.7:
-            lines.append(self.filled(f"    if <c>: raise {self._number(r.choice(RAISED))}", names))
+            lines.append(self.filled(f"    if <c>: raise {r.choice(RAISED)}", names))
         own = [v for v in names if v != "k"]
         target = r.choice(own) if own and not inner else self.fresh()
         lines += [f"except {r.choice(CAUGHT)} as error:", f"    {target} = {r.choice(OF_WHAT_IS_CAUGHT)}"]

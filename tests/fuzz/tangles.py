@@ -111,11 +111,7 @@ SHOWN = {
 
 
 class Tangler(Filler):
-    """Writes one program.
-
-    Attributes:
-        kinds: what it has.
-    """
+    """Writes one program."""
 
     def __init__(self, rng: random.Random):
         super().__init__(rng)
@@ -125,7 +121,7 @@ class Tangler(Filler):
         return self.rng.choice(CONDITIONS)
 
     def expression(self) -> str:
-        return self.rng.choice(EXPRESSIONS.get(self.rng.choice(self.kinds), EXPRESSIONS[""]))
+        return self.of_kind(EXPRESSIONS)
 
     def program(self) -> str:
         r = self.rng
@@ -201,7 +197,7 @@ class Tangler(Filler):
             names.append(name)
             return lines
         table = STATEMENTS if inner or r.random() < 0.7 else ASSIGNED
-        template = r.choice(table.get(r.choice(self.kinds), table[""]))
+        template = self.of_kind(table)
         lines = self.filled(template, names).split("\n")
         line = lines[0]
         if inner and re.match("[gh] ", line):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from dy2st_runtime import config
 
 import dy2st
 from dy2st import jit, nn
-from dy2st.errors import StagedValueError
+from dy2st.errors import ShapeError, StagedValueError
 from dy2st.tensor import Tensor
 from dy2st.tensor.manipulation import stack
 
@@ -265,3 +266,20 @@ def test_results_that_are_one_list_are_one_and_copies_are_not(kind):
     assert one is held["a"]
     assert copy is not one
     assert len(copy) == len(one) == 3
+
+
+def entries_that_grow(x, n):
+    rows = [x, x * 2]
+    for i in range(n):
+        rows[i] = dy2st.concat([x, rows[i]])
+    return rows
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_no_gradient_of_entries_replaced_by_larger_ones(interpreted):
+    x, n = vector(1.0, 2.0), Tensor(2)
+    with config.NO_JIT.override(interpreted):
+        first, second = jit.to_static(entries_that_grow)(x, n)
+        assert first.tolist() == [1.0, 2.0, 1.0, 2.0]
+        with pytest.raises(ShapeError, match="sum of shapes"):
+            (first.sum() + second.sum()).backward()

@@ -37,10 +37,9 @@ class PastLists:
 
     def needs_log(self, param: str, kept: Iterable[Operator]) -> bool:
         """Whether the list `param` of the forward body cannot be made of the list after the iteration alone; `kept` are the ops
-        that are run again. The gradients of entries that were replaced are zeros of their sizes, and what replaces them may have
-        others."""
+        that are run again."""
         change = self._change[param]
-        return change == LOST or (change == REPLACED and (-1 in self.body.var(param).shape or any(map(reads_entries, kept))))
+        return change == LOST or (change == REPLACED and any(map(reads_entries, kept)))
 
     def recover(self, param: str, copy: Variable, saved: Callable[[str, Variable], Variable], log: bool) -> None:
         """Writes to the begin of the backward body the ops that make `copy`, the list `param` of the forward body before the
