@@ -11,7 +11,7 @@ import operator
 import sys
 import threading
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -224,8 +224,33 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
     if found is None and runs_as_it_is(f):
         return functools.partial(call_as_it_is, f, _reason(f))
     if found is None:  # one inside a converted function is converted as well
-        return functools.partial(enter, tracer, f, f) if is_generated(f.__code__.co_filename) else f
+        if is_generated(f.__code__.co_filename):
+            return functools.partial(enter, tracer, f, f)
+        return functools.partial(_of_api, f) if is_own(f.__code__.co_filename) else f
     return functools.partial(_watched, tracer, f, new)
+
+
+def _of_api(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function of the API. Where an argument that may be left out is None in some runs, as `paddle.clip(x, 0, v)` may have it,
+    there is a branch for these."""
+    given = [*args, *kwargs.values()]
+    if not any(isinstance(x, MaybeNone) for x in given):
+        return f(*args, **kwargs)
+    try:
+        signature = inspect.signature(f)
+        bound = signature.bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return f(*args, **kwargs)  # which says what is wrong
+    for name, value in bound.arguments.items():
+        if isinstance(value, MaybeNone) and signature.parameters[name].default is None:
+            return or_none(value, functools.partial(_with_argument, f, bound, name))
+    return f(*args, **kwargs)
+
+
+def _with_argument(f: Callable, bound: inspect.BoundArguments, name: str, value: Any) -> Any:
+    """Calls a function of the API, with another value of an argument."""
+    new = inspect.BoundArguments(bound.signature, OrderedDict({**bound.arguments, name: value}))
+    return _of_api(f, *new.args, **new.kwargs)
 
 
 def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -286,7 +311,9 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
             return functools.partial(call_as_it_is, function, _reason(function), owner)
         if tracer is not None and is_generated(function.__code__.co_filename):  # of a class inside a converted function
             return functools.partial(enter, tracer, function, function, owner)
-        return types.MethodType(function, owner) if inner is not None else f
+        if inner is not None:
+            return types.MethodType(function, owner)
+        return functools.partial(_of_api, f) if tracer is not None and is_own(function.__code__.co_filename) else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
     tracer.enter(function, found.fn)

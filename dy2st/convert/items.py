@@ -46,6 +46,11 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     tracer = current_tracer()
     if tracer is not None and (type(a) in (list, tuple, str) or isinstance(a, DynamicList)):
         key = as_index(key)
+    if tracer is not None and isinstance(a, Tensor) and (part := optional_part(key := tracer.facts.certain(key))) is not None:
+        if adds_axis(key):
+            raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(),
+                                   hint="decide with `if i is None`, and index where it is not")  # fmt: skip
+        return or_none(part, lambda one: getitem(a, with_part(key, part, one), *more))
     if tracer is None or not is_unknown(key):
         value = a[key]
         return getitem(value, *more) if more else value
@@ -58,9 +63,6 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
         if (items := _known_items(a, values_of(key), more)) is not None:
             note_item(tracer, key._dy_index, items, chosen)
         return chosen
-    if isinstance(key, MaybeNone) and isinstance(a, Tensor):
-        raise StagedValueError("an index of a tensor is None in some runs, which adds an axis", location=user_location(),
-                               hint="decide with `if i is None`, and index where it is not")  # fmt: skip
     if found is None:
         own = getattr(type(a), "__getitem__", None)
         value = a[key] if not isinstance(own, types.FunctionType) or is_ignored(own) else call(types.MethodType(own, a))(key)
@@ -114,6 +116,30 @@ def as_index(x: Any) -> Any:
 def getslice(a: Any, start: Any, stop: Any, step: Any) -> Any:
     """`a[start:stop:step]`."""
     return getitem(a, slice(start, stop, step))
+
+
+def optional_part(key: Any) -> MaybeNone | None:
+    """What may be None, as only the run knows, of an index of a tensor: the index, one in a tuple or a bound of a slice."""
+    if isinstance(key, MaybeNone):
+        return key
+    if isinstance(key, slice):
+        return optional_part((key.start, key.stop, key.step))
+    parts = map(optional_part, key) if type(key) is tuple else ()
+    return next((part for part in parts if part is not None), None)
+
+
+def with_part(key: Any, part: MaybeNone, known: Any) -> Any:
+    """The index with something else for such a part."""
+    if isinstance(key, slice):
+        return slice(*with_part((key.start, key.stop, key.step), part, known))
+    if type(key) is tuple:
+        return tuple(with_part(index, part, known) for index in key)
+    return known if key is part else key
+
+
+def adds_axis(key: Any) -> bool:
+    """Whether an index of a tensor, or one in a tuple, may be None, as only the run knows."""
+    return any(isinstance(index, MaybeNone) for index in (key if type(key) is tuple else (key,)))
 
 
 def is_unknown(key: Any) -> bool:

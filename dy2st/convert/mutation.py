@@ -13,7 +13,8 @@ from .dicts import CLASSES, StagedDict, StagedView
 from .dynamic import DynamicList
 from .followed import require_items_followed
 from .growing import current, promote
-from .items import as_index, at_one, fits_array, get, getitem, is_unknown, require_key, store
+from .if_stmt import or_none
+from .items import as_index, at_one, fits_array, get, getitem, is_unknown, optional_part, require_key, store, with_part
 from .iterables import Lazy, Staged
 from .iterators import advanced, fresh
 from .options import OneOf
@@ -119,6 +120,9 @@ def setitem(a: Any, key: Any, value: Any) -> Any:
     elif type(a) in CLASSES and is_unknown(key):
         store(a, key, value)
         return _list(a)
+    if isinstance(a, Tensor) and (part := optional_part(key := _certain(key))) is not None:
+        or_none(part, lambda one: _nothing(setitem(a, with_part(key, part, one), value)))
+        return a
     a[key] = value
     return a
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -350,6 +351,7 @@ def _inplace(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     method.__name__ = method.__qualname__ = f"{function.__name__}_"
     method.__doc__ = f"`{function.__name__}` in place: this tensor gets the result, and is returned."
+    method.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return method
 
 

@@ -306,3 +306,13 @@ def is_constant_key(node: gast.AST) -> bool:
     if isinstance(node, gast.Tuple):
         return all(map(is_constant_key, node.elts))
     return isinstance(node, gast.Constant)
+
+
+def key_object(node: gast.AST) -> gast.AST:
+    """The object that Python makes of what stands in the brackets of a subscript."""
+    if isinstance(node, gast.Slice):
+        bounds = [constant(None) if b is None else b for b in (node.lower, node.upper, node.step)]
+        made = dy("slice", *bounds)
+        made.generated = made.func.generated = True
+        return made
+    return tuple_of([key_object(e) for e in node.elts]) if isinstance(node, gast.Tuple) else node

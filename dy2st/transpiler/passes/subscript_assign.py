@@ -50,7 +50,7 @@ class SubscriptAssign(MutationPass):
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         if not isinstance(node.target, gast.Subscript):
             return node
-        base, key, result = node.target.value, _key(node.target.slice), []
+        base, key, result = node.target.value, nodes.key_object(node.target.slice), []
         held = None
         if not isinstance(base, gast.Name) or self._changes(base, key, node.value):
             held = self.context.namer.fresh("old_")
@@ -78,7 +78,7 @@ class SubscriptAssign(MutationPass):
         return result
 
     def _delitem(self, at: gast.AST, target: gast.Subscript) -> list:
-        key = _key(target.slice)
+        key = nodes.key_object(target.slice)
         return self.update(at, target.value, lambda base: expression("_dy.delitem(base, key)", at=at, base=base, key=key))
 
     def visit_For(self, node: gast.For) -> Any:
@@ -93,7 +93,7 @@ class SubscriptAssign(MutationPass):
     def _store(self, at: gast.AST, target: gast.AST, value: gast.AST) -> list:
         """Statements that assign to one target, part by part from the left, as Python does."""
         if isinstance(target, gast.Subscript):
-            return self._setitem(at, target, _key(target.slice), value)
+            return self._setitem(at, target, nodes.key_object(target.slice), value)
         if not (isinstance(target, (gast.Tuple, gast.List)) and self._items(target)):
             return statements("target = value", at=at, target=target, value=value)
         parts, stores = [], []
@@ -130,15 +130,3 @@ class SubscriptAssign(MutationPass):
         if isinstance(target, (gast.Tuple, gast.List)):
             return any(map(self._items, target.elts))
         return self._items(target.value) if isinstance(target, gast.Starred) else isinstance(target, gast.Subscript)
-
-
-def _key(node: gast.AST) -> gast.AST:
-    """The object that Python makes of what stands in the brackets."""
-    if isinstance(node, gast.Slice):
-        bounds = [nodes.constant(None) if b is None else b for b in (node.lower, node.upper, node.step)]
-        call = nodes.dy("slice", *bounds)
-        call.generated = call.func.generated = True
-        return call
-    if isinstance(node, gast.Tuple):
-        return nodes.tuple_of([_key(e) for e in node.elts])
-    return node

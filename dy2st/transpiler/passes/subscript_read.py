@@ -15,12 +15,12 @@ from dy2st.transpiler.templates import expression
 class SubscriptRead(Pass):
     """A list, tuple or dict of Python may be asked for an item whose index or key depends on a tensor.
 
-    A key that is a constant or a tuple, as only tensors take one, stays as it is.
+    A key that is a constant stays as it is.
 
-    >>> manager = PassManager(gast.parse("def f(a, i):\\n    return a[i], a[-1], a[i:], a[:, i]"))
+    >>> manager = PassManager(gast.parse("def f(a, i):\\n    return a[i], a[-1], a[i:], a[0, i:]"))
     >>> print(show(manager.apply(SubscriptRead)))
     def f(a, i):
-        return (_dy.getitem(a, i), a[-1], _dy.getslice(a, i, None, None), a[:, i])
+        return (_dy.getitem(a, i), a[-1], _dy.getslice(a, i, None, None), _dy.getitem(a, (0, _dy.slice(i, None, None))))
     """
 
     in_generators = True
@@ -33,13 +33,13 @@ class SubscriptRead(Pass):
             call = expression("_dy.getitem()", at=node)
             call.args = [*node.value.args, node.slice]
             return call
-        if isinstance(node.slice, gast.Tuple) or nodes.is_constant_key(node.slice):
+        if nodes.is_constant_key(node.slice):
             return node
         if isinstance(node.slice, gast.Slice):
             bounds = (node.slice.lower, node.slice.upper, node.slice.step)
             start, stop, step = (nodes.constant(None) if b is None else b for b in bounds)
             return expression("_dy.getslice(base, a, b, c)", at=node, base=node.value, a=start, b=stop, c=step)
-        return expression("_dy.getitem(base, key)", at=node, base=node.value, key=node.slice)
+        return expression("_dy.getitem(base, key)", at=node, base=node.value, key=nodes.key_object(node.slice))
 
 
 def _is_simple(key: gast.AST) -> bool:
