@@ -1,4 +1,5 @@
-"""How cost grows: with the iterations of a loop, the ops in its body, the ops of a program, and with another batch size."""
+"""How cost grows: with the iterations of a loop, those of one that changes a list, the ops in its body, the ops of a program, and with
+another batch size."""
 
 from __future__ import annotations
 
@@ -42,6 +43,59 @@ def chain(count: int) -> Callable:
     return run
 
 
+def filtered(x, trips):
+    """A list that grows in some iterations."""
+    rows, i = [x], paddle.zeros([], "int64")
+    while i < trips:
+        if i % 3 > 0:
+            rows.append(x * i.astype("float32"))
+        i = i + 1
+    return paddle.stack(rows).sum()
+
+
+def reduced(x, trips):
+    """A stack machine: two are shifted, then one is taken off."""
+    rows, i, total = [x], paddle.zeros([], "int64"), x.sum()
+    while i < trips:
+        if i % 3 == 2:
+            total = total + rows.pop().sum()
+        else:
+            rows.append(x * i.astype("float32"))
+        i = i + 1
+    return total
+
+
+def queue(x, trips):
+    """Eight rows, of which the loop inside reads all and each iteration replaces one."""
+    rows, i, total = [x * k for k in range(8)], paddle.zeros([], "int64"), x.sum()
+    while i < trips:
+        k = paddle.zeros([], "int64")
+        while k < 8:
+            total = total + (rows[k] * x).sum()
+            k = k + 1
+        rows[i % 8] = x * i.astype("float32")
+        i = i + 1
+    return total
+
+
+def lists() -> list[Row]:
+    """What an iteration costs that changes a list of rows, in long loops relative to short ones."""
+    rows, (few, many) = [], (200, 1_600)
+    for function, backward in ((filtered, False), (reduced, False), (queue, False), (filtered, True), (queue, True)):
+        static, x = to_static(function), paddle.ones([1_000])
+        x.stop_gradient = not backward
+
+        def call(trips: paddle.Tensor, static: Callable = static, backward: bool = backward) -> None:
+            result = static(x, trips)  # noqa: B023
+            if backward:
+                result.backward()
+
+        short, long = fastest_in_turn(*(lambda n=n: call(n) for n in map(paddle.to_tensor, (few, many))), repeat=9)
+        what = f"an iteration that changes a list ({function.__name__}{', with gradients' * backward})"
+        rows.append(Row(f"{what}, of {many:,} / of {few}", long / short * few / many, "x", 1.5))
+    return rows
+
+
 def run() -> list[Row]:
     rows = []
     wide, x = paddle.ones([64, 1024]), paddle.ones([1, 16])
@@ -56,6 +110,7 @@ def run() -> list[Row]:
     n = paddle.to_tensor(1_000)
     small, large = fastest_in_turn(*(lambda f=f: f(x, n) for f in loops), repeat=5)
     rows.append(Row(f"an op of a body of {2 * body} / of 20", large / small * 10 / body, "x", 1.2))
+    rows += lists()
     programs = []
     for ops in (2_500, 20_000):
         start = time.perf_counter()

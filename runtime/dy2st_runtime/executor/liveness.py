@@ -1,4 +1,4 @@
-"""Which values are needed when, and what memory each may point to; which arrays are changed in place."""
+"""Which values are needed when, and what memory each may point to."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Liveness:
             self._clock += 1
             at = self._clock
             self.positions[id(s)] = at
-            for name in _names(s):
+            for name in names_of(s):
                 self._touch(name, at)
             if isinstance(s, Loop):
                 for body in nested(s):
@@ -154,30 +154,9 @@ class Liveness:
         storages = [name for name in self.owners if self.storage[name].start < at <= self.storage[name].end and name not in external]
         return values, storages
 
-    def pointers(self, root: str) -> list[str]:
-        """The variables that may point into a storage."""
-        return [name for name, roots in self.roots.items() if root in roots]
 
-    def touched(self, name: str, after: int, before: int) -> bool:
-        """Whether a variable is used between two positions, these not included."""
-        return any(after < at < before for at in self._touches[name])
-
-    def merge(self, name: str, into: str) -> None:
-        """Takes in that `name` has become the same as `into`; `storage` is left as it was. To analyse the whole schedule anew
-        for each of many lists would take a time that grows with its square."""
-        self._touches[into] += self._touches.pop(name)
-        self.ranges[into] = self._range(into)
-        del self.ranges[name]
-        for roots in self.roots.values():
-            if name in roots:
-                roots.remove(name)
-                roots.add(into)
-        self.roots.setdefault(into, set()).update(self.roots.pop(name, ()))
-        self._targets.setdefault(into, []).extend(self._targets.pop(name, ()))
-        self._spread(into)
-
-
-def _names(s: Step) -> list[str]:
+def names_of(s: Step) -> list[str]:
+    """The variables that a step itself uses or sets, those of what is nested in it not among them."""
     if isinstance(s, Launch):
         # a failing `assert` or `raise_if` is replayed for its message, of which the kernel reads nothing
         replayed = s.op is not None and s.op.type in ("assert", "raise_if", "raise_object")
@@ -211,42 +190,3 @@ def written(s: Step) -> list[str]:
     if isinstance(s, (Guard, Call)):
         return s.outputs
     return s.op.output_names if isinstance(s, Host) else []
-
-
-def merge_arrays(schedule: Schedule, external: set[str], keep: set[str], params: Sequence[str] = ()) -> None:
-    """Lets the result of an array op take over its input's descriptor where the input is not needed any more."""
-    steps = list(walk(schedule.steps))
-    live: Liveness | None = None
-    loop_of = {id(inner): s for s in steps if isinstance(s, Loop) for inner in s.body}
-    for s in steps:
-        if not isinstance(s, Launch) or not s.takes:
-            continue
-        live = live or Liveness(schedule, sorted(keep), params=params)
-        at = live.positions[id(s)]
-        for out, source in s.takes.items():
-            c, o = schedule.canonical(source), schedule.canonical(out)
-            if c in external or o == c:
-                continue
-            users = {c, *live.pointers(c)}  # c itself may own nothing: the list that a branch gives is one of two others
-            inside = [(first, last) for first, last in live.loops if first <= at <= last]
-            born_inside = all(live.ranges[c].start >= first for first, _ in inside)
-            dies = born_inside and all(live.ranges[u].end <= at or u == o for u in users)
-            if dies or _carried(schedule, live, loop_of.get(id(s)), at, c, o):
-                schedule.same[o] = c
-                live.merge(o, c)
-
-
-def _carried(schedule: Schedule, live: Liveness, loop: Loop | None, at: int, c: str, out: str) -> bool:
-    """Whether `out` is what the loop parameter `c` becomes, and the parameter's old value is not needed after the step of the
-    body at the position `at`: `xs = xs + [x]` in a loop."""
-    if loop is None:
-        return False
-    params, results = (list(map(schedule.canonical, names)) for names in (loop.params, loop.results))
-    if params.count(c) != 1 or results.count(out) != 1 or c in results or params.index(c) != results.index(out):
-        return False
-    first = live.positions[id(loop)]
-    last = dict(live.loops)[first]
-    if live.touched(c, at, last):
-        return False
-    others = [live.ranges[u] for u in live.pointers(c) if u not in (c, out)]
-    return all((first <= r.start and r.end <= at) or r.start > last for r in others)

@@ -32,7 +32,8 @@ from ..lowering.schedule import (
     Suspend,
     walk,
 )
-from .liveness import Liveness, merge_arrays, written
+from .coalescing import merge_in_place
+from .liveness import Liveness, written
 
 
 @dataclass
@@ -104,10 +105,10 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
         keep: variables that are read after the run (fetches).
         updates: persistable → the variable with its value after the run.
     """
-    merge_arrays(schedule, set(external), set(keep) | set(updates.values()))
+    merge_in_place(schedule, set(external), set(keep) | set(updates.values()))
     outside = {name: {*external, *r.captured, *r.params} for name, r in schedule.routines.items()}
     for name, r in schedule.routines.items():
-        merge_arrays(r.schedule, outside[name], set(r.results), r.params)
+        merge_in_place(r.schedule, outside[name], set(r.results), r.params)
     live = Liveness(schedule, [*keep, *updates.values()], external)
     plan = Plan()
     for name, v in [*schedule.variables.items()]:

@@ -107,6 +107,7 @@ class Pattern:
         for step in self.steps:
             if isinstance(step, Launch):
                 views, takes = ({names[a]: names[b] for a, b in pairs.items()} for pairs in (step.views, step.takes))
-                cx.steps.append(Launch(step.kernel.bound(names), op.ops[self.numbers[id(step.op)]], views, takes))
+                updates = tuple(names[name] for name in step.updates)
+                cx.steps.append(Launch(step.kernel.bound(names), op.ops[self.numbers[id(step.op)]], views, takes, updates))
             elif isinstance(step, Share):
                 cx.steps.append(Share(names[step.target], names[step.source]))

@@ -17,7 +17,7 @@ from .schedule import Launch, Loop
 
 
 def _launch(cx: Any, fn: str, outs: Sequence[Variable], ins: Sequence[Variable], of: Variable, extra: Sequence[int] = (),
-            takes: dict[str, str] | None = None) -> None:  # fmt: skip
+            takes: dict[str, str] | None = None, updates: Sequence[Variable] = ()) -> None:  # fmt: skip
     """Calls `fn(outs..., ins..., rank, element size, extra...)`; rank and size are those of `of`."""
     k = KernelBuilder(fn)
     written = {v.name for v in outs}
@@ -26,7 +26,7 @@ def _launch(cx: Any, fn: str, outs: Sequence[Variable], ins: Sequence[Variable],
     refs = [k.tensor(v.name, v.dtype, () if v.kind == "array" else v.shape, v.name in written) for v in [*outs, *ins]]
     scalars = [k.attr(value) for value in (len(of.shape), dt.size(of.dtype), *extra)]
     k.emit(n.NativeCall(fn, tuple(r.name for r in refs), tuple(scalars)))
-    cx.steps.append(Launch(k.kernel, cx.op, {}, takes or {}))
+    cx.steps.append(Launch(k.kernel, cx.op, {}, takes or {}, tuple(v.name for v in updates)))
 
 
 def create(cx: Any, out: Variable) -> None:
@@ -55,7 +55,7 @@ def write(cx: Any, array: Variable | None, x: Variable, index: Variable | None, 
 
 def append_in_place(cx: Any, array: Variable, x: Variable) -> None:
     """Appends to an array that this step alone changes (the saved values of a loop)."""
-    _launch(cx, "array_push", [array], [x], x)
+    _launch(cx, "array_push", [array], [x], x, updates=[array])
 
 
 def read(cx: Any, array: Variable, index: Variable, out: Variable) -> None:
@@ -171,7 +171,7 @@ def remove(cx: Any, array: Variable, index: Variable, out_array: Variable, out_v
 
 def replace_in_place(cx: Any, array: Variable, x: Variable, index: Variable) -> None:
     """Replaces an entry of an array that this step alone changes."""
-    _launch(cx, "array_set", [array], [array, x, index], x, [dt.size(index.dtype)])
+    _launch(cx, "array_set", [array], [array, x, index], x, [dt.size(index.dtype)], updates=[array])
 
 
 def take(cx: Any, array: Variable, index: Variable, out: Variable) -> None:
@@ -186,18 +186,18 @@ def common(cx: Any, a: Variable, b: Variable, out: Variable) -> None:
 
 def tape_extend(cx: Any, tape: Variable, array: Variable) -> None:
     """Appends the entries of an array to a tape, in place."""
-    _launch(cx, "array_extend", [tape], [tape, array], array)
+    _launch(cx, "array_extend", [tape], [tape, array], array, updates=[tape])
 
 
 def tape_pop(cx: Any, tape: Variable, out: Variable) -> None:
     """`out` = a copy of the last entry, which the tape loses."""
     _launch(cx, "array_last", [out], [tape], out)
-    _launch(cx, "array_drop_last", [tape], [tape], out)
+    _launch(cx, "array_drop_last", [tape], [tape], out, updates=[tape])
 
 
 def tape_take(cx: Any, tape: Variable, count: Variable, out: Variable) -> None:
     """`out` = an array of the last entries, which the tape loses."""
-    _launch(cx, "array_cut", [out, tape], [count], out, [dt.size(count.dtype)])
+    _launch(cx, "array_cut", [out, tape], [count], out, [dt.size(count.dtype)], updates=[tape])
 
 
 def total_clear(cx: Any, total: Variable) -> None:
@@ -207,9 +207,9 @@ def total_clear(cx: Any, total: Variable) -> None:
 
 def total_add(cx: Any, total: Variable, x: Variable) -> None:
     """Adds x to a total, in place."""
-    _launch(cx, "total_add", [total], [x], x)
+    _launch(cx, "total_add", [total], [x], x, updates=[total])
 
 
 def total_take(cx: Any, total: Variable, out: Variable) -> None:
     """`out` = the value of a total, whose memory it takes over; the total is absent then."""
-    _launch(cx, "total_take", [out, total], [], out)
+    _launch(cx, "total_take", [out, total], [], out, updates=[total])

@@ -17,12 +17,14 @@ from ..loopir.nodes import Kernel
 @dataclass
 class Launch:
     """Runs one kernel. `views` maps an output to the input whose elements it shows: it gets sizes, no memory.
-    `takes` maps an output to an input whose buffer it takes over (an array changed in place)."""
+    `takes` maps an output to an input whose buffer it takes over (an array changed in place). `updates`: outputs of which it
+    changes what is there."""
 
     kernel: Kernel
     op: Operator
     views: dict[str, str] = field(default_factory=dict)
     takes: dict[str, str] = field(default_factory=dict)
+    updates: tuple[str, ...] = ()
 
     def reads(self) -> list[str]:
         return [t.var for t in self.kernel.tensors if not t.written]

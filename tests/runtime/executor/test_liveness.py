@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from dy2st_runtime import reference
-from dy2st_runtime.executor import liveness, plan
+from dy2st_runtime.executor import coalescing, plan
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.executor.liveness import Liveness
 from dy2st_runtime.ops import registry
@@ -25,7 +25,7 @@ def test_many_lists_are_analysed_once(monkeypatch):  # type: ignore[no-untyped-d
             made.append(self)
             super().__init__(*args, **kwargs)
 
-    monkeypatch.setattr(liveness, "Liveness", Counted)
+    monkeypatch.setattr(coalescing, "Liveness", Counted)
     m = Made()
     x = m.data("x", [-1])
     array = m.b.op("create_array", dtype="float32", shape=[-1])
