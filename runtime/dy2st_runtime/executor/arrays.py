@@ -158,8 +158,10 @@ def array_last(out: int, array: int, rank: int, size: int) -> int:
 def array_drop_last(out: int, array: int, rank: int, size: int) -> int:
     status = array_copy(out, array, rank, size)
     length = word(out, at.LENGTH)
-    if status != at.OK or length == 0:
-        return at.FAILED if status == at.OK else status
+    if status == at.OK:
+        status = at.FAILED if length == 0 else room(out, word(out, at.USED), length, rank)
+    if status != at.OK:
+        return status
     row = entry_row(out, length - 1, rank)
     end = word(row, 0) + tensor_bytes(row, 1, rank, size)
     if word(row, 0) != ABSENT_ENTRY and end == word(out, at.USED):
@@ -261,7 +263,8 @@ def array_unstack(out: int, x: int, rank: int, size: int, axis: int) -> int:
 
 def move_value(target: int, source: int, rank: int, size: int) -> int:
     """Gives `target` the value of `source`, which is not needed under its own name any more. A value in the buffer that `source`
-    owns changes hands with the buffer; one that lies elsewhere is copied. A negative size marks a TensorArray."""
+    owns changes hands with the buffer; one that lies elsewhere is copied. A negative size marks a TensorArray. The two may be one: then
+    its value lies in its own buffer afterwards."""
     if word(source, at.STATE) == 0:
         put_words(target, at.STATE, 0)
         return at.OK
@@ -272,8 +275,9 @@ def move_value(target: int, source: int, rank: int, size: int) -> int:
             if p != 0 and q != 0:
                 swap(p, q)
     elif size < 0:
-        return array_copy(target, source, rank, -size)
-    elif data != word(target, at.DATA) or word(target, at.STATE) == 0:
+        status = array_copy(target, source, rank, -size)
+        return room(target, word(target, at.USED), word(target, at.LENGTH), rank) if status == at.OK else status
+    elif target == source or data != word(target, at.DATA) or word(target, at.STATE) == 0:
         nbytes = tensor_bytes(source, at.DIMS, rank, size)
         address = reserve(target, nbytes)
         if address == 0:

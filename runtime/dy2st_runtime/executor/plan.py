@@ -128,7 +128,7 @@ def make_plan(schedule: Schedule, external: Sequence[str], keep: Sequence[str], 
         d = plan.descriptor(final)
         plan.buffer_of[d] = -1
         plan.inplace_state[d] = persistable
-    Bytecode(plan, schedule, inside).emit()
+    Bytecode(plan, schedule, {"": live, **inside}).emit()
     return plan
 
 
@@ -243,7 +243,11 @@ def _call_graph(schedule: Schedule) -> dict[str, set[str]]:
 
 
 class Bytecode:
-    """Emits the instructions; jump targets are instruction indices."""
+    """Emits the instructions; jump targets are instruction indices.
+
+    Args:
+        inside: what is known of the memory of the schedule, under "", and of each function.
+    """
 
     def __init__(self, plan: Plan, schedule: Schedule, inside: Mapping[str, Liveness]):
         self.plan, self.schedule, self.inside = plan, schedule, inside
@@ -357,9 +361,11 @@ class Bytecode:
         parameter, so the order does not matter."""
         canonical = self.schedule.canonical
         made = {canonical(name) for inner in walk(s.body) for name in written(inner)}
+        roots = self.inside[self.routine].roots
         for p, r in zip(s.params, s.results, strict=True):
             a, b = self.plan.descriptor(p), self.plan.descriptor(r)
-            if a == b:
+            # what is one place may show another one, which the next iteration writes
+            if a == b and (p == r or roots.get(canonical(p), set()) <= {canonical(p)}):
                 continue
             if canonical(r) in made:  # otherwise it comes from outside the loop and stays what it is
                 v = self.schedule.variables[p]

@@ -184,11 +184,42 @@ def rows_written_on_one_path(b: IRBuilder, n: Variable, x: Variable) -> list[Var
     return loop(b, n, [x], body)
 
 
+def one_list_is_another_on_one_path(b: IRBuilder, n: Variable, x: Variable) -> list[Variable]:
+    """It shows memory that the next iteration writes to."""
+
+    def body(b: IRBuilder, i: Variable, v: list[Variable]) -> list[Variable]:
+        longer = b.op("array_append", Array=v[1], X=b.mul(x, number(b, i)))
+        return [chosen(b, few(b, i), lambda: longer, lambda: v[0]), longer]
+
+    return loop(b, n, [listed(b, x), listed(b, x, x)], body)
+
+
+def rows_are_others_on_one_path(b: IRBuilder, n: Variable, x: Variable) -> list[Variable]:
+    def body(b: IRBuilder, i: Variable, v: list[Variable]) -> list[Variable]:
+        new = written(b, v[1], i, number(b, i))
+        return [chosen(b, few(b, i), lambda: new, lambda: written(b, v[0], i, number(b, i))), new]
+
+    return loop(b, n, [x, b.op("scale", X=x, scale=2.0)], body)
+
+
+def popped_list_is_another_on_one_path(b: IRBuilder, n: Variable, x: Variable) -> list[Variable]:
+    """What a list without its last entry shows is its own."""
+
+    def body(b: IRBuilder, i: Variable, v: list[Variable]) -> list[Variable]:
+        rest, _ = b.op("array_pop", Array=chosen(b, few(b, i), lambda: v[1], lambda: v[0]))
+        longer = b.op("array_append", Array=b.op("array_set", Array=v[1], X=b.mul(x, number(b, i)), I=zero), X=x)
+        return [b.op("array_append", Array=rest, X=b.op("read_from_array", X=rest, I=zero)), longer]
+
+    zero = b.op("fill_constant", shape=[], dtype="int64", value=0.0)
+    return loop(b, n, [listed(b, x, x), listed(b, x, x)], body)
+
+
 PROGRAMS = [growing_list, growing_list_read_before_and_after, old_list_needed_after_the_append, two_lists_that_change_places,
             old_list_kept_in_another_variable, list_appended_to_twice, two_results_of_one_list, written_rows,
             written_and_seen_through_a_view, written_from_its_own_parts, nested, scattered,
             list_of_a_branch_needed_after_the_append, list_that_grows_on_one_path, list_that_grows_and_shrinks,
-            list_of_a_loop_in_a_loop, rows_written_on_one_path]  # fmt: skip
+            list_of_a_loop_in_a_loop, rows_written_on_one_path, one_list_is_another_on_one_path, rows_are_others_on_one_path,
+            popped_list_is_another_on_one_path]  # fmt: skip
 
 
 def built(program: Callable[..., list[Variable]]) -> tuple[Program, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from dy2st_runtime import reference
 from dy2st_runtime.executor.executable import Executable
 from dy2st_runtime.ir import IRBuilder, Program, Variable, verify
@@ -132,9 +133,7 @@ class Maker:
         self.state = loop(self.b, self.constant(count, "int64"), self.state, body)
 
 
-@settings(max_examples=150, deadline=None)
-@given(statements)
-def test_native_code_gives_what_the_reference_gives(program: list[Any]) -> None:
+def agree(program: list[Any]) -> None:
     p = Program()
     b = IRBuilder(p.global_block())
     x = b.block.create_var("x", "float32", (-1,), is_data=True)
@@ -149,3 +148,16 @@ def test_native_code_gives_what_the_reference_gives(program: list[Any]) -> None:
         env = reference.run_program(p, feeds, {})
         for got, name in zip(executable.run([*feeds.values()]), names, strict=True):
             same(got, env[name])
+
+
+@settings(max_examples=300, deadline=None)
+@given(statements)
+def test_native_code_gives_what_the_reference_gives(program: list[Any]) -> None:
+    agree(program)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None)
+@given(statements)
+def test_native_code_gives_it_for_many_more(program: list[Any]) -> None:
+    agree(program)
