@@ -183,12 +183,18 @@ class Alternatives:
             if isinstance(p, Const):
                 return p.value
             originals = [original(x) for x in parts]
+            key = tuple(map(id, originals))
             if isinstance(p, Var) or p.kind in (MaybeNone, MaybeNumber, MaybeNumbers, OneOf, RecordList):
                 new = make(p) if isinstance(p, Var) else instantiate(p, make)
+                if isinstance(new, DynamicList):
+                    new = made.setdefault(key, new)
+                    for part in parts_of(new):
+                        for x in originals:
+                            if type(x) is list:
+                                self._tracer.aliases.replaces(part, x)
                 if isinstance(new, DynamicList) and any(type(x) is list or id(x) in self._of for x in originals):
                     found.setdefault(id(new), (new, [x if isinstance(x, (list, DynamicList)) else None for x in originals]))
                 return new
-            key = tuple(map(id, originals))
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)
             can_change = contents_of(new) is not None
@@ -348,8 +354,16 @@ class Alternatives:
                     hint="make a new one instead of changing this one, or copy it before: xs = list(xs)",
                 )  # fmt: skip
 
-    def require_apart(self, held: Collection[Any]) -> None:
-        """StructureError if two containers that may be one object are both held after the call, which would leave two in all runs."""
+    def require_apart(self, containers: Collection[Any], dynamic: Collection[DynamicList]) -> None:
+        """StructureError if two containers that may be one object are both held after the call, which would leave two in all runs.
+
+        Args:
+            containers: those of Python that are held.
+            dynamic: the lists of dynamic length that are.
+        """
+        # those that are one object have one first column
+        different = {id(who(part)): (x, part) for x in dynamic for part in parts_of(x)[:1]}.values()
+        held = [*containers, *(part for _, part in different)]
         ids = {id(x) for x in held}
         # what has become a list of dynamic length is still the list that it was
         ids |= {id(items) for items, staged in self._tracer.replaced.values() if id(staged) in ids}
@@ -357,6 +371,7 @@ class Alternatives:
         lists = [x for x in held if isinstance(x, StagedList)]
         aliases = self._tracer.aliases
         twins = any(one is not other and aliases.related(one, other) for one, other in combinations(lists, 2))
+        twins |= any(id(other) in self._of.get(id(one), ()) for (one, _), (other, _) in combinations(different, 2))
         # a list of Python may itself stand for the one that such a list may be, or this for another one of Python
         plain = {key for part in held if not isinstance(part, DynamicList) for key in (id(part), *self._of.get(id(part), ()))}
         # or such a list for one of Python that has become another such list since

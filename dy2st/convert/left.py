@@ -7,6 +7,7 @@ container with the contents that the side gave it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -55,7 +56,12 @@ class Left:
 
     def _alone(self, x: Any, side: int) -> Any:
         if isinstance(x, RecordList):
-            return x.with_columns([self._alone(c, side) for c in x.columns])
+            columns = [self._alone(c, side) for c in x.columns]
+            if all(map(operator.is_, columns, x.columns)):
+                return x
+            if id(x) not in self._made[side]:
+                self._made[side][id(x)] = x, x.with_columns(columns)
+            return self._made[side][id(x)][1]
         if id(x) in self._values[side]:
             return x.alike(self._values[side][id(x)])
         keys, children = self._parts(x, side)

@@ -15,7 +15,6 @@ from dy2st_runtime.ir import Program, Variable, show_program, verify
 from dy2st_runtime.ir.functions import drop_unused_functions, lift_functions, merge_functions
 
 from ..convert.activations import Kind
-from ..convert.aliases import who
 from ..convert.apart import Kept
 from ..convert.attributes import MISSING, held
 from ..convert.calls import call, convert_function, why_unconverted
@@ -31,7 +30,7 @@ from ..convert.places import CONTENTS, GRADIENT, LENGTH, OWNER, Place, place_of_
 from ..convert.printed import printing_later
 from ..convert.raising import refusal, stage_last_raise
 from ..convert.reach import Reach
-from ..convert.records import RecordList, parts_of
+from ..convert.records import RecordList
 from ..convert.shown import named
 from ..convert.spaces import set_unseen
 from ..convert.structure import flatten, split, unflatten
@@ -330,7 +329,7 @@ class Trace:
         # what has become a list of dynamic length had these entries, which it may have still
         entries = [v for items, _ in tracer.replaced.values() if type(items) is list and self._results.was_there(items) for v in items]
         containers, lists = _within([*held, *entries])
-        tracer.alternatives.require_apart([*containers, *{id(who(x)): x for items in lists for x in parts_of(items)[:1]}.values()])
+        tracer.alternatives.require_apart(containers, lists)
         if tracer.sharing:
             tracer.sharing.settle()
             # these keep the objects that they begin with

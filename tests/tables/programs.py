@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import lists
 from .kinds import KINDS, QUESTIONS, STATEMENTS
 from .places import AFTER, CONTROL, PLACES, READ, VARIABLES
 from .surroundings import SHARED, SURROUNDINGS
@@ -21,6 +23,7 @@ class Program:
 
     Attributes:
         lists: see `places`.
+        entries: of which kind the entries of the lists `one` and `two` of before are, see `lists`.
         other: the lines of a second method, which is called after each call of `forward`.
         static: which of the two are static functions.
     """
@@ -30,6 +33,7 @@ class Program:
     lists: bool = False
     other: str = ""
     static: tuple[str, ...] = ("forward",)
+    entries: str = "tensor"
 
     @property
     def name(self) -> str:
@@ -38,7 +42,7 @@ class Program:
     @property
     def text(self) -> str:
         """Its module."""
-        head = f"class Net(Base):\n    lists = {self.lists}\n"
+        head = f"class Net(Base):\n    lists, entries = {self.lists}, {self.entries!r}\n"
         methods = [
             f"\n    def {name}(self, x, n):\n{_indented(body, 8)}\n"
             for name, body in (("forward", self.forward), ("other", self.other))
@@ -128,10 +132,23 @@ def of_generators() -> Iterator[Program]:
             yield Program((one, two, name), f"{made}\ndef ask():\n{asked}\nreturn next(ask())")
 
 
+def of_lists() -> Iterator[Program]:
+    """Two lists, which two paths change and hand to each other, with entries of each kind."""
+    for (kind, entry), (paths, template), one, two, after in itertools.product(
+        lists.ENTRIES.items(), lists.PATHS.items(), lists.STEPS, lists.STEPS, lists.AFTER
+    ):
+        text = _filled(template, one=one.replace("; ", "\n"), two=two.replace("; ", "\n"))
+        text = re.sub(r"\b[LG]\b", lambda name: {"L": "self.one", "G": "self.two"}[name[0]], f"{text}\n{after}")
+        numbers = itertools.count(5)
+        text = re.sub(r"\bV\b", lambda _: entry.replace("#", str(next(numbers))), text)  # noqa: B023
+        yield Program((kind, paths, one, two, after), f"{text}\nreturn x * len(self.one)", entries=kind)
+
+
 TABLES: dict[str, Callable[[], Iterator[Program]]] = {
     "things": of_things,
     "places": of_places,
     "methods": of_methods,
+    "lists": of_lists,
     "kinds": of_kinds,
     "generators": of_generators,
 }

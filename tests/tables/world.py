@@ -182,6 +182,7 @@ class Sub(paddle.nn.Layer):
 
 class Base(paddle.nn.Layer):
     lists = False  # whether what the second table puts in two places is a list
+    entries = "tensor"  # of which kind those of the lists of the fourth one are
 
     def __init__(self):
         super().__init__()
@@ -199,6 +200,7 @@ class Base(paddle.nn.Layer):
         self.items = {"k0": self.of(2.25), "k1": self.of(2.75)}
         self.rows0, self.rows1 = [self.of(3.5)], [self.of(4.5)]
         self.box0, self.box1 = Box(self.of(6.5)), Box(self.of(7.5))
+        self.one, self.two = [self.entry(1), self.entry(2)], [self.entry(3)]
         self.sub = Sub(1.0)
         self.subs = paddle.nn.LayerList([Sub(2.0), Sub(3.0)])
         self.register_buffer("buf", paddle.to_tensor(4.0))
@@ -207,6 +209,10 @@ class Base(paddle.nn.Layer):
     def of(self, number):
         value = paddle.to_tensor(number)
         return [value] if self.lists else value
+
+    def entry(self, number):
+        value = paddle.to_tensor(number * 1.0)
+        return {"tensor": value, "tuple": (value, number), "text": f"t{number}", "object": Box(value)}[self.entries]
 
     @property
     def scale(self):
