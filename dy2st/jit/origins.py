@@ -398,6 +398,23 @@ class Origins:
 
     def _follow(self, op: Operator, home: Block) -> None:
         """The same with the numbers of what an op on a list puts into it or takes out."""
+        # a list that is there before the call comes of as many ops as it has entries, one behind the other
+        chain = [op]
+        while (before := self._list_before(chain[-1], home)) is not None:
+            chain.append(before)
+        for one in reversed(chain):
+            self._follow_one(one, home)
+
+    def _list_before(self, op: Operator, home: Block) -> Operator | None:
+        """The op on a list that made the one which an op changes, if nothing goes beside that yet."""
+        names = (op.input(slot)[0] for slot in _LISTS[op.type])
+        name = next((name for name in names if home.var(name).kind == "array"), None)
+        if name is None or name in self._beside or self._homes.get(name) is not home or name in home.params:
+            return None
+        before = self._makers.get(name)
+        return before if before is not None and before.type in _LISTS else None
+
+    def _follow_one(self, op: Operator, home: Block) -> None:
         followed = {slot: self.beside(home.var(op.input(slot)[0])) for slot in _LISTS[op.type]}
         kept = {slot: home.var(names[0]) for slot, names in op.inputs.items() if slot not in followed}
         made = IRBuilder(home, op.location, home.ops.index(op) + 1).op(op.type, **followed, **kept)

@@ -14,6 +14,11 @@ from dy2st_runtime import errors as runtime_errors
 from ..errors import Dy2stError, Location, with_location
 from .location import is_own, traceback_calls, user_location
 
+_WITHOUT_END = ("a function calls itself without end while it is traced, each time with other values that only Python knows",
+                "let what changes from call to call be tensors or numbers")  # fmt: skip
+_TOO_DEEP = ("it is nested deeper than Python, with its limit of {} calls, can follow here", "sys.setrecursionlimit(10_000), or nest less")
+_FEW = 8  # users' calls from a line of which there is another call further out: more are recursion of the user's
+
 
 def for_user(error: BaseException) -> BaseException:
     """The exception, naming the user's line and with a traceback of the user's frames only.
@@ -22,9 +27,10 @@ def for_user(error: BaseException) -> BaseException:
     """
     places = traceback_calls(error.__traceback__)
     if isinstance(error, RecursionError) and not isinstance(error, Dy2stError) and not _is_raised(error):
+        again = len(places) - len({(place.file, place.line) for place in places})
+        why, hint = _WITHOUT_END if again > _FEW else _TOO_DEEP
         error = runtime_errors.RecursionLimitError(
-            "a function calls itself without end while it is traced, each time with other values that only Python knows",
-            location=places[-1] if places else None, hint="let what changes from call to call be tensors or numbers",
+            why.format(sys.getrecursionlimit()), location=places[-1] if places else None, hint=hint
         ).with_traceback(error.__traceback__)
     if places and not _has_location(error):
         with_location(error, places[-1])

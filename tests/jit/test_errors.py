@@ -283,3 +283,15 @@ def test_an_assertion_of_the_compiler_is_not_taken_for_what_the_program_raises(m
     monkeypatch.setattr(Options, "place", lambda self, value: None)
     with pytest.raises(AssertionError):
         static(Tensor([-1.0]))  # though this call does not get to the loop
+
+
+def test_what_is_nested_too_deep_is_no_recursion_of_the_users():
+    @jit.to_static
+    def nested(x):
+        found = [x]
+        for _ in range(2000):
+            found = [found]
+        return found
+
+    with pytest.raises(RecursionLimitError, match="nested deeper than Python, with its limit of"):
+        nested(Tensor(1.0))

@@ -194,3 +194,18 @@ def test_a_global_that_is_met_when_it_has_become_a_list_of_dynamic_length():
             static(tensor(1.0, 2.0), tensor(1.0, 2.0), tensor([1.0], [2.0]))
         assert type(NUMBERS) is list
         assert NUMBERS == [2]
+
+
+def test_a_long_list_of_tensors_that_changes_in_a_loop():
+    """It is a chain of as many operations, which nothing may follow by a call for each."""
+    static, eager = ([tensor(float(i)) for i in range(400)] for _ in range(2))
+
+    def grown(items, x, n):
+        while n > 0:
+            items.append(x * n)
+            n = n - 1
+        return items[3] + len(items)
+
+    for f, items in ((jit.to_static(grown), static), (grown, eager)):
+        assert f(items, tensor(2.0), tensor(3)).item() == 406
+    assert [v.item() for v in static] == [v.item() for v in eager]
