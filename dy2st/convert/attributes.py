@@ -94,7 +94,10 @@ class Stored:
             owner = owner.values_of
         if isinstance(owner, dict):  # without `__missing__`
             return dict.get(owner, key, Unread(named(key)))
-        return owner[key]
+        try:
+            return owner[key]
+        except IndexError:
+            return Unread(named(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         owner = self._dy_owner

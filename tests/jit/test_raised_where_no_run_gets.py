@@ -169,3 +169,51 @@ def test_functions_and_classes_on_a_path_have_the_names_that_they_have_in_the_so
     # Python 3.10 has no name of the function around in the code
     eager, static = ([name.partition(".f.<locals>.")[2] or name for name in call(to_tensor([1.0]), 1)[1]] for call in (f, jit.to_static(f)))
     assert [name.removeprefix("f.<locals>.") for name in static] == eager
+
+
+class Entry:
+    def __init__(self, value):
+        self.value = value
+
+
+def set_behind_if(items, x, n):
+    if n > 0:
+        items[0].value = "new"
+    return x + len(items)
+
+
+def set_in_a_loop(items, x, n):
+    while n > 0:
+        items[-1].value += 1
+        n = n - 1
+    return x + len(items)
+
+
+def set_in_an_entry(items, x, n):
+    for _ in range(n):
+        items[0].value[0] = x
+    return x + len(items)
+
+
+def taken_behind_the_loop(items, x, n):
+    for v in range(n):
+        items[0].value = v
+    if n < 1:
+        items.pop()
+    return x + len(items)
+
+
+@pytest.mark.parametrize("function", [set_behind_if, set_in_a_loop, set_in_an_entry, taken_behind_the_loop])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_an_attribute_of_an_entry_that_is_not_there(function, kind):
+    """The place is looked for also on the path that does not set it."""
+    static, seen = jit.to_static(function), []
+    for f in (function, static):
+        items = kind()
+        seen.append([])
+        for n in (0, 2, 0):
+            try:
+                seen[-1].append(f(items, to_tensor(1.0), to_tensor(n)).item())
+            except (IndexError, AttributeError) as error:
+                seen[-1].append((type(error), str(error).split("\n")[0]))
+    assert seen[0] == seen[1]
