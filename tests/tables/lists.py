@@ -24,7 +24,7 @@ STEPS = [
     "L[0] = V",
     "L = L + [V]",
     "L, G = G, L",
-    "L.extend(G)",
+    "L.extend(G[:2])",
     "G = L; L = [V]",
 ]
 
