@@ -11,7 +11,7 @@ import operator
 import sys
 import threading
 import types
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from ..tensor.location import is_own
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
 from . import elsewhere, foreign
+from .api_calls import call_of_api
 from .as_it_is import call_as_it_is
 from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, classes, of_each, type_
@@ -226,31 +227,8 @@ def _function(f: types.FunctionType, tracer: Tracer | None) -> Callable:
     if found is None:  # one inside a converted function is converted as well
         if is_generated(f.__code__.co_filename):
             return functools.partial(enter, tracer, f, f)
-        return functools.partial(_of_api, f) if is_own(f.__code__.co_filename) else f
+        return functools.partial(call_of_api, f) if is_own(f.__code__.co_filename) else f
     return functools.partial(_watched, tracer, f, new)
-
-
-def _of_api(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
-    """Calls a function of the API. Where an argument that may be left out is None in some runs, as `paddle.clip(x, 0, v)` may have it,
-    there is a branch for these."""
-    given = [*args, *kwargs.values()]
-    if not any(isinstance(x, MaybeNone) for x in given):
-        return f(*args, **kwargs)
-    try:
-        signature = inspect.signature(f)
-        bound = signature.bind(*args, **kwargs)
-    except (TypeError, ValueError):
-        return f(*args, **kwargs)  # which says what is wrong
-    for name, value in bound.arguments.items():
-        if isinstance(value, MaybeNone) and signature.parameters[name].default is None:
-            return or_none(value, functools.partial(_with_argument, f, bound, name))
-    return f(*args, **kwargs)
-
-
-def _with_argument(f: Callable, bound: inspect.BoundArguments, name: str, value: Any) -> Any:
-    """Calls a function of the API, with another value of an argument."""
-    new = inspect.BoundArguments(bound.signature, OrderedDict({**bound.arguments, name: value}))
-    return _of_api(f, *new.args, **new.kwargs)
 
 
 def _watched(tracer: Tracer, original: types.FunctionType, f: Callable, /, *args: Any, **kwargs: Any) -> Any:
@@ -313,7 +291,7 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
             return functools.partial(enter, tracer, function, function, owner)
         if inner is not None:
             return types.MethodType(function, owner)
-        return functools.partial(_of_api, f) if tracer is not None and is_own(function.__code__.co_filename) else f
+        return functools.partial(call_of_api, f) if tracer is not None and is_own(function.__code__.co_filename) else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
     tracer.enter(function, found.fn)
