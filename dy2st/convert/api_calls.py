@@ -10,13 +10,14 @@ from typing import Any
 
 from .if_stmt import or_none
 from .optional import MaybeNone
+from .options import OneOf, choose, values_of
 
 
 def call_of_api(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls a function of the API. Where an argument that may be left out is None in some runs, as `paddle.clip(x, 0, v)` may have it,
-    there is a branch for these."""
+    there is a branch for these; and one for each text, if an argument is one of several, as the name of a dtype may be."""
     given = [*args, *kwargs.values()]
-    if not any(isinstance(x, MaybeNone) for x in given):
+    if not any(isinstance(x, (MaybeNone, OneOf)) for x in given):
         return f(*args, **kwargs)
     try:
         signature = inspect.signature(f)
@@ -24,6 +25,8 @@ def call_of_api(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     except (TypeError, ValueError):
         return f(*args, **kwargs)  # which says what is wrong
     for name, value in bound.arguments.items():
+        if isinstance(value, OneOf) and all(x is None or isinstance(x, str) for x in values_of(value)):
+            return choose(value, functools.partial(_with_argument, f, bound, name))
         if isinstance(value, MaybeNone) and signature.parameters[name].default is None:
             return or_none(value, functools.partial(_with_argument, f, bound, name))
     return f(*args, **kwargs)

@@ -291,7 +291,8 @@ def _bound(f: types.MethodType, tracer: Tracer | None) -> Callable:
             return functools.partial(enter, tracer, function, function, owner)
         if inner is not None:
             return types.MethodType(function, owner)
-        return functools.partial(call_of_api, f) if tracer is not None and is_own(function.__code__.co_filename) else f
+        of_tensor = tracer is not None and isinstance(owner, Tensor) and is_own(function.__code__.co_filename)
+        return functools.partial(call_of_api, f) if of_tensor else f
     if tracer is None:
         return types.MethodType(found.fn, owner)
     tracer.enter(function, found.fn)

@@ -3,6 +3,7 @@
 import enum
 
 import dy2st as paddle
+import dy2st.nn.functional as F
 
 
 class Phase(enum.Enum):
@@ -133,10 +134,17 @@ def in_an_exception_before_a_change(x):
     return s
 
 
+def arguments_of_the_api(x):
+    how = "sum" if x.max() > 2 else "mean"
+    dtype = None if x[0] > 0 else "float32"
+    return F.mse_loss(x, x * 2, reduction=how), F.l1_loss(x, x * 3, how), paddle.linspace(0, 1, 3, dtype=dtype)
+
+
 P, N, S, M = [1.0, 2.0, 3.0], [-1.0, -2.0, -3.5], [0.5, -0.25, 0.25], [-0.5, 2.5, 0.5]
 
 CASES = [
     (printed, [(P,), (N,), (M,)], 1),
+    (arguments_of_the_api, [(P,), (N,), (S,), (M,)], 1),
     (put_together, [(P,), (N,), (S,), (M,)], 1),
     (of_two, [(P,), (N,), (S,), (M,)], 1),
     (one_text_many_times, [(P,), (N,)], 1),

@@ -158,7 +158,7 @@ def text_that_grows_with_the_data(x, n):
 def text_of_a_path_as_a_dtype(x):
     width = "32" if x.sum() > 0 else "64"
     try:
-        return x.astype("float" + width)  # error: dtype '
+        return x.astype("float" + width)  # error: 'the value of the expression' has dtype float32 on one path
     except TypeError:
         return x
 
