@@ -1,5 +1,4 @@
-"""How cost grows: with the iterations of a loop, those of one that changes a list, the ops in its body, the ops of a program, and with
-another batch size."""
+"""How cost grows: with the iterations of a loop, also one that changes a list, the ops of a body or a program, another batch size."""
 
 from __future__ import annotations
 

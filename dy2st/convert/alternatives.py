@@ -10,7 +10,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -188,12 +188,10 @@ class Alternatives:
                 new = make(p) if isinstance(p, Var) else instantiate(p, make)
                 if isinstance(new, DynamicList):
                     new = made.setdefault(key, new)
-                    for part in parts_of(new):
-                        for x in originals:
-                            if type(x) is list:
-                                self._tracer.aliases.replaces(part, x)
-                if isinstance(new, DynamicList) and any(type(x) is list or id(x) in self._of for x in originals):
-                    found.setdefault(id(new), (new, [x if isinstance(x, (list, DynamicList)) else None for x in originals]))
+                    for part, x in product(parts_of(new), (x for x in originals if type(x) is list)):
+                        self._tracer.aliases.replaces(part, x)
+                    if any(type(x) is list or id(x) in self._of for x in originals):
+                        found.setdefault(id(new), (new, [x if isinstance(x, (list, DynamicList)) else None for x in originals]))
                 return new
             children = [value(c, list(xs)) for c, *xs in zip(p.children, *(in_order(p, x) for x in parts), strict=True)]
             new = build(p.kind, p.keys, children)

@@ -193,11 +193,12 @@ class Interference:
     def _loop(self, s: Loop, live: int) -> int:
         carried = [(p, r) for p, r in zip(s.params, s.results, strict=True) if self._canonical(p) != self._canonical(r)]
         head = self._heads.get(id(s), 0)
+        # all at once: a parameter must not be overwritten before the value of another is read
+        others = {p: self._bits(other for q, other in carried if q != p) for p, _ in carried if self._canonical(p) in self.of}
         while True:
-            for i, (p, r) in enumerate(carried):
-                # all at once: a parameter must not be overwritten before the value of another is read
-                others = self._bits(other for j, (_, other) in enumerate(carried) if j != i)
-                self._set(p, head | others, self._bits([r]) & ~others)
+            for p, r in carried:
+                if p in others:
+                    self._set(p, head | others[p], self._bits([r]) & ~others[p])
             end = head & ~self._bits(p for p, _ in carried) | self._bits(r for _, r in carried)
             new = head | self._region(s.test, self._region(s.body, end) | live | self._bits([s.cond]))
             if new == head:

@@ -71,7 +71,8 @@ class Maker:
         self.state[i] = self.b.op("array_set", Array=self.state[j], X=self.fresh(), I=at)
 
     def _take(self, i: int, j: int) -> None:
-        self.state[i], self.state[j] = self.state[j], self.state[i] if i % 2 else self.state[j]
+        """One list becomes the other, or they change places."""
+        self.state[i], self.state[j] = self.state[j], (self.state[i] if i % 2 else self.state[j])
 
     def _extend(self, i: int, j: int) -> None:
         self.state[i] = self.b.op("array_extend", Array=self.state[j], Other=listed(self.b, self.fresh()))
