@@ -31,7 +31,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         stop_gradient: False: gradients flow to it.
 
     Raises:
-        DTypeError: the data is no array of numbers.
+        DTypeError: something in the data is no number.
+        ShapeError: rows differ in length.
         DeviceError: the place is none, or CUDA without CUDA support.
 
     >>> to_tensor([[1, 2], [3, 4]])

@@ -267,17 +267,21 @@ def to_array(data: Any, dtype: Any = None) -> np.ndarray:
     """The data of a new tensor as an array of its own, in Paddle's dtypes (Python floats get the default dtype).
 
     Raises:
-        DTypeError: the data is no array of numbers.
+        DTypeError: something in the data is no number.
+        ShapeError: rows differ in length.
     """
     if isinstance(data, Tensor):
         data = data.numpy()
     given = isinstance(data, (np.ndarray, np.generic))
+    plain = _plain(data)
     try:
-        array = np.array(_plain(data))
-    except ValueError as error:
-        raise DTypeError(f"a tensor cannot be made of this: {error}", hint="rows must have the same length") from None
+        array = np.array(plain)
+    except ValueError:
+        require_numbers(plain)
+        raise ShapeError("a tensor cannot be made of rows that differ in length", hint="pad the rows, or make a tensor of each") from None
     if array.dtype.kind not in "biuf":
-        raise DTypeError(f"a tensor cannot be made of {type(data).__name__} {data!r:.60}", hint="give numbers or bools")
+        require_numbers(plain)
+        raise DTypeError(f"a tensor cannot be made of {type(data).__name__} {data!r:.60}", hint="the numbers have no dtype in common")
     if dtype is not None:
         return array.astype(convert_dtype(dtype), copy=False)
     if not given and array.dtype == np.float64 and not _holds_float64(data):
@@ -286,6 +290,15 @@ def to_array(data: Any, dtype: Any = None) -> np.ndarray:
         return array.astype(np.int64, copy=False)
     convert_dtype(array.dtype)  # an unsupported dtype is an error
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))  # of files, often in the other order of bytes
+
+
+def require_numbers(data: Any) -> None:
+    """DTypeError if an entry of a nested list is no number and no array of numbers."""
+    if isinstance(data, (list, tuple)):
+        for d in data:
+            require_numbers(d)
+    elif np.asarray(data).dtype.kind not in "biuf":
+        raise DTypeError(f"a tensor cannot be made of {type(data).__name__} {data!r:.60}", hint="give numbers or bools")
 
 
 def _plain(data: Any) -> Any:

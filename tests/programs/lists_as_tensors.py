@@ -1,5 +1,7 @@
 """Lists with numbers and tensors that only the run knows in them, where a tensor is meant: operands, indices, values."""
 
+import numpy as np
+
 import dy2st as paddle
 
 
@@ -59,6 +61,12 @@ def that_may_be_none(x, n):
     return x * [k, 1]
 
 
+def of_entries_with_dims(x, n):
+    row = x[0]
+    rows = paddle.to_tensor([row, [1, n]]), paddle.to_tensor([range(2), row]), paddle.to_tensor([[[0.5, n], row], [row, [True, 2]]])
+    return *rows, paddle.to_tensor([np.array([1, 2]), row]), paddle.to_tensor([np.array(1.0), row[0]]), paddle.to_tensor([[], row[:0]])
+
+
 def out_of_range(x, n):
     return x[[0, int(n)]]
 
@@ -71,5 +79,6 @@ CASES = [
     (of_tensors, [(P, 0), (N, 3)], 1),
     (eliminated, [(P, 0), (S, 0)], 1),
     (that_may_be_none, [(P, 1), (P, 2)], 1),
+    (of_entries_with_dims, [(P, 1), (N, 2)], 1),
     (out_of_range, [(P, 1), (P, 2), (N, -3)], 1),
 ]
