@@ -171,9 +171,7 @@ def item(x: Tensor, *args: Any) -> Any:
     if not is_staged(x):
         return x.item(*args)
     if args:
-        raise StagedValueError(
-            "item() with an index is not supported while tracing", location=user_location(2), hint="use x[i].item()"
-        )
+        x = operators.element(x, args)
     kind = "bool" if x.dtype == "bool" else "int64" if x.dtype.startswith(("int", "uint")) else "float64"
     return _number(x, kind, "item()")
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from dy2st_runtime import config
+from dy2st_runtime import config, dims
 from dy2st_runtime.ir import Block, IRBuilder, Program, Variable
 from dy2st_runtime.ops.registry import OpDef
 
-from ..errors import Dy2stError, LeakError, StagedValueError, of_tracing
+from ..errors import Dy2stError, LeakError, Location, ShapeError, StagedValueError, of_tracing
 from ..static.recorder import ProgramRecorder
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
@@ -39,6 +40,19 @@ class TooLongError(Dy2stError):
     """More ops than a trace may have that unrolls loops over sizes; whoever set the limit catches it."""
 
 
+@dataclass
+class Squeezes:
+    """Where `squeeze` has met axes whose size is open, which it takes for 1 and the run checks, and others that are not of size 1 and stay.
+
+    Attributes:
+        decided: where it is known that the sizes of the arguments decide: with an open one that is an error.
+    """
+
+    open: set[Location | None] = field(default_factory=set)
+    kept: set[Location | None] = field(default_factory=set)
+    decided: Collection[Location | None] = ()
+
+
 class Recording(Flags):
     """The part of a `Tracer` that appends ops to the current block, and knows which variable stands for a tensor.
 
@@ -53,6 +67,7 @@ class Recording(Flags):
         values: the tensors that got a variable as their value when they were modified in place, by its name.
         limit: the number of ops beyond which tracing fails: with TooLongError if it is less than `config.TRACE_LIMIT`.
         shown: how many effects that others see there were.
+        squeezes: what `squeeze` took for granted.
     """
 
     advice = (
@@ -89,6 +104,7 @@ class Recording(Flags):
         self.facts = Facts()
         self.values: dict[str, Any] = {}
         self.limit = config.TRACE_LIMIT.get()
+        self.squeezes = Squeezes()
         self.shown = 0
         self._open = open_captures
         self._count = 0
@@ -231,6 +247,15 @@ class Recording(Flags):
         outside = [x for x in values if isinstance(x, Tensor) and (not x.is_symbolic or id(x) in self.originals)]
         self.compared.update((id(x), x) for x in outside)
         self.compares_arguments |= bool(outside) and any(id(x) in self.arguments and x not in self.stand_ins for x in values)
+
+    def on_squeeze(self, tensor: Tensor, axis: int) -> None:
+        shape, at = tensor._value.shape, user_location(2)
+        if shape[axis] != -1:
+            self.squeezes.kept.add(at)
+        elif at not in self.squeezes.decided:
+            self.squeezes.open.add(at)
+        else:
+            raise ShapeError(f"squeeze of {dims.show(shape)}: whether axis {axis} has size 1 decides how many dims are left", location=at)
 
     def open_dim(self, tensor: Tensor, axis: int) -> Any:
         return dynamic_size(tensor, axis)

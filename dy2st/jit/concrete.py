@@ -20,6 +20,7 @@ from ..convert.drawn import Drawn
 from ..convert.exceptions import Again
 from ..convert.frames import Note
 from ..convert.places import Place
+from ..convert.recording import Squeezes
 from ..errors import Dy2stError, Location, StructureError
 from ..tensor import Tensor
 from ..tensor.random import STATE_NAME
@@ -134,6 +135,7 @@ class ConcreteProgram:
         leaves: for fed tensors that are modified in place, by position, whether they are leaves that want a gradient.
         raised: the exceptions of the user's classes that the program raises, by their numbers.
         fixed: the error of the trace with open sizes, for which this one has fixed ones.
+        squeezes: what `squeeze` took for granted.
         pace: times its calls, as long as it is not known whether eager mode would be faster.
         tied: groups of tensors that outlive the call, of which the first is one of the others or is not, as only a run knows.
         compared: where tensors are that are not captured, but told from the captured ones and from each other.
@@ -173,6 +175,7 @@ class ConcreteProgram:
         self.containers_outside = {id(g.holder) for g in guards} | {id(c.target) for c, _ in effects.cells if isinstance(c, Cell)}
         self.reason = ""
         self.fixed: Dy2stError | None = None
+        self.squeezes = Squeezes()
         self.pace: Pace | None = None
         self._lock = threading.RLock()
         self._forward: Any = None

@@ -9,7 +9,7 @@ from typing import TypeVar
 from dy2st_runtime import dims
 
 from ..convert.recording import TooLongError
-from ..errors import Dy2stError, LeakError
+from ..errors import Dy2stError, LeakError, Location
 from ..tensor import Tensor
 from ..transpiler import ConversionError
 from .concrete import ConcreteProgram
@@ -84,6 +84,17 @@ def first_that_works(trace: Callable[[Sizes], _T], found: Sequence[Sizes]) -> tu
             return made, previous
     assert previous is not None
     raise previous
+
+
+def squeezes_decided(concrete: ConcreteProgram, trace: Callable[[Sizes], ConcreteProgram], fixed: Sizes) -> set[Location | None]:
+    """Where a trace with open sizes drops an axis that stays with the sizes of the call, as these are not 1: a matter of how many dims
+    there are, so that one trace cannot serve all sizes. Where only the run knows the size of such an axis, this does not tell."""
+    if not concrete.squeezes.open or concrete.shapes == fixed.shapes:
+        return set()
+    try:
+        return concrete.squeezes.open & trace(fixed).squeezes.kept
+    except Dy2stError:
+        return set()
 
 
 def shown(concrete: ConcreteProgram) -> str:

@@ -42,7 +42,7 @@ from .signature import (
     specs_of,
     widen,
 )  # fmt: skip
-from .sizes import Sizes, choices, first_that_works, shown
+from .sizes import Sizes, choices, first_that_works, shown, squeezes_decided
 from .specs import arguments_from_specs, arguments_to_save
 from .splits import Splits
 from .traces import ByObject, Traces
@@ -293,6 +293,9 @@ class StaticFunction(AsFunction):
 
         found = choices(tensors, self._like(arguments)) if specs is None else [Sizes([tuple(s.shape) for s in specs])]
         concrete, error = first_that_works(trace, found)
+        if decided := squeezes_decided(concrete, trace, found[-1]):
+            self._traces.squeezes |= decided
+            concrete, error = first_that_works(trace, found)
         concrete.fixed = error
         if concrete.fixed is not None and any(c.fixed is not None for c in group):
             self._warn_of_sizes(concrete)
@@ -327,6 +330,8 @@ class StaticFunction(AsFunction):
                               self._traces.open_captures() if sizes.outside else {}, fed, opened, recursive, unrolled,
                               self.splits is not None and self.splits.exact,
                               arguments.bound if isinstance(arguments, Arguments) else None)  # fmt: skip
+                if any(-1 in shape for shape in sizes.shapes):
+                    trace.tracer.squeezes.decided = self._traces.squeezes
                 if sizes.limit is not None:
                     trace.tracer.limit = min(sizes.limit, trace.tracer.limit)
                 trace.tracer.is_piece = self.splits is not None

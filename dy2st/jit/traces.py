@@ -35,6 +35,8 @@ class Traces:
         self.recursive: set[Kind] = set()
         # likewise the loops over ranges that have to be unrolled
         self.unrolled: set[Location | None] = set()
+        # where the sizes of the arguments decide how many dims `squeeze` leaves
+        self.squeezes: set[Location | None] = set()
         self.numbers = Numbers()
         self.causes = Counter()
         self.makers = 0  # how many of them have made parameters, buffers or optimizers

@@ -287,7 +287,7 @@ class Trace:
                   and all(t is not x for x, _ in effects.flags)}  # fmt: skip
         made.require_no_new_leaf(tracer.new_leaves | opened, {*(v.name for _, v in tracer.freed.values()), *opened})
         made.compared, made.compares, made.compares_arguments = self._compared, self._compares, tracer.compares_arguments
-        made.apart = self._apart
+        made.apart, made.squeezes = self._apart, tracer.squeezes
         made.told = [(path, self._places.get(id(x)), x, same) for path, x, same in tracer.stand_ins.told]
         return made
 

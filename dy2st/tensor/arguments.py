@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AttributeValueError, DTypeError, ShapeError, StagedValueError
+from ..errors import AttributeValueError, DTypeError, Dy2stError, ShapeError, StagedValueError
 from . import dispatch
 from .failures import raise_if
 from .kinds import as_number, resolved
@@ -69,6 +69,7 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[Sequence[int], di
             return values, {}
     if isinstance(values, Tensor):
         if not staged(values):
+            _require_integers(values, what)
             return [int(v) for v in values.numpy().reshape(-1)], {}
         if values.ndim == 0:
             return [-1], {slot: [_index(values, what)]}
@@ -126,26 +127,38 @@ def scalar(v: Any) -> Any:
     return v if v.ndim == 0 else dispatch.ops.op("reshape2", X=v, shape=[])
 
 
+def as_python(v: Any) -> Any:
+    """A number as it is; of a tensor whose value only the run knows what `v.item()` would be: no gradient goes to it."""
+    if not staged(v) or v._weak:
+        return scalar(v)
+    dtype = "float64" if v.dtype.startswith("float") else "bool" if v.dtype == "bool" else "int64"
+    return as_number(dispatch.ops.op("cast", X=scalar(v), in_dtype=v.dtype, out_dtype=dtype))
+
+
 def truncated(v: Any) -> Any:
     """`int(v)` of a number; one that only the run knows becomes a tensor without dims."""
     v = scalar(v)
-    return int(v) if not isinstance(v, Tensor) else dispatch.ops.op("python_int", X=v) if _is_float(v) else v
+    if not isinstance(v, Tensor):
+        return int(v)
+    return cast(v, "int64") if v.dtype == "bool" else dispatch.ops.op("python_int", X=v) if v.dtype.startswith("float") else v
 
 
-def whole(v: Any, what: str, exception: type[Exception] = DTypeError) -> Any:
-    """A number, as an int if it is a float that only the run knows; a tensor as it is.
+def whole(v: Any, what: str, exception: type[Dy2stError] = DTypeError) -> Any:
+    """A number, as an int if it is a float that only the run knows; a tensor of integers as it is.
 
     Args:
         what: begins the message: "{what} must be integers, got 0.5", or is all of it but the number.
-        exception: what the run raises if the number is not whole.
+        exception: what is raised for a tensor of another dtype, and by the run if the number is not whole.
     """
+    text = what if what.endswith(" ") else f"{what} must be integers, got "
+    if staged(v) and not v._weak and not v.dtype.startswith(("int", "uint")):
+        raise exception(f"{text}a {v.dtype} tensor", location=user_location(3))
     if not staged(v) or not _is_float(v):
         return v
     number, op = scalar(v), dispatch.ops.op
     if exception is DTypeError:
         op("python_int", X=number)  # which says so of NaN and infinity
     fits = op("equal", X=op("trunc", X=number), Y=number)
-    text = what if what.endswith(" ") else f"{what} must be integers, got "
     raise_if(op("logical_not", X=fits), exception, text, "", data=(number,))
     return as_number(op("python_int", X=number))
 
@@ -159,6 +172,8 @@ def integer(v: Any, what: str) -> int:
     """An int given as an int, a NumPy integer or an eager one-element integer tensor."""
     if type(v) is int:
         return v
+    if isinstance(v, Tensor):
+        _require_integers(v, what)
     if isinstance(v, (bool, float)) and v != int(v):
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3))
     try:
@@ -169,8 +184,19 @@ def integer(v: Any, what: str) -> int:
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3)) from None
 
 
+def _require_integers(t: Tensor, what: str) -> None:
+    """DTypeError for a tensor of floats or bools; a number of Python, which only the run knows, may be whole."""
+    if not t._weak and not t.dtype.startswith(("int", "uint")):
+        raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(4))
+
+
+def index(v: Any) -> Any:
+    """The index of an element as an int; one that only the run knows as a tensor without dims."""
+    return _index(v, "indices") if staged(v) else integer(v, "indices")
+
+
 def _index(t: Tensor, what: str) -> Tensor:
-    t = whole(t, what)
+    t = as_number(cast(t, "int64")) if t._weak and t.dtype == "bool" else whole(t, what)
     if not t.dtype.startswith(("int", "uint")):
         raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(3))
     # of a tensor with several elements nobody would take but the first
@@ -190,6 +216,7 @@ def axes(axis: Any) -> Sequence[int]:
         else:
             return axis
     if isinstance(axis, Tensor):
+        _require_integers(axis, "axis")
         return [int(a) for a in dispatch.read(axis, "an axis").reshape(-1)]
     return [integer(a, "axis") for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
 

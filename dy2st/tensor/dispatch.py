@@ -136,6 +136,9 @@ class Recorder:
         it is."""
         return new
 
+    def on_squeeze(self, tensor: Tensor, axis: int) -> None:
+        """Called for an axis that `squeeze` is to drop and that is open, or not of size 1."""
+
     def open_dim(self, tensor: Tensor, axis: int) -> Any:
         """What `tensor.shape[axis]` is for an open dim."""
         return -1

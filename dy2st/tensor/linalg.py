@@ -10,7 +10,6 @@ from dy2st_runtime import dtype as _dtype
 
 from ..errors import AttributeValueError, ShapeError
 from . import dispatch, math, reduction, scaling
-from .arguments import staged
 from .attribute import dynamic_size
 from .creation import tensor_of
 from .dispatch import ops, plain
@@ -104,8 +103,8 @@ def outer(x: Any, y: Any, name: str | None = None) -> Tensor:
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """beta * input + alpha * (x @ y)."""
     product = matmul(x, y)
-    product = scaling.scale(product, alpha) if staged(alpha) or alpha != 1.0 else product
-    return math.add(scaling.scale(input, beta) if staged(beta) or beta != 1.0 else input, product)
+    product = scaling.scale(product, alpha) if isinstance(alpha, Tensor) or alpha != 1.0 else product
+    return math.add(scaling.scale(input, beta) if isinstance(beta, Tensor) or beta != 1.0 else input, product)
 
 
 def cross(x: Any, y: Any, axis: int | None = None, name: str | None = None) -> Tensor:

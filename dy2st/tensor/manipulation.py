@@ -97,8 +97,13 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Tensor:
     [2]
     """
     x, wanted = as_tensor(x), axes(axis)
-    # the op wants axes of size 1; whether an open dim has it is checked at run time
-    dropped = [a for a in wanted if x._value.shape[dims.normalize_axis(a, x.ndim)] in (1, -1)]
+    recorder, dropped = dispatch.current_recorder(), []
+    for a in wanted:
+        size = x._value.shape[dims.normalize_axis(a, x.ndim)]
+        if size != 1 and recorder is not None:
+            recorder.on_squeeze(x, a)
+        if size in (1, -1):  # the op wants axes of size 1; whether an open dim has it is checked at run time
+            dropped.append(a)
     return ops.op("squeeze2", X=x, axes=dropped) if dropped or not wanted else ops.op("assign", X=x)
 
 

@@ -32,6 +32,7 @@ from . import (
     scaling,
     search,
 )
+from .arguments import index
 from .dispatch import ops
 from .kinds import without_bool
 from .location import user_location
@@ -125,13 +126,27 @@ def item(self: Tensor, *args: int) -> Any:
     """One element as a Python number: that at the flat index or at the indices given, or the only one.
 
     Raises:
-        ShapeError: there are several elements, and no index is given.
+        ShapeError: there are several elements, and no index is given; or some indices are, and not one for each dim.
+        OutOfRangeError: there is no such element.
+        DTypeError: an index is no integer.
+
+    >>> Tensor([[1, 2], [3, 4]]).item(2)
+    3
     """
-    value = dispatch.read(self, ".item()")
-    if not args and value.size != 1:
+    value = dispatch.read(element(self, args) if args else self, ".item()")
+    if value.size != 1:
         raise ShapeError(f".item() needs a tensor with one element, got shape {list(value.shape)}",
                          hint="give an index: x.item(0), or use x.tolist()")  # fmt: skip
-    return value.item(*args)
+    return value.item()
+
+
+def element(x: Tensor, indices: tuple[Any, ...]) -> Tensor:
+    """The element at the flat index, or at the indices of all dims, that `item` is given; these may be a tuple in it."""
+    if len(indices) == 1 and isinstance(indices[0], tuple):
+        indices = indices[0]
+    if len(indices) not in (1, x.ndim):
+        raise ShapeError(f".item() needs one index, or one for each of {x.ndim} dims, got {len(indices)}")
+    return (x if len(indices) == x.ndim else x.reshape([-1]))[tuple(index(i) for i in indices)]
 
 
 def tolist(self: Tensor) -> Any:

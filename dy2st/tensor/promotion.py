@@ -68,7 +68,7 @@ def as_tensor(x: Any, dtype: str | None = None) -> Tensor:
         if dtype is not None and isinstance(x, (float, np.floating)) and _dtype.is_int(dtype):
             require_in_range(x, dtype)
         return dispatch.constant(x, dtype or weak_dtype(x), weak=dtype is None)
-    if isinstance(x, (np.ndarray, list, tuple)):
+    if isinstance(x, (np.ndarray, list, tuple)) or hasattr(type(x), "as_tensor"):  # a list of dynamic length
         return stacked(x, dtype) if any_staged(x) else dispatch.constant(to_array(x, dtype))
     raise DTypeError(f"expected a Tensor, got {type(x).__name__}", hint="give a Tensor, an array, a list of numbers or a number")
 

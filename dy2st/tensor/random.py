@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import AttributeValueError
 from ..framework.dtype import convert_dtype, get_default_dtype
 from . import dispatch
-from .arguments import integer, ints, number, staged, truncated, whole
+from .arguments import as_python, integer, ints, number, staged, truncated, whole
 from .attribute import sizes
 from .dispatch import ops
 from .failures import raise_if
@@ -88,7 +88,7 @@ def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, 
     attr, slots = ints(shape, "ShapeTensorList")
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     if staged(min) or staged(max):
-        low, high = as_tensor(min, "float64"), as_tensor(max, "float64")
+        low, high = as_tensor(as_python(min), "float64"), as_tensor(as_python(max), "float64")
         drawn = _draw("uniform_random", shape=attr, dtype=wanted, min=0.0, max=1.0, seed=seed, **slots)
         return cast(cast(drawn, "float64") * (high - low) + low, wanted)
     return _draw("uniform_random", shape=attr, dtype=wanted, min=number(min, "min"), max=number(max, "max"), seed=seed, **slots)
@@ -110,7 +110,7 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
     wanted = get_default_dtype() if dtype is None else convert_dtype(dtype)
     if staged(mean) or staged(std):
         drawn = _draw("gaussian_random", shape=attr, dtype="float64", mean=0.0, std=1.0, seed=seed, **slots)
-        return cast(drawn * as_tensor(std, "float64") + as_tensor(mean, "float64"), wanted)
+        return cast(drawn * as_tensor(as_python(std), "float64") + as_tensor(as_python(mean), "float64"), wanted)
     return _draw("gaussian_random", shape=attr, dtype=wanted, mean=number(mean, "mean"), std=number(std, "std"), seed=seed, **slots)
 
 

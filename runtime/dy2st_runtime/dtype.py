@@ -45,6 +45,8 @@ def canonical(dtype: object) -> str:
         if int(dtype) in NAMES:
             return NAMES[int(dtype)]
         raise DTypeError(f"{dtype} is not the code of a supported dtype")
+    if hasattr(type(dtype), "astype"):
+        raise DTypeError("a tensor, an array or a number is no dtype", hint="give the dtype of it: x.dtype")
     name = getattr(dtype, "name", None) or (dtype if isinstance(dtype, str) else None)
     if name is None:
         try:

@@ -14,7 +14,7 @@ from dy2st_runtime import config
 import dy2st
 import dy2st.nn.functional as F
 from dy2st import jit
-from dy2st.errors import AttributeValueError, DTypeError, IntegerRangeError, StagedValueError
+from dy2st.errors import AttributeValueError, DTypeError, IntegerRangeError, ShapeError, StagedValueError
 from dy2st.tensor import Tensor
 
 FLOATS = [[0.5, -1.5, 2.0, -0.0], [3.0, 0.25, -4.0, 1.0]]
@@ -152,6 +152,28 @@ def test_the_parameter_of_an_activation(f: Callable[[Tensor, Any], Any]) -> None
     x, static = np.array(FLOATS, "float32"), jit.to_static(program)
     for number in map(Tensor, (0.5, 2.0, 30.0)):
         same(outcome(program, x, number), outcome(static, x, number))
+
+
+@pytest.mark.parametrize("f", [*OF_ALL_DTYPES, *OF_FLOATS, *OF_FINITE_ONES], ids=name_of)
+def test_of_a_tensor_the_same_is_asked_and_gradients_go_where_they_go_in_eager_mode(f: Callable[[Tensor, Any], Any]) -> None:
+    def given(function: Any, value: Any) -> Any:
+        dy2st.seed(3)
+        v = Tensor(np.array(value, "float32"), stop_gradient=False)
+        try:
+            result = function(Tensor(FLOATS), v)
+        except (StagedValueError, DTypeError, ShapeError, AttributeValueError) as error:
+            return type(error)
+        if not result.stop_gradient:
+            result.sum().backward()
+        return result.dtype, result.numpy(), None if v.grad is None else v.grad.numpy()
+
+    with config.NO_JIT.override(True):
+        for value in (0.5, [0.5]):
+            same(given(f, value), given(jit.to_static(f), value))
+        eager, static = (given(g, [0.5, 0.25, 2.0, 1.0]) for g in (f, jit.to_static(f)))
+        if isinstance(eager, type) and isinstance(static, type):
+            return  # one may say that there are several elements, and the other one that they are floats
+        same(eager, static)
 
 
 NATIVE = (written, OF_ALL_DTYPES[1], OF_ALL_DTYPES[8])

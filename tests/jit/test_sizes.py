@@ -8,7 +8,7 @@ from dy2st_runtime import config
 
 import dy2st as paddle
 from dy2st import jit
-from dy2st.errors import AttributeValueError, StagedValueError
+from dy2st.errors import AttributeValueError, ShapeError, StagedValueError
 from dy2st.jit import sizes
 from dy2st.tensor import Tensor
 
@@ -109,6 +109,31 @@ def test_a_rank_that_a_size_decides():
             ids = Tensor(np.ones(shape, "float32"))
             np.testing.assert_allclose(static(ids, w).numpy(), summed(ids, w).numpy())
     assert len(static.concrete_programs) == 3
+
+
+@pytest.mark.parametrize(("f", "shapes", "traces"), [
+    (lambda x: x.squeeze(0) * 2, [[2, 3], [1, 3], [4, 3], [1, 5], [1, 1], [2, 5]], 6),
+    (lambda x: paddle.squeeze(x, [0, -1]) * 2, [[2, 1], [3, 1], [1, 1], [1, 3], [5, 3]], 5),
+    (lambda x: (x + 1).squeeze(1) if x.ndim == 2 else x, [[1, 3], [2, 3], [2, 1], [3, 1]], 3),
+    # no size of the arguments is one of these, so there is one program for all
+    (lambda x: x[0:1].squeeze(0) * 2, [[2, 3], [4, 3], [4, 5], [7, 5]], 2),
+    (lambda x: x[x[:, 0].argmax():][:1].squeeze(0) * 2, [[2, 3], [4, 3], [9, 3]], 1),
+])  # fmt: skip
+def test_a_squeeze_keeps_what_is_not_of_size_1(f, shapes, traces):
+    static = jit.to_static(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is a trace for each size
+        for shape in [*shapes, *shapes]:
+            x = Tensor(np.arange(np.prod(shape), dtype="float32").reshape(shape))
+            np.testing.assert_array_equal(static(x).numpy(), f(x).numpy())
+    assert len(static.concrete_programs) == traces
+
+
+def test_a_squeeze_of_an_open_axis_of_a_spec_is_checked_in_the_run():
+    static = jit.to_static(lambda x: x.squeeze(0), input_spec=[paddle.static.InputSpec([None, 3])])
+    assert static(paddle.ones([1, 3])).shape == [3]
+    with pytest.raises(ShapeError, match="squeeze needs size 1 on axis 0"):
+        static(paddle.ones([2, 3]))
 
 
 @pytest.mark.parametrize("f", [

@@ -220,6 +220,12 @@ def item_and_casts(x):
     return x * n + f, bool(x[0] > 0), len(x)
 
 
+def items_by_index(x, n):
+    k = n.item(0)
+    m = x.reshape([1, -1])
+    return x * x.item(k), m.item(-1), m.item(0, k), m.item((0, k)), x.item(bool(n > 0)) + x.sum().item(0)
+
+
 def members(x):
     v = x[0]
     if v in [1.0, 2.0]:
@@ -349,6 +355,7 @@ CASES = [
     (in_place, [(P,), (N,)], 1),
     (alias, [(P,), (N,)], 1),
     (item_and_casts, [(P,), (N,)], 1),
+    (items_by_index, [(P, 0), (N, 1), (P, -2), (P, 5)], 1),
     (members, [(P,), (N,), ([3.0, 1.0],)], 1),
     (extremes, [(P,), (N,), ([3.0, -1.0],)], 1),
     (calls, [(P,), (N,)], 1),

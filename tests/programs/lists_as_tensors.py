@@ -3,6 +3,7 @@
 import numpy as np
 
 import dy2st as paddle
+import dy2st.nn.functional as F
 
 
 def swapped(x, n):
@@ -67,6 +68,14 @@ def of_entries_with_dims(x, n):
     return *rows, paddle.to_tensor([np.array([1, 2]), row]), paddle.to_tensor([np.array(1.0), row[0]]), paddle.to_tensor([[], row[:0]])
 
 
+def of_any_length(x, n):
+    found = [x[0, 1]]
+    for i in range(n):
+        found.append(x[1, i % 2] * i)
+    counts = [k for k in range(n) if k != 1]
+    return paddle.sum(found), paddle.stack([found, found]), paddle.numel(counts), F.relu(found), paddle.maximum(found, x[0, 0]), paddle.tile(counts, [2])
+
+
 def out_of_range(x, n):
     return x[[0, int(n)]]
 
@@ -80,5 +89,6 @@ CASES = [
     (eliminated, [(P, 0), (S, 0)], 1),
     (that_may_be_none, [(P, 1), (P, 2)], 1),
     (of_entries_with_dims, [(P, 1), (N, 2)], 1),
+    (of_any_length, [(P, 1), (N, 3)], 1),
     (out_of_range, [(P, 1), (P, 2), (N, -3)], 1),
 ]

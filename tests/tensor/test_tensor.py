@@ -44,10 +44,33 @@ class TestCreation:
         np.asarray(t)[:] = 3
         np.testing.assert_array_equal(t.numpy(), [0, 0])
 
-    @pytest.mark.parametrize("data", ["text", [[1], [1, 2]], {"a": 1}, None, [object()], 1j])
+    @pytest.mark.parametrize("data", ["text", {"a": 1}, None, [object()], 1j, [1, None], [[1, 2], "a"], [[1], [1, None]]])
     def test_what_is_no_array_is_an_error(self, data):
         with pytest.raises(DTypeError):
             paddle.to_tensor(data)
+
+    def test_rows_of_other_lengths_are_an_error(self):
+        with pytest.raises(ShapeError, match="rows that differ in length"):
+            paddle.to_tensor([[1], [1, 2]])
+
+    def test_an_element_by_index(self):
+        x = paddle.to_tensor([[1, 2], [3, 4]])
+        assert [x.item(2), x.item(-1), x.item(0, 1), x.item((1, 0)), x[0, 0].item(0)] == [3, 4, 2, 3, 1]
+        for indices, error in (((4,), OutOfRangeError), ((0, 2), OutOfRangeError), ((0, 0, 0), ShapeError), ((0.5,), DTypeError)):
+            with pytest.raises(error):
+                x.item(*indices)
+
+    def test_sizes_and_axes_are_tensors_of_integers(self):
+        x = paddle.ones([2, 3])
+        for f in (paddle.zeros, x.sum, x.unsqueeze, x.reshape, lambda n: paddle.tile(x, [n, 1])):
+            for n in (paddle.to_tensor(1.0), paddle.to_tensor(True)):
+                with pytest.raises(DTypeError, match=f"must be integers, got a {n.dtype} tensor"):
+                    f(n)
+
+    @pytest.mark.parametrize("dtype", [paddle.to_tensor(1), np.ones(2), np.float32(1)])
+    def test_what_is_no_dtype(self, dtype):
+        with pytest.raises(DTypeError, match="is no dtype"):
+            paddle.ones([1], dtype)
 
     def test_a_list_of_tensors(self):
         t = paddle.to_tensor([paddle.to_tensor(1.0), paddle.to_tensor(2.0)])

@@ -9,7 +9,7 @@ from dy2st_runtime.ops import registry
 from ...errors import AttributeValueError, DTypeError
 from ...framework.dtype import convert_dtype
 from ...tensor import Tensor, creation, dispatch, logic, manipulation, math, random, scaling, search
-from ...tensor.arguments import known, staged
+from ...tensor.arguments import as_python, known, staged
 from ...tensor.dispatch import ops
 from ...tensor.location import user_location
 from ...tensor.math import unary
@@ -97,6 +97,7 @@ def mish(x: Any, name: str | None = None) -> Tensor:
 def leaky_relu(x: Any, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
     """x where x > 0, else negative_slope * x."""
     if staged(negative_slope):
+        negative_slope = as_python(negative_slope)
         x = unary("leaky_relu", x, alpha=1.0)  # x itself, if it has a dtype that there is one of
         return logic.where(x < 0, x * negative_slope, x)
     return unary("leaky_relu", x, alpha=negative_slope)
@@ -107,7 +108,7 @@ def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> Tensor:
     if staged(alpha):
         # the op's own result is not used but where it is x
         x, out = as_tensor(x), unary("elu", x)
-        return logic.where(x > 0, out, alpha * math.expm1(logic.where(x > 0, 0.0, x)))
+        return logic.where(x > 0, out, as_python(alpha) * math.expm1(logic.where(x > 0, 0.0, x)))
     return unary("elu", x, alpha=alpha)
 
 
@@ -130,7 +131,7 @@ def hardswish(x: Any, name: str | None = None) -> Tensor:
 def hardsigmoid(x: Any, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
     """slope * x + offset, limited to 0 ... 1."""
     if staged(slope) or staged(offset):
-        return unary("hard_sigmoid", _number(x, "hard_sigmoid") * slope + offset, slope=1.0, offset=0.0)
+        return unary("hard_sigmoid", _number(x, "hard_sigmoid") * as_python(slope) + as_python(offset), slope=1.0, offset=0.0)
     return unary("hard_sigmoid", x, slope=slope, offset=offset)
 
 
@@ -165,7 +166,7 @@ def thresholded_relu(x: Any, threshold: float = 1.0, name: str | None = None) ->
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0, name: str | None = None) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
     if staged(beta) or staged(threshold):
-        x = _number(x, "softplus")
+        x, beta, threshold = _number(x, "softplus"), as_python(beta), as_python(threshold)
         scaled = x * beta
         return logic.where(scaled > threshold, x, unary("softplus", scaled, beta=1.0, threshold=float("inf")) / beta)
     return unary("softplus", x, beta=float(beta), threshold=float(threshold))

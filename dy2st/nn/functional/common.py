@@ -10,7 +10,7 @@ from dy2st_runtime.dtype import is_int
 
 from ...errors import AttributeValueError, ShapeError, StagedValueError
 from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, scaling, search
-from ...tensor.arguments import known, numbers, staged, whole
+from ...tensor.arguments import as_python, known, numbers, staged, whole
 from ...tensor.attribute import size_of
 from ...tensor.dispatch import ops
 from ...tensor.failures import raise_if
@@ -216,7 +216,7 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     array([[0., 1., 2.]], dtype=float32)
     """
     x = as_tensor(x)
-    amounts = numbers(pad, "pad", len(pad))
+    amounts, value = numbers(pad, "pad", len(pad)), as_python(value)
     per_axis = _per_axis(amounts, x.ndim, data_format)
     if any(map(staged, amounts)):
         if mode != "constant":

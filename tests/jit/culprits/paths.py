@@ -524,7 +524,7 @@ def list_compared_with_a_tensor(x):
 
 def triangle_at_several_diagonals(x):
     m = x.reshape([1, -1])
-    return paddle.tril(m, x)  # error: a tensor of shape [2] cannot be reshaped to []
+    return paddle.tril(m, x.astype("int64"))  # error: a tensor of shape [2] cannot be reshaped to []
 
 
 def index_that_is_a_tensor_on_one_path(x):
