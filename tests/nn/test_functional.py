@@ -8,7 +8,7 @@ import pytest
 import dy2st as paddle
 import dy2st.nn.functional as F
 from dy2st import Tensor
-from dy2st.errors import AttributeValueError, OutOfRangeError, ShapeError
+from dy2st.errors import AttributeValueError, DTypeError, OutOfRangeError, ShapeError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tensor"))
 from gradcheck import check
@@ -362,6 +362,28 @@ class TestOther:
             F.embedding(Tensor([3]), w)
         with pytest.raises(AttributeValueError, match="padding_idx"):
             F.embedding(Tensor([0]), w, padding_idx=3)
+
+    def test_weights_that_are_no_tensors(self):
+        x = Tensor([[1.0, 2.0, 3.0]])
+        assert F.embedding(Tensor([1]), [[1.0, 2.0], [3.0, 4.0]]).tolist() == [[3, 4]]
+        np.testing.assert_allclose(F.layer_norm(x, 3, [2.0, 2.0, 2.0], [1.0, 1.0, 1.0]).numpy(), 2 * F.layer_norm(x, 3).numpy() + 1, rtol=1e-6)
+        for f in (lambda: F.embedding(Tensor([0]), 1), lambda: F.cross_entropy(x, Tensor([1]), 0.5), lambda: F.nll_loss(x, Tensor([1]), 0.5),
+                  lambda: F.layer_norm(x, 3, 1)):  # fmt: skip
+            with pytest.raises(ShapeError):
+                f()
+
+    def test_one_number_for_all_sides(self):
+        x = Tensor(np.arange(6.0, dtype="float32").reshape(1, 1, 2, 3))
+        static = paddle.jit.to_static(lambda x, n: F.pad(x, n))
+        for n in (0, 1, 2):
+            expected = np.pad(x.numpy(), ((0, 0), (0, 0), (n, n), (n, n)))
+            for found in (F.pad(x, n), F.zeropad2d(x, Tensor(n)), static(x, Tensor(n))):
+                np.testing.assert_array_equal(found.numpy(), expected)
+        assert F.pad(x, 1, "reflect").shape == [1, 1, 4, 5]
+        with pytest.raises(AttributeValueError, match="with 2 dims has none"):
+            F.pad(x[0, 0], 1)
+        with pytest.raises(DTypeError, match="must be numbers, got 'a'"):
+            F.pad(x, "a")
 
     def test_padding(self):
         x = np.arange(6.0, dtype="float32").reshape(1, 1, 2, 3)

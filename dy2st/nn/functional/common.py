@@ -8,7 +8,7 @@ import numpy as np
 from dy2st_runtime import dims
 from dy2st_runtime.dtype import is_int
 
-from ...errors import AttributeValueError, ShapeError, StagedValueError
+from ...errors import AttributeValueError, DTypeError, ShapeError, StagedValueError
 from ...tensor import Tensor, creation, dispatch, linalg, logic, manipulation, math, random, reduction, scaling, search
 from ...tensor.arguments import as_python, known, numbers, staged, whole
 from ...tensor.attribute import size_of
@@ -16,7 +16,7 @@ from ...tensor.dispatch import ops
 from ...tensor.failures import raise_if
 from ...tensor.kinds import as_number
 from ...tensor.location import user_location
-from ...tensor.promotion import as_tensor, cast, require_in_range
+from ...tensor.promotion import NUMBERS, as_tensor, cast, require_in_range
 
 
 def linear(x: Any, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
@@ -125,12 +125,11 @@ def embedding(
     Raises:
         OutOfRangeError: an index is out of range.
     """
-    count = weight.shape[0]
-    if padding_idx is not None and (staged(count) or staged(padding_idx)):
-        return _embedding_with_padding(as_tensor(x), weight, padding_idx, count)
-    if padding_idx is None:
-        row = -1
-    else:
+    weight, row = as_tensor(weight), -1
+    if padding_idx is not None:
+        count = weight.shape[0]
+        if staged(count) or staged(padding_idx):
+            return _embedding_with_padding(as_tensor(x), weight, padding_idx, count)
         if not -count <= padding_idx < count:
             raise AttributeValueError(f"embedding: padding_idx {padding_idx} is out of range for {count} rows")
         row = padding_idx + count if padding_idx < 0 else padding_idx
@@ -204,7 +203,7 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     Args:
         x: Tensor.
         pad: two ints for each axis, first axis first; or, fewer, for the spatial axes, last axis first: [left, right,
-            top, bottom]; a list of ints and one-element tensors, or a tensor.
+            top, bottom]; a list of ints and one-element tensors, or a tensor. One number is for all sides of the spatial axes.
         mode: "constant", "reflect", "replicate" or "circular".
         value: for "constant".
         data_format: which axes are spatial: "NCL", "NCHW", "NCDHW" (default), "NLC", "NHWC", "NDHWC".
@@ -216,7 +215,13 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_forma
     array([[0., 1., 2.]], dtype=float32)
     """
     x = as_tensor(x)
-    amounts, value = numbers(pad, "pad", len(pad)), as_python(value)
+    if pad is None or isinstance(pad, str):
+        raise DTypeError(f"pad must be numbers, got {pad!r}")
+    is_one = isinstance(pad, NUMBERS) or (isinstance(pad, Tensor) and pad.ndim == 0)
+    if is_one and x.ndim < 3:
+        raise AttributeValueError(f"pad: one number is for the spatial axes, of which a tensor with {x.ndim} dims has none",
+                                  hint="give two numbers for each axis")  # fmt: skip
+    amounts, value = numbers(pad, "pad", 2 * (x.ndim - 2) if is_one else len(pad)), as_python(value)
     per_axis = _per_axis(amounts, x.ndim, data_format)
     if any(map(staged, amounts)):
         if mode != "constant":
@@ -269,7 +274,7 @@ def _per_axis(amounts: list[Any], rank: int, data_format: str | None) -> list[tu
 
 
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Zeros around images: [left, right, top, bottom]."""
+    """Zeros around images: [left, right, top, bottom], or a number for all sides."""
     return pad(x, padding, data_format=data_format)
 
 

@@ -91,6 +91,7 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
     input, label = as_tensor(input), as_tensor(label)
     axis = axis % input.ndim
     if weight is not None:
+        weight = as_tensor(weight)
         # a longer weight would be read in part, and nobody would notice
         def message() -> str:
             return (f"cross_entropy: the weight must have shape [{input._value.shape[axis]}], one for each class, "
@@ -165,7 +166,8 @@ def nll_loss(input: Any, label: Any, weight: Tensor | None = None, ignore_index:
     >>> nll_loss(Tensor([[-0.5, -1.0]]), Tensor([1])).numpy()
     array(1., dtype=float32)
     """
-    return ops.op("nll_loss", X=as_tensor(input), Label=as_tensor(label), Weight=weight, ignore_index=ignore_index,
+    factors = None if weight is None else as_tensor(weight)
+    return ops.op("nll_loss", X=as_tensor(input), Label=as_tensor(label), Weight=factors, ignore_index=ignore_index,
                   reduction=reduction)[0]  # fmt: skip
 
 

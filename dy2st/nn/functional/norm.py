@@ -65,8 +65,8 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Tensor | None = None, bias
     for i, n in enumerate(shape):
         require_sizes(size_of(x, begin + i) == n, message, hint)
     flat = [_math.prod(shape)]
-    scale = None if weight is None else manipulation.reshape(weight, flat) if weight.ndim != 1 else weight
-    shift = None if bias is None else manipulation.reshape(bias, flat) if bias.ndim != 1 else bias
+    scale, shift = (None if p is None else as_tensor(p) for p in (weight, bias))
+    scale, shift = (p if p is None or p.ndim == 1 else manipulation.reshape(p, flat) for p in (scale, shift))
     return ops.op("layer_norm", X=x, Scale=scale, Bias=shift, epsilon=float(epsilon), begin_norm_axis=begin)[0]
 
 
