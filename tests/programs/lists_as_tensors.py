@@ -73,7 +73,8 @@ def of_any_length(x, n):
     for i in range(n):
         found.append(x[1, i % 2] * i)
     counts = [k for k in range(n) if k != 1]
-    return paddle.sum(found), paddle.stack([found, found]), paddle.numel(counts), F.relu(found), paddle.maximum(found, x[0, 0]), paddle.tile(counts, [2])
+    of_found = paddle.sum(found), paddle.stack([found, found]), F.relu(found), paddle.maximum(found, x[0, 0])
+    return *of_found, paddle.numel(counts), paddle.tile(counts, 2)
 
 
 def out_of_range(x, n):
