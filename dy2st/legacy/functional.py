@@ -255,7 +255,7 @@ def embedding(input: Any, size: Sequence[int], is_sparse: bool = False, is_distr
 
 
 def _without_last_of_one(x: Tensor) -> Tensor:
-    return manipulation.squeeze(x, [-1]) if x.ndim > 1 and int(x._value.shape[-1]) == 1 else x
+    return manipulation.squeeze(x, [-1]) if x.ndim > 1 else x
 
 
 def slice(input: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Tensor:

@@ -31,6 +31,7 @@ from .arranging import kron as kron
 from .arranging import kthvalue as kthvalue
 from .arranging import median as median
 from .arranging import put_along_axis as put_along_axis
+from .arranging import repeat_interleave as repeat_interleave
 from .arranging import rot90 as rot90
 from .arranging import searchsorted as searchsorted
 from .arranging import tensordot as tensordot
@@ -121,7 +122,6 @@ from .manipulation import gather as gather
 from .manipulation import gather_nd as gather_nd
 from .manipulation import index_select as index_select
 from .manipulation import moveaxis as moveaxis
-from .manipulation import repeat_interleave as repeat_interleave
 from .manipulation import reshape as reshape
 from .manipulation import reshape_ as reshape_
 from .manipulation import roll as roll
@@ -240,14 +240,14 @@ from .search import topk as topk
 from .tensor import Tensor
 
 _METHOD_NAMES: dict[Any, str] = {
-    arranging: "bucketize diagonal diff index_add kron kthvalue median put_along_axis rot90 tensordot trace",
+    arranging: "bucketize diagonal diff index_add kron kthvalue median put_along_axis repeat_interleave rot90 tensordot trace",
     derived: "deg2rad fmax fmin frac logit nan_to_num nanmean nansum rad2deg",
     attribute: "numel is_floating_point is_integer is_complex",
     linalg: "matmul mm bmm mv dot inner outer cross addmm",
     logic: "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor "
     "logical_not bitwise_and bitwise_or bitwise_xor bitwise_not isclose allclose equal_all is_empty where",
     manipulation: "reshape view reshape_ flatten unflatten squeeze squeeze_ unsqueeze unsqueeze_ transpose t moveaxis swapaxes "
-    "split chunk unbind unstack expand broadcast_to expand_as tile repeat_interleave flip roll slice "
+    "split chunk unbind unstack expand broadcast_to expand_as tile flip roll slice "
     "strided_slice gather index_select gather_nd scatter scatter_nd_add take_along_axis concat stack",
     math: "add subtract multiply divide floor_divide remainder mod floor_mod pow maximum minimum exp expm1 log "
     "log2 log10 log1p sqrt rsqrt square abs sign floor ceil round trunc sin cos tan asin acos atan sinh "

@@ -69,7 +69,7 @@ def ints(values: Any, slot: str, what: str = "shape") -> tuple[Sequence[int], di
             return values, {}
     if isinstance(values, Tensor):
         if not staged(values):
-            _require_integers(values, what)
+            require_integers(values, what)
             return [int(v) for v in values.numpy().reshape(-1)], {}
         if values.ndim == 0:
             return [-1], {slot: [_index(values, what)]}
@@ -173,7 +173,7 @@ def integer(v: Any, what: str) -> int:
     if type(v) is int:
         return v
     if isinstance(v, Tensor):
-        _require_integers(v, what)
+        require_integers(v, what)
     if isinstance(v, (bool, float)) and v != int(v):
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3))
     try:
@@ -184,7 +184,7 @@ def integer(v: Any, what: str) -> int:
         raise DTypeError(f"{what} must be integers, got {v!r}", location=user_location(3)) from None
 
 
-def _require_integers(t: Tensor, what: str) -> None:
+def require_integers(t: Tensor, what: str) -> None:
     """DTypeError for a tensor of floats or bools; a number of Python, which only the run knows, may be whole."""
     if not t._weak and not t.dtype.startswith(("int", "uint")):
         raise DTypeError(f"{what} must be integers, got a {t.dtype} tensor", location=user_location(4))
@@ -216,7 +216,7 @@ def axes(axis: Any) -> Sequence[int]:
         else:
             return axis
     if isinstance(axis, Tensor):
-        _require_integers(axis, "axis")
+        require_integers(axis, "axis")
         return [int(a) for a in dispatch.read(axis, "an axis").reshape(-1)]
     return [integer(a, "axis") for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
 

@@ -9,9 +9,11 @@ from dy2st_runtime import dims
 
 from ..errors import AttributeValueError, ShapeError
 from . import creation, linalg, logic, manipulation, math, reduction, search
-from .arguments import scalar, staged
+from .arguments import require_integers, scalar, staged
+from .attribute import size_of
 from .dispatch import ops
-from .promotion import as_tensor, cast
+from .failures import raise_if
+from .promotion import NUMBERS, as_tensor, cast
 from .tensor import Tensor
 
 
@@ -188,6 +190,48 @@ def _triangle(rows: int, cols: int | None, inside: Any, dtype: Any) -> Tensor:
     return manipulation.transpose(creation.to_tensor(places, dtype), [1, 0])
 
 
+def repeat_interleave(x: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Each slice along an axis so many times in a row; without an axis, of the flattened tensor.
+
+    Args:
+        repeats: an int, or integers [n], a list or a tensor: a number for each of the n slices, or one for all.
+
+    Raises:
+        DTypeError: `repeats` are no integers.
+        ShapeError: they are not as many as the slices.
+        AttributeValueError: one of them is negative.
+
+    >>> repeat_interleave(Tensor([1, 2]), 2).numpy()
+    array([1, 1, 2, 2])
+    >>> repeat_interleave(Tensor([1, 2, 3]), [2, 0, 1]).numpy()
+    array([1, 1, 3])
+    """
+    x = as_tensor(x)
+    if axis is None:
+        x, axis = manipulation.reshape(x, [-1]), 0
+    axis = dims.normalize_axis(axis, x.ndim)
+    one = isinstance(repeats, NUMBERS) or (isinstance(repeats, Tensor) and repeats.ndim == 0)
+    return _repeated(x, repeats, axis) if one else manipulation.gather(x, _places(as_tensor(repeats), size_of(x, axis)), axis)
+
+
+def _repeated(x: Tensor, repeats: Any, axis: int) -> Tensor:
+    times = [1] * (axis + 1) + [repeats] + [1] * (x.ndim - axis - 1)
+    return manipulation.flatten(manipulation.tile(manipulation.unsqueeze(x, axis + 1), times), axis, axis + 1)
+
+
+def _places(repeats: Tensor, size: Any) -> Tensor:
+    """0, 1, ... as often as `repeats` [size] or [1] says."""
+    if repeats.ndim != 1:
+        raise ShapeError(f"repeats must have one dim, got shape {dims.show(repeats._value.shape)}")
+    require_integers(repeats, "repeats")
+    counts = manipulation.expand(cast(repeats, "int64"), [size])
+    raise_if(reduction.any(logic.less_than(counts, 0)), AttributeValueError, "repeats must be at least 0")
+    ends = reduction.cumsum(counts)
+    # behind each end the place is one more; there may be several ends at one, and some behind all
+    steps = index_add(creation.zeros([reduction.sum(counts) + 1], "int64"), ends[:-1], 0, creation.ones_like(ends[:-1]))
+    return reduction.cumsum(steps)[:-1]
+
+
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, reduce: str = "assign") -> Tensor:
     """`arr` with values written (or with reduce "add" added) at the places along an axis that `indices`, of the same rank, names.
 
@@ -196,7 +240,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, reduce: str =
     """
     x, index = as_tensor(arr), as_tensor(indices)
     values = cast(as_tensor(values), x.dtype)
-    if list(values._value.shape) != list(index._value.shape):
+    sizes = list(index._value.shape)
+    if list(values._value.shape) != sizes or -1 in sizes:  # which only the run knows to be the same
         values = manipulation.expand(values, index.shape)
     return ops.op("put_along_axis", Input=x, Index=index, Value=values, Axis=axis, Reduce=reduce)
 

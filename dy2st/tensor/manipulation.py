@@ -302,20 +302,6 @@ def tile(x: Any, repeat_times: Any, name: str | None = None) -> Tensor:
     return ops.op("tile", X=as_tensor(x), repeat_times=attr, **slots)
 
 
-def repeat_interleave(x: Any, repeats: int, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Each slice along an axis `repeats` times in a row; without an axis, of the flattened tensor.
-
-    >>> repeat_interleave(Tensor([1, 2]), 2).numpy()
-    array([1, 1, 2, 2])
-    """
-    x = as_tensor(x)
-    if axis is None:
-        x, axis = reshape(x, [-1]), 0
-    axis = dims.normalize_axis(axis, x.ndim)
-    repeated = tile(unsqueeze(x, axis + 1), [1] * (axis + 1) + [repeats] + [1] * (x.ndim - axis - 1))
-    return flatten(repeated, axis, axis + 1)
-
-
 def flip(x: Any, axis: Any, name: str | None = None) -> Tensor:
     """x with the order along some axes reversed."""
     return ops.op("flip", X=as_tensor(x), axis=axes(axis))

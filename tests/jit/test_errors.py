@@ -13,7 +13,15 @@ import dy2st
 from dy2st import jit
 from dy2st.convert import patterns
 from dy2st.convert.options import Options
-from dy2st.errors import Dy2stError, FeedError, OutOfRangeError, RecursionLimitError, ShapeError, StagedValueError
+from dy2st.errors import (
+    AttributeValueError,
+    Dy2stError,
+    FeedError,
+    OutOfRangeError,
+    RecursionLimitError,
+    ShapeError,
+    StagedValueError,
+)
 from dy2st.tensor import Tensor
 
 
@@ -174,12 +182,15 @@ def test_a_mask_of_another_size_is_an_error_where_sizes_are_open(no_jit):
                     called(x, short)
 
 
-def test_a_tensor_of_repeats_has_one_element():
+def test_repeats_are_as_many_as_the_slices():
     repeat = jit.to_static(lambda x, n: dy2st.repeat_interleave(x, n, 0), input_spec=[
         jit.InputSpec([None], "float32", "x"), jit.InputSpec([None], "int64", "n")])  # fmt: skip
     assert repeat(Tensor([1.0, 2.0]), Tensor([2])).tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert repeat(Tensor([1.0, 2.0]), Tensor([0, 3])).tolist() == [2.0, 2.0, 2.0]
     with pytest.raises(ShapeError):
-        repeat(Tensor([1.0, 2.0]), Tensor([2, 3]))
+        repeat(Tensor([1.0, 2.0]), Tensor([2, 3, 4]))
+    with pytest.raises(AttributeValueError, match="repeats must be at least 0"):
+        repeat(Tensor([1.0, 2.0]), Tensor([2, -1]))
 
 
 def positive(x):

@@ -1,5 +1,7 @@
 """What the 1.x names do differently: shapes of reductions, arguments of layers, modes, files."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -227,3 +229,14 @@ def test_to_variable_gives_a_tensor_back():
         np.testing.assert_array_equal(x.grad.numpy(), [3.0, 3.0])
     named = fluid.dygraph.to_variable(np.ones([2], "float32"), "ones", dtype="float64")
     assert (named.name, named.dtype, named.stop_gradient) == ("ones", "float64", True)
+
+
+def test_a_last_axis_that_is_open_goes_where_its_size_is_1():
+    def places(i):
+        return fluid.layers.one_hot(i, 4) * 1.0
+
+    static = dy2st.jit.to_static(places)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is a trace for each size
+        for given in ([[1], [2]], [[1, 2], [2, 3]], [[1], [3], [2]], [1, 2]):
+            assert static(dy2st.to_tensor(given)).tolist() == places(dy2st.to_tensor(given)).tolist()
