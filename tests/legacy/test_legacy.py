@@ -238,5 +238,5 @@ def test_a_last_axis_that_is_open_goes_where_its_size_is_1():
     static = dy2st.jit.to_static(places)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there is a trace for each size
-        for given in ([[1], [2]], [[1, 2], [2, 3]], [[1], [3], [2]], [1, 2]):
+        for given in ([[1, 2], [2, 3]], [[1, 2, 3], [2, 3, 0]], [[1], [3]], [[2], [1], [0]], [1, 2]):
             assert static(dy2st.to_tensor(given)).tolist() == places(dy2st.to_tensor(given)).tolist()
