@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import dims
 
 from ..errors import DTypeError, ShapeError, StagedValueError
 from ..library import bisection, heaps
@@ -120,7 +121,7 @@ def _number(x: Tensor, dtype: str, what: str) -> Tensor:
     """A one-element tensor as a weak scalar."""
     if np.prod([d for d in x._value.shape if d != -1], dtype=int) != 1:
         raise ShapeError(
-            f"{what} needs a tensor with one element, got shape {list(x._value.shape)}", location=user_location(3)
+            f"{what} needs a tensor with one element, got shape {dims.show(x._value.shape)}", location=user_location(3)
         )
     x = resolved(x)
     t = x if x.ndim == 0 else ops.op("reshape2", X=x, shape=[])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime.ir import Variable
 
 from ..errors import DTypeError, StagedValueError
@@ -32,7 +33,7 @@ def integer(i: Any) -> Tensor:
         raise TypeError("list indices must be integers or slices, not float")
     if not i.dtype.startswith(("int", "uint", "bool")) or any(d not in (1, -1) for d in i._value.shape):
         raise DTypeError(
-            f"only an integer tensor with one element can be an index, got {i.dtype}{list(i._value.shape)}", location=user_location(2)
+            f"only an integer tensor with one element can be an index, got {i.dtype}{dims.show(i._value.shape)}", location=user_location(2)
         )
     i = resolved(i)  # an int or a tensor: it indexes alike
     if i.ndim:

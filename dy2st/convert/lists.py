@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime.dtype import to_numpy
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ir.growth import GROWN, relation
@@ -320,7 +321,7 @@ class StagedList(DynamicList):
         elif all(d == 1 for d in value._value.shape):
             return entries == ops.op("reshape2", X=value, shape=[])
         else:
-            other = f"a tensor of shape {list(value._value.shape)}"
+            other = f"a tensor of shape {dims.show(value._value.shape)}"
         raise StagedValueError(
             f"{what} compares the entries of a list of dynamic length with {other}", location=user_location(2),
             hint="loop over the list with for, and compare what is meant",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ..errors import AttributeValueError, ShapeError
 from ..tensor import Tensor, creation, manipulation
 from ..tensor.location import user_location
@@ -107,6 +109,6 @@ class MultiHeadAttention(Layer):
 def _sized(x: Any, size: int, role: str) -> Tensor:
     x = as_tensor(x)
     if x.ndim != 3 or x._value.shape[2] not in (-1, size):
-        raise ShapeError(f"MultiHeadAttention takes a {role} of shape [batch, length, {size}], got {list(x._value.shape)}",
+        raise ShapeError(f"MultiHeadAttention takes a {role} of shape [batch, length, {size}], got {dims.show(x._value.shape)}",
                          location=user_location())  # fmt: skip
     return x

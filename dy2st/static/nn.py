@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ..errors import AttributeValueError, ShapeError
 from ..nn import functional as F
 from ..nn import initializer as init
@@ -175,6 +177,6 @@ def _known(x: Tensor, axes: Any, what: str) -> list[int]:
     """The sizes of axes that parameters depend on."""
     sizes = [int(x._value.shape[axis]) for axis in axes]
     if -1 in sizes:
-        raise ShapeError(f"{what} needs to know the sizes of all dims that its parameters depend on, got {list(x._value.shape)}",
+        raise ShapeError(f"{what} needs to know the sizes of all dims that its parameters depend on, got {dims.show(x._value.shape)}",
                          location=user_location(2), hint="give them when the data is declared, or reshape")  # fmt: skip
     return sizes

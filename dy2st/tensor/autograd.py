@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import dims
 
 from ..errors import DTypeError, GradientError
 from . import dispatch, tape
@@ -145,7 +146,7 @@ def check_gradient(g: Any, t: Tensor, what: str) -> None:
     if mine != wanted or -1 in mine:
 
         def message() -> str:
-            return f"{what} has shape {list(mine)}, its tensor has shape {list(wanted)}"
+            return f"{what} has shape {dims.show(mine)}, its tensor has shape {dims.show(wanted)}"
 
         require_sizes(len(mine) == len(wanted), message)
         for axis in range(len(mine)):

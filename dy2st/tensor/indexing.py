@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from dy2st_runtime import dims
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.bounds import TO_THE_END, TO_THE_START, allowed
 from dy2st_runtime.ops.registry import OpDef
@@ -234,7 +235,7 @@ def _scalar(b: Tensor) -> Tensor:
         if b._weak:
             raise TypeError(_NO_BOUND)
         raise DTypeError(
-            f"only an integer tensor with one element can be an index, got {b.dtype}{list(b._value.shape)}", location=user_location(4)
+            f"only an integer tensor with one element can be an index, got {b.dtype}{dims.show(b._value.shape)}", location=user_location(4)
         )
     return ops.op("reshape2", X=b, shape=[]) if b.ndim else b
 

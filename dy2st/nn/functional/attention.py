@@ -5,6 +5,8 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, creation, linalg, manipulation, math, scaling
 from ...tensor.location import user_location
@@ -69,7 +71,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     for role, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim != 4:
             raise ShapeError(f"scaled_dot_product_attention: the {role} must have the shape [batch, length, heads, size], got "
-                             f"{list(x._value.shape)}", location=user_location())  # fmt: skip
+                             f"{dims.show(x._value.shape)}", location=user_location())  # fmt: skip
     if is_causal:
         if attn_mask is not None:
             raise AttributeValueError("scaled_dot_product_attention takes attn_mask or is_causal, not both")

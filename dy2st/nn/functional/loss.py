@@ -5,6 +5,8 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, logic, manipulation, math, scaling, search
 from ...tensor import reduction as _reduction
@@ -94,8 +96,8 @@ def cross_entropy(input: Any, label: Any, weight: Tensor | None = None, ignore_i
         weight = as_tensor(weight)
         # a longer weight would be read in part, and nobody would notice
         def message() -> str:
-            return (f"cross_entropy: the weight must have shape [{input._value.shape[axis]}], one for each class, "
-                    f"got {list(weight._value.shape)}")  # fmt: skip
+            return (f"cross_entropy: the weight must have shape {dims.show([input._value.shape[axis]])}, one for each class, "
+                    f"got {dims.show(weight._value.shape)}")  # fmt: skip
 
         require_sizes(weight.ndim == 1, message)
         require_sizes(size_of(weight, 0) == size_of(input, axis), message)

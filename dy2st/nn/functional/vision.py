@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dy2st_runtime import dims
+
 from ...errors import AttributeValueError, ShapeError
 from ...tensor import Tensor, creation, linalg, logic, manipulation, math
 from ...tensor.arguments import numbers, staged
@@ -128,7 +130,7 @@ def fold(x: Any, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padding
     taps = kernel[0] * kernel[1]
 
     def message() -> str:
-        return f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {list(x._value.shape)}"
+        return f"fold takes [N, channels * {taps}, {rows * cols}] for this image, got {dims.show(x._value.shape)}"
 
     require_sizes(x.ndim == 3, message)
     require_sizes(size_of(x, 1) % taps == 0, message)
