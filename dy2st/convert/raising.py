@@ -14,7 +14,7 @@ from dy2st_runtime.ir.visit import has_effect, may_raise
 from dy2st_runtime.ops.check import EXCEPTIONS
 from dy2st_runtime.passes.shapes import may_differ
 
-from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueError
+from ..errors import DivisionError, Dy2stError, OutOfRangeError, StagedValueError, UndefinedError
 from ..tensor import Tensor
 from ..tensor.location import path_of, user_location
 from ..transpiler import locate
@@ -225,7 +225,7 @@ def append_raise(tracer: Tracer, block: Block, error: Exception, location: Locat
 
 def _is_message(error: Exception) -> bool:
     """Whether all that there is of an exception is its message."""
-    plain = not vars(error) and error.__cause__ is None
+    plain = (not vars(error) or isinstance(error, UndefinedError)) and error.__cause__ is None
     return plain and (not error.args or (len(error.args) == 1 and isinstance(error.args[0], str)))
 
 

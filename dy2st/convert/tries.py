@@ -14,6 +14,7 @@ from ..errors import (
     ModeError,
     StagedValueError,
     StructureError,
+    UndefinedError,
     VerifyError,
 )
 from ..transpiler import ConversionError, locate
@@ -25,7 +26,7 @@ from .raising import refusal
 from .recording import TooLongError
 from .texts import ESCAPED
 from .tracer import Tracer, current_tracer
-from .undefined import nothing, quiet
+from .undefined import Undefined, Unread, nothing, quiet
 
 # what cannot be traced; all else is raised eagerly too
 _OF_TRACING = (
@@ -104,6 +105,7 @@ class _Try:
         self.orelse = orelse
         self.attempt, self.get_state = attempt, attempt.get_state
         self.set_state, self.names, self.dead = quiet(set_state), names, dead
+        self._raised: list[Raised] = []
 
     def run(self) -> None:
         known = len(self.tracer.to_handle)
@@ -127,6 +129,7 @@ class _Try:
             return
         if values is not None:
             self.set_state(values)
+        self._raised = raised
         # handlers may be traced again, and change what only these know yet
         self.tracer.watch(*(value for r in raised for value in r.held()))
         for copy in (x for r in raised for x in r.lent):
@@ -173,14 +176,26 @@ class _Try:
         self._go_back(raised)
         raised.parts.give()
         self.tracer.tries.causes.catch(raised.error, self.tracer.block)
-        self.handle(raised.error)
+        try:
+            self.handle(raised.error)
+        except UndefinedError as error:
+            if self._is_set_before_others(error.name):  # then only the runs in which this one comes read what has no value
+                self.tracer.tries.know_place(error, error.location)
+            raise
+
+    def _is_set_before_others(self, name: str | None) -> bool:
+        """Whether a variable has a value where another thing may be raised."""
+        at = [i for i, n in enumerate(self.names) if n == name]
+        return any(not isinstance((r.state or ())[i], Undefined) for r in self._raised for i in at)
 
     def _go_back(self, raised: Raised) -> None:
         """All is what it was where this was raised."""
         tracer = self.tracer
         for cell, value in sorted(raised.cells.values(), key=lambda found: isinstance(found[0], OrderCell)):
             tracer.put(cell, value)
-        self.set_state(current(tracer, raised.state))
+        # behind a loop in which this was raised, what has no value has lost its name
+        state = [type(v)(n) if type(v) in (Undefined, Unread) else v for n, v in zip(self.names, raised.state or (), strict=True)]
+        self.set_state(current(tracer, tuple(state)))
         tracer.alternatives.settle()
 
 

@@ -20,10 +20,12 @@ class Undefined:
 
     def error(self) -> UndefinedError:
         """What it is to read the variable."""
-        return UndefinedError(
+        error = UndefinedError(
             f"local variable {self.name!r} is read where it has no value", location=user_location(2),
             hint=f"give {self.name!r} a value on every path that leads here",
         )  # fmt: skip
+        error.name = self.name
+        return error
 
     def __repr__(self) -> str:
         return f"Undefined({self.name!r})"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dims
-from ..errors import AttributeValueError, DTypeError, GradientError, ShapeError
+from ..errors import AttributeValueError, DTypeError, GradientError, ShapeError, UndefinedError
 from . import message
 from .control import check_condition, scalar_bool
 from .fill import one_element
@@ -24,7 +24,7 @@ EXCEPTIONS: dict[str, type[Exception]] = {
         FloatingPointError, ImportError, IndexError, IsADirectoryError, KeyError, LookupError, MemoryError, ModuleNotFoundError, NameError,
         NotADirectoryError, NotImplementedError, OSError, OverflowError, PermissionError, RecursionError, ReferenceError, RuntimeError,
         StopAsyncIteration, StopIteration, SyntaxError, SystemError, TimeoutError, TypeError, UnboundLocalError, ValueError,
-        ZeroDivisionError, AttributeValueError, DTypeError, GradientError, ShapeError,
+        ZeroDivisionError, AttributeValueError, DTypeError, GradientError, ShapeError, UndefinedError,
     )
 }  # fmt: skip
 """What `raise_if` can raise: Python's own, and what functions and layers raise that look at sizes, or at what they are given, themselves.
