@@ -8,6 +8,7 @@ from __future__ import annotations
 from builtins import slice as slice  # by this name it may be anything in the user's code
 from typing import Any
 
+from .attempts import known_kinds as known_kinds
 from .attributes import reached as reached
 from .attributes import stored as stored
 from .builtin_functions import class_of as class_of
@@ -55,7 +56,6 @@ from .mutation import list_insert as list_insert
 from .mutation import list_pop as list_pop
 from .mutation import setitem as setitem
 from .printing import assert_stmt as assert_stmt
-from .raised import known_kinds as known_kinds
 from .raising import caused as caused
 from .raising import exception as exception
 from .spaces import space as space

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .as_it_is import code_of, driven
+from .attempts import known_kinds
 from .foreign import is_foreign
 from .leaving import runs, shows, source_of
 from .onlookers import Onlooker
 from .options import OneOf
-from .raised import known_kinds
 from .tracer import Tracer, current_tracer
 from .unseen import runs_as_it_is
 

@@ -13,7 +13,8 @@ from ..tensor import Tensor, dispatch
 from .containers import is_container
 from .dicts import StagedDict
 from .if_stmt import if_expr, truth
-from .raised import Made, Raised, is_changeable, scalar
+from .made import Made, is_changeable
+from .raised import Raised, scalar
 from .settled import TRIALS
 from .undefined import Unread
 

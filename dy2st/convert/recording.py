@@ -29,7 +29,7 @@ from .optional import MaybeNone
 from .texts import StagedText
 
 if TYPE_CHECKING:
-    from .raised import Attempts
+    from .attempts import Attempts
     from .stand_ins import StandIns
     from .training import Gradients
 

@@ -43,6 +43,7 @@ from .activations import (
 )
 from .aliases import shared
 from .alternatives import contents_of
+from .attempts import Attempt
 from .cells import Cell, TensorCell
 from .containers import containers_of
 from .frames import Changes, Frame, Growth
@@ -51,7 +52,7 @@ from .leaves import Const, Node, Pattern, Var, coerce, extract, has_structure, i
 from .lists import StagedList
 from .needs import Need
 from .patterns import Fitter
-from .raised import Attempt, raised_in, refused
+from .raised import raised_in, refused
 from .recursive_objects import Objects, Params
 from .recursive_state import OuterState, first_of, pair, state_of
 from .settled import alike

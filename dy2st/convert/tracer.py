@@ -20,6 +20,7 @@ from ..tensor.location import user_location
 from .activations import Activation, NotYet
 from .activations import Kind as CallKind
 from .aliases import is_inside
+from .attempts import Attempts
 from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell
 from .chosen import Chosen
 from .dicts import StagedDict
@@ -31,7 +32,6 @@ from .maybe_attribute import MaybeAttribute, NoAttribute
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import Options, values_of
-from .raised import Attempts
 from .recording import Recording
 from .records import RecordList, parts_of
 from .shown import shown

@@ -18,10 +18,11 @@ from ..errors import (
     VerifyError,
 )
 from ..transpiler import ConversionError, locate
+from .attempts import Attempt
 from .cells import OrderCell
 from .growing import current
 from .if_stmt import State, if_stmt
-from .raised import Attempt, Raised, any_of
+from .raised import Raised, any_of
 from .raising import refusal
 from .recording import TooLongError
 from .texts import ESCAPED
