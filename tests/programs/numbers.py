@@ -154,6 +154,14 @@ def whole_float(x):
     return v.is_integer(), (v * 2).is_integer(), 1 if not (v / 2).is_integer() else 2
 
 
+def bits(x, n):
+    k, m = int(n), (x > 0) & (x < 2)
+    if n & 1:
+        m = m ^ (x > 1)
+    m |= ~m & (x > k)
+    return m | ~m, m, n & 3, n | 4, n ^ k, ~n, n << 1, n >> 1, k & 3 | 8 ^ k, k << 2 >> 1, ~k
+
+
 def bools_are_counted(x, n):
     a, b = n > 0, bool(n > 1)
     a = bool(a)
@@ -237,6 +245,7 @@ CASES = [
     (beside_small_ints, [(P, 3), (P, 300), (P, -1), (P, 2**20), (P, 2**31)], 1),
     (whole_float, [(P,), ([2.5],), (NAN,), (INF,), ([-4.0],)], 1),
     (arguments_that_a_number_does_not_take, [([2.0, 1.5],), ([3.0, -1.0],)], 1),
+    (bits, [(P, 0), (P, 1), (N, 2), (N, 7)], 1),
     (bools_are_counted, [(P, 0), (P, 1), (N, 2)], 1),
     (rounded, [([0.0, 1e30, 45.0], 0), ([0.0, float("inf"), -45.0], 2**60), ([1.0, float("nan"), 1e30], -(2**61) - 5)], 1),
     (sums_of_floats, [([1e17, 10.0, -1e17], 3), ([1.0] * 10, 0), ([1.0, 2.0, 3.0, float("inf")], 1), ([1.0, float("nan")], 1)], 1),
