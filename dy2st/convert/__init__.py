@@ -24,6 +24,7 @@ from .if_stmt import if_expr as if_expr
 from .if_stmt import if_stmt as if_stmt
 from .items import getitem as getitem
 from .items import getslice as getslice
+from .items import item_for as item_for
 from .iterators import advanced as advanced
 from .iterators import iterated as iterated
 from .logical import and_ as and_

@@ -441,6 +441,20 @@ class Alternatives:
         self._pairs = [p for p in self._pairs if p.one is not _contents_of(x)]
         return own
 
+    @contextlib.contextmanager
+    def looked_at(self) -> Iterator[Callable[[Any], Any]]:
+        """Within it something is read that nobody has afterwards: if it is made there, what it stands for may change. Gives what is
+        told of it."""
+        known = len(self._pairs)
+
+        def let_go(x: Any) -> Any:
+            contents = _contents_of(x)
+            self._pairs[known:] = [p for p in self._pairs[known:] if p.one is not contents]
+            self._new = [(one, other) for one, other in self._new if one is not x]
+            return x
+
+        yield let_go
+
     def remember(self, pairs: list[_Pair]) -> None:
         """Takes `forget` back, for containers that have changed since."""
         for pair in pairs:

@@ -77,6 +77,19 @@ def getitem(a: Any, key: Any, *more: Any) -> Any:
     return getitem(value, *more) if more else value
 
 
+def item_for(f: Any, a: Any, *keys: Any) -> Any:
+    """`a[key]`, or an item of it, as the argument of a call of `f`, which has nothing of it afterwards if it only looks at it; None: it
+    is asked for its truth."""
+    tracer = current_tracer()
+    if tracer is None or not any(f is looking for looking in _LOOKING):
+        return getitem(a, *keys)
+    with tracer.alternatives.looked_at() as let_go:
+        return let_go(getitem(a, *keys))
+
+
+_LOOKING = (None, len, bool, sum, any, all, min, max, list, tuple, sorted)
+
+
 def at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:
     """`f(a, key)` of a dict, which it changes, where only the run knows which of several the key is: a branch for each."""
     tracer = need_tracer("an item")

@@ -368,6 +368,34 @@ def replaced_by_its_own_methods(x):
     return taken, len(made), [sorted(m.rows) for m in made]
 
 
+def looked_at_and_changed(x, n):
+    """Of an item that is only looked at nobody has anything when the next line changes what it may be."""
+    groups = [[x], [x * 2]]
+    k = int(n) % 2
+    size, total = len(groups[k]), sum(groups[k])
+    groups[k].append(x * 3)
+    largest = max(groups[k], key=lambda v: v.sum())
+    groups[k][0] = groups[k][0] - 1
+    copied = list(groups[k])
+    groups[k].pop()
+    return size, total, largest, copied[-1], [len(g) for g in groups], sum(groups[0]), sum(groups[1])
+
+
+def buckets_of_a_size(x, n):
+    buckets, left = {0: [], 1: []}, []
+    for i, v in enumerate(x):
+        k = int(v * n) % 2
+        if len(buckets[k]) < 1:
+            buckets[k].append(v)
+        elif not buckets[1 - k]:
+            buckets[1 - k].append(v * 10)
+        elif buckets[k] and buckets[k][0] > 0:
+            buckets[k][0] += v
+        else:
+            left.append(i)
+    return [len(b) for b in buckets.values()], sum(buckets[0], start=x[0]), sum(buckets[1], start=x[0]), len(left)
+
+
 def replaced_in_its_own_arguments(x):
     first = rows = [x]
     for _ in range(2):
@@ -381,6 +409,8 @@ def replaced_in_its_own_arguments(x):
 CASES = [
     (replaced_by_its_own_methods, [(X,), ([-1.0],)], 1),
     (replaced_in_its_own_arguments, [(X,)], 1),
+    (looked_at_and_changed, [(X, 0), (X, 1)], 1),
+    (buckets_of_a_size, [([1.0, 2.0, 3.0], 1), ([2.0, 4.0, 6.0], 3), ([0.5, -3.0, 1.0], 2), ([-1.0, -3.0, -5.0], 1)], 1),
     (places_that_the_value_moves, [(X, 0), ([-1.0], 1)], 1),
     *((f, [([1.0, 2.0], [1.0, 0.0, 1.0]), ([-1.0, 0.5], [0.0, 0.0, 0.0])], 1) for f in (sums_by_class, sums_by_class_of_rows)),
     (neighbours_by_number, [([1.0, 2.0], 0), ([1.0, 2.0], 1), ([1.0, 2.0], 2)], 1),

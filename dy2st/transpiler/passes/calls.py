@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gast
@@ -19,7 +20,14 @@ class Calls(Pass):
     def f(x):
         _dy.call(print)(_dy.call(x.mean)(0), *_dy.advanced(x))
 
-    So it does where Python calls it: a decorator, and what the body of a class calls.
+    So it does where Python calls it: a decorator, and what the body of a class calls. Of an item that is read for the function alone it
+    sees both: `len(a[i])` only looks at the item, of which nobody has anything afterwards.
+
+    >>> from dy2st.transpiler.passes.subscript_read import SubscriptRead
+    >>> manager = PassManager(gast.parse("def f(a, i):\\n    return len(a[i])"))
+    >>> print(show([manager.apply(p) for p in (SubscriptRead, Calls)][-1]))
+    def f(a, i):
+        return _dy.call(len)(_dy.item_for(len, a, i))
     """
 
     in_generators = True
@@ -52,6 +60,10 @@ class Calls(Pass):
         self.generic_visit(node)
         if nodes.is_dy_call(node) or getattr(node, "generated", False) or _is_super(node):
             return node
+        if isinstance(node.func, gast.Name) and len(node.args) == 1 and not node.keywords and nodes.is_dy_call(node.args[0], "getitem"):
+            item = node.args[0]
+            node.args = [expression("_dy.item_for(f)", at=item, f=copy.copy(node.func))]
+            node.args[0].args += item.args
         node.func = expression("_dy.call(f)", at=node.func, f=node.func)
         for part in node.args:
             if isinstance(part, gast.Starred):

@@ -15,7 +15,7 @@ from dy2st.transpiler.templates import expression
 class SubscriptRead(Pass):
     """A list, tuple or dict of Python may be asked for an item whose index or key depends on a tensor.
 
-    A key that is a constant stays as it is.
+    A key that is a constant stays as it is. An item that is only asked for its truth says so.
 
     >>> manager = PassManager(gast.parse("def f(a, i):\\n    return a[i], a[-1], a[i:], a[0, i:]"))
     >>> print(show(manager.apply(SubscriptRead)))
@@ -26,6 +26,13 @@ class SubscriptRead(Pass):
     in_generators = True
 
     def visit_Subscript(self, node: gast.Subscript) -> Any:
+        found = self._read(node)
+        if getattr(node, "truth", False) and nodes.is_dy_call(found, "getitem"):
+            found.func.attr = "item_for"
+            found.args.insert(0, nodes.constant(None))
+        return found
+
+    def _read(self, node: gast.Subscript) -> Any:
         self.generic_visit(node)
         if not isinstance(node.ctx, gast.Load):
             return node

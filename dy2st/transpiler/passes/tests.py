@@ -10,9 +10,10 @@ from dy2st.transpiler.manager import Pass
 
 
 class Tests(Pass):
-    """Marks each `and` and `or` whose value is only asked for its truth: its operands may be values of different kinds.
+    """Marks each `and` and `or` whose value is only asked for its truth: its operands may be values of different kinds; and each item, of
+    which nobody has anything afterwards.
 
-    Nothing is changed yet: `Logical` looks at the mark.
+    Nothing is changed yet: `Logical` and `SubscriptRead` look at the mark.
 
     >>> from dy2st.transpiler.passes.logical import Logical
     >>> manager = PassManager(gast.parse("def f(a, b):\\n    return (1 if a and not b else 2), a and b"))
@@ -21,7 +22,7 @@ class Tests(Pass):
         return (1 if _dy.and_test(lambda: a, lambda: _dy.not_(b)) else 2, _dy.and_(lambda: a, lambda: b))
     """
 
-    looks_for = (gast.BoolOp,)
+    looks_for = (gast.BoolOp, gast.Subscript)
 
     def visit_If(self, node: gast.If) -> Any:
         return self._with_test(node)
@@ -51,6 +52,8 @@ class Tests(Pass):
 
 
 def _mark(test: gast.AST) -> None:
+    if isinstance(test, gast.Subscript):
+        test.truth = True
     if isinstance(test, gast.BoolOp):
         test.truth = True
         for operand in test.values:

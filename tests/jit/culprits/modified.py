@@ -178,6 +178,36 @@ def item_read_before_a_change(x, n):
     return row[0]
 
 
+def item_in_a_list_before_a_change(x, n):
+    rows = [[x], [x * 2]]
+    held = [rows[n]]  # error: a list, dict or object is changed in place after this, which is one or another one
+    rows[0][0] = x * 3
+    return held[0][0]
+
+
+def item_of_an_item_before_a_change(x, n):
+    rows = [[[x]], [[x * 2]]]
+    row = max(rows[n], key=len)  # error: a list, dict or object is changed in place after this, which is one or another one
+    rows[0][0].append(x * 3)
+    return row[-1]
+
+
+def item_for_a_function_that_keeps_it(x, n):
+    def len(row):
+        held.append(row)
+        return 1
+
+    rows, held = [[x], [x * 2]], []
+    size = len(rows[n])  # error: a list, dict or object is changed in place after this, which is one or another one
+    rows[0][0] = x * 3
+    return held[0][0] * size
+
+
+def item_beside_a_change(x, n):
+    rows = [[1], [2]]
+    return max(rows[n], [rows[0].append(3)] and [0])[0]  # error: a list, dict or object is changed in place after this, which is one or
+
+
 def item_modified_in_place(x, n):
     a = [x * 1, x * 2]
     a[n].add_(x)  # error: what is modified in place here is on one path the same object as a tensor or list that is used at
