@@ -85,7 +85,10 @@ class Recording(Flags):
             "index a tensor made of the values (to_tensor(values)[n]), or choose with if and elif; a text like chr(n) or hex(n) is made "
             "outside, of what is returned"
         ),
-        "hash() (a lookup in a dict or set)": "choose with if and elif, or with match; or index a tensor made of the values",
+        "hash() (a lookup in a dict or set)": (
+            "use a dict that has all its keys from the begin (d = {0: 0, 1: 0}; d[k] += 1), a list or a tensor that is indexed; or choose "
+            "with if and elif, or with match"
+        ),
     }
 
     gradients: Gradients
