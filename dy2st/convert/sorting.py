@@ -70,11 +70,16 @@ def _in_order(items: Any, key: Callable | None, reverse: Any) -> Any:
     in_order = order(_compared(keys), reverse)
     leaves, trees = zip(*map(flatten, items), strict=True)
     places = [ops.op("slice", Input=in_order, axes=[0], starts=[i], ends=[i + 1], decrease_axis=[0]) for i in range(len(items))]
-    if any(tree != trees[0] for tree in trees):  # lists of several lengths in them, say
+    alike = all(tree == trees[0] for tree in trees)
+    # lists of several lengths in them, or of lengths that only the run knows
+    if not alike or any(isinstance(x, DynamicList) for of_item in leaves for x in of_item):
         table = dynamic_list(items, [], "a list that is sorted by tensors")
-        return [table[at] for at in places]
-    columns = [_column(column) for column in zip(*leaves, strict=True)]
-    found = [unflatten(trees[0], [column(at) for column in columns]) for at in places]
+        found = [table[at] for at in places]
+        if not alike:
+            return found
+    else:
+        columns = [_column(column) for column in zip(*leaves, strict=True)]
+        found = [unflatten(trees[0], [column(at) for column in columns]) for at in places]
     tracer = need_tracer("a list that is sorted by tensors")
     group = [(new, others) for value in found for new, *others in zip(objects_in(value), *map(objects_in, items), strict=True)]
     tracer.alternatives.stand_for(group)

@@ -78,6 +78,22 @@ def beam_of_objects(x, n):
     return beams[-1].score, beams[-1].tokens
 
 
+def beam_that_stops(x, n):
+    """Of two beams Python knows that they are two; how long their lists are only the run knows, behind a `break`."""
+    beams = [Hypothesis(x.sum() * 0, []), Hypothesis(x.sum() * 0 - 100, [])]
+    for step in range(3):
+        grown = []
+        for h in beams:
+            for token in range(2):
+                grown.append(Hypothesis(h.score + x[token] * (step + 1), [*h.tokens, token]))
+        grown.sort(key=lambda h: -h.score)
+        beams = grown[:2]
+        if beams[0].score > n:
+            break
+    best = sorted([(h.tokens[-1], h.tokens, h.score) for h in beams], key=lambda c: (c[0], c[2]))[0]
+    return beams[0].score, beams[1].score, len(beams[0].tokens), beams[0].tokens, best
+
+
 def beam_from_nothing(x, n):
     beams = [Hypothesis(x.sum() * 0, [])]
     for i in range(n):
@@ -309,6 +325,7 @@ CASES = [
     (appended_by_a_function, RUNS, 1),
     (beam_of_objects, RUNS, 1),
     (beam_from_nothing, RUNS, 1),
+    (beam_that_stops, RUNS, 1),
     (entries_with_empty_parts, [(P,), (N,), ([0.5],)], 1),
     (dicts, RUNS, 1),
     (best_by_a_part, RUNS, 1),

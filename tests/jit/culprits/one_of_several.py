@@ -514,3 +514,13 @@ def entry_of_a_list_that_grows_behind_a_raise(x, n):
         x = x * 2
     t.append(x.min())
     return len(t), len(rows[0])
+
+
+def list_of_a_sorted_entry_changed(x, n):
+    first, second = [], []
+    for _ in range(n):
+        first.append(1)
+        second.append(2)
+    rows = sorted([(x[0], first), (x[1], second)], key=lambda row: row[0])
+    rows[0][1].append(3)  # error: a list is changed in place which was put into a list of dynamic length, or taken out of one
+    return len(first), len(second)
