@@ -56,6 +56,9 @@ _CONVERTED = {"dy2st.autograd", "dy2st.utils", "dy2st.library.iteration",
                                                 "functional.ctc", "functional.decoding", "functional.margin")),
               *(f"dy2st.vision.models.{name}" for name in ("parts", "lenet", "vgg", "resnet", "mobilenetv2"))}  # fmt: skip
 
+# what `total_ordering` gives a class is written with the comparisons that this has
+_ORDERING = ("__lt__", "__le__", "__gt__", "__ge__")
+
 _lock = threading.RLock()
 # whose classes know numbers that only the run knows, or say themselves what is wrong with them
 _OURS = {"builtins", "dy2st", "dy2st_runtime"}
@@ -208,6 +211,8 @@ def is_ignored(f: Any) -> bool:
     if getattr(f, "_dy2st_not_to_static", False):
         return True
     module = getattr(f, "__module__", None) or ""
+    if module == "functools" and getattr(f, "__name__", None) in _ORDERING:
+        return False
     return module not in _CONVERTED and (is_foreign_class(f) if isinstance(f, type) else is_foreign(module))
 
 

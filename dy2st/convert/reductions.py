@@ -33,6 +33,7 @@ from .logical import and_, compare, not_, or_, python_bool
 from .options import OneOf
 from .records import RecordList
 from .rounding import number_where
+from .special import bound
 from .structure import MaybeObject, flatten
 from .tracer import current_tracer, is_staged, need_tracer
 from .undefined import Undefined
@@ -80,7 +81,7 @@ def extreme(which: str) -> Callable:
                 return plain(values, **kwargs)
         rank = call(key) if key is not None else None
         keys = values if rank is None else [rank(v) for v in values]
-        if not any(map(is_staged, flatten(tuple(keys))[0])):
+        if not any(map(is_staged, flatten(tuple(keys))[0])) and not any(bound(k, "__lt__", "__gt__") for k in keys):
             if rank is None:
                 return plain(*args, **kwargs)
             chosen = plain(builtins.range(len(values)), key=keys.__getitem__)

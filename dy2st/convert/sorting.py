@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StagedValueError
+from ..errors import StagedValueError, StructureError
 from ..tensor import Tensor, dispatch
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
@@ -28,10 +28,12 @@ from .options import OneOf, choose
 from .patterns import is_option
 from .raising import raise_where
 from .records import RecordList, dynamic_list
+from .shown import is_of_users
 from .structure import flatten, unflatten
 from .texts import text
 from .things import objects_in
 from .tracer import current_tracer, is_staged, need_tracer
+from .types import type_of
 
 
 def sorted_(xs: Iterable, /, *, key: Callable | None = None, reverse: Any = False) -> Any:
@@ -118,6 +120,12 @@ def _column(values: Sequence[Any]) -> Callable[[Tensor], Any]:
 def _compared(keys: Any) -> StagedList | RecordList:
     """Keys as a list of dynamic length, which knows what of them is compared."""
     what = "the keys of a list that is sorted"
+    own = next((k for k in keys if type_of(k) is None and is_of_users(k)), None) if type(keys) is list else None
+    if own is not None:
+        raise StructureError(
+            f"the order of objects of class {type(own).__name__} is that of their `__lt__`, whose results only the run knows",
+            location=user_location(2), hint="give a key of numbers, texts, or tuples of these",
+        )  # fmt: skip
     table = dynamic_list(keys, [], what) if type(keys) is list and any(isinstance(key, (tuple, list, str, OneOf)) for key in keys) else None
     return table if isinstance(table, RecordList) else _listed(keys, what)
 

@@ -259,11 +259,40 @@ def found_as_the_object_that_it_is(x):
     return [v, 2.0].count(v), [v].index(v), (3.0, v).index(v), numbers, [x].count(x), [x, x].index(x), x in [x], len(kept)
 
 
+@functools.total_ordering
+class Ranked:
+    """`total_ordering` writes the other comparisons."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return self.value.sum() == other.value.sum()
+
+    def __lt__(self, other):
+        if self.value[0] > 2:
+            return other.value[0] > 2
+        return self.value.sum() < other.value.sum()
+
+
+class Lighter(Ranked):
+    __gt__ = object.__gt__  # Python asks the other one then, whether it is less
+
+
+def totally_ordered(x):
+    a, b = Ranked(x), Ranked(x * x)
+    y = x * 2 if a > b else x
+    z = y + 1 if a >= b else y
+    lightest, largest = min([Lighter(x), Lighter(x * x)]), max(Lighter(x), Lighter(x * x))
+    return z - 1 if a <= b else z * 3, max([a, b]).value, min(a, b).value, lightest.value, largest.value
+
+
 P, N = [1.0, 2.0], [-1.0, 0.5]
 
 CASES = [
     (operators, [(P,), (N,), ([20.0, 1.0],)], 1),
     (comparisons, [(P,), (N,), ([3.0, 4.0],)], 1),
+    (totally_ordered, [(P,), (N,), ([3.0, 4.0],), ([1.0, 1.0],)], 1),
     (properties, [(P,), (N,)], 1),
     (protocols, [(P,), (N,), ([-3.0, 1.0],)], 1),
     (descriptor, [(P,), (N,)], 1),

@@ -51,3 +51,14 @@ def member_that_may_be_none(x, n):
 def text_of_a_list(x, n):
     found = [v for v in x if v > n]
     return repr(found)  # error: the text of a list of dynamic length
+
+
+def objects_sorted_by_a_method_of_theirs(x):
+    class Heavier:
+        def __init__(self, value):
+            self.value = value
+
+        def __lt__(self, other):
+            return self.value > other.value
+
+    return sorted([Heavier(v) for v in x])[0].value  # error: the order of objects of class Heavier is that of their `__lt__`, whose results
