@@ -129,6 +129,26 @@ def test_a_squeeze_keeps_what_is_not_of_size_1(f, shapes, traces):
     assert len(static.concrete_programs) == traces
 
 
+def test_a_squeeze_before_what_is_raised_for_some_sizes(capsys):
+    def few(x):
+        print("seen")
+        y = x.squeeze(0)
+        if x.shape[0] > 3:
+            raise ValueError("too many")
+        return y * 2
+
+    static = jit.to_static(few)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is a trace for each size
+        for n in (5, 1, 2, 4):
+            if n > 3:
+                with pytest.raises(ValueError, match="too many"):
+                    static(paddle.ones([n, 3]))
+            else:
+                assert static(paddle.ones([n, 3])).shape == few(paddle.ones([n, 3])).shape
+    assert capsys.readouterr().out == "seen\n" * 6
+
+
 def test_a_squeeze_of_an_open_axis_of_a_spec_is_checked_in_the_run():
     static = jit.to_static(lambda x: x.squeeze(0), input_spec=[paddle.static.InputSpec([None, 3])])
     assert static(paddle.ones([1, 3])).shape == [3]
