@@ -441,19 +441,15 @@ class Alternatives:
         self._pairs = [p for p in self._pairs if p.one is not _contents_of(x)]
         return own
 
-    @contextlib.contextmanager
-    def looked_at(self) -> Iterator[Callable[[Any], Any]]:
-        """Within it something is read that nobody has afterwards: if it is made there, what it stands for may change. Gives what is
-        told of it."""
-        known = len(self._pairs)
+    def let_go(self, x: Any, known: int) -> None:
+        """Nobody will have what has just been read: if it was made for that, what it stands for may change.
 
-        def let_go(x: Any) -> Any:
-            contents = _contents_of(x)
-            self._pairs[known:] = [p for p in self._pairs[known:] if p.one is not contents]
-            self._new = [(one, other) for one, other in self._new if one is not x]
-            return x
-
-        yield let_go
+        Args:
+            known: how many pairs there were before it was read.
+        """
+        contents = _contents_of(x)
+        self._pairs[known:] = [p for p in self._pairs[known:] if p.one is not contents]
+        self._new = [(one, other) for one, other in self._new if one is not x]
 
     def remember(self, pairs: list[_Pair]) -> None:
         """Takes `forget` back, for containers that have changed since."""
@@ -476,6 +472,6 @@ class Alternatives:
         self._within.append([])
         return len(self._pairs), len(self.sealed)
 
-    def __bool__(self) -> bool:
-        """Whether there are two that may be one."""
-        return bool(self._pairs)
+    def __len__(self) -> int:
+        """How many pairs of containers there are that may be one."""
+        return len(self._pairs)

@@ -23,7 +23,7 @@ from ..library.queues import Deque
 from ..tensor import Tensor, api, creation, dispatch, operators
 from ..tensor.dispatch import ops
 from ..tensor.failures import message_of, raise_if
-from ..tensor.kinds import as_number, kinds_of, require_one_kind, resolved
+from ..tensor.kinds import as_number, kinds_of, python_dtype, require_one_kind, resolved
 from ..tensor.location import user_location
 from ..tensor.nested import any_staged
 from ..tensor.promotion import NUMBERS, as_tensor, no_number, weak_dtype
@@ -173,8 +173,7 @@ def item(x: Tensor, *args: Any) -> Any:
         return x.item(*args)
     if args:
         x = operators.element(x, args)
-    kind = "bool" if x.dtype == "bool" else "int64" if x.dtype.startswith(("int", "uint")) else "float64"
-    return _number(x, kind, "item()")
+    return _number(x, python_dtype(x.dtype), "item()")
 
 
 def enumerate_(x: Iterable, start: Any = 0) -> Any:

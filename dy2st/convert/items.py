@@ -27,7 +27,7 @@ from .dynamic import DynamicList
 from .growing import current
 from .if_stmt import if_expr, or_none
 from .list_indices import integer
-from .lists import element_type
+from .lists import StagedList, element_type
 from .logical import is_one, not_
 from .optional import MaybeNone
 from .options import OneOf, Options, by_index, choose, values_of
@@ -81,13 +81,27 @@ def item_for(f: Any, a: Any, *keys: Any) -> Any:
     """`a[key]`, or an item of it, as the argument of a call of `f`, which has nothing of it afterwards if it only looks at it; None: it
     is asked for its truth."""
     tracer = current_tracer()
-    if tracer is None or not any(f is looking for looking in _LOOKING):
-        return getitem(a, *keys)
-    with tracer.alternatives.looked_at() as let_go:
-        return let_go(getitem(a, *keys))
+    known = 0 if tracer is None else len(tracer.alternatives)
+    item = getitem(a, *keys)
+    if tracer is not None and _only_looks(f, item):
+        tracer.alternatives.let_go(item, known)
+    return item
 
 
-_LOOKING = (None, len, bool, sum, any, all, min, max, list, tuple, sorted)
+def _only_looks(f: Any, item: Any) -> bool:
+    """Whether a function has nothing of a list or dict afterwards, and runs no code of the user's, which may change what it stands for."""
+    if type(item) not in (list, dict) and not isinstance(item, DynamicList):
+        return False
+    if any(f is looking for looking in (None, len, bool, list, tuple)):
+        return True
+    return any(f is asking for asking in (sum, any, all, min, max, sorted)) and _is_plain(item)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether to add or compare a value is to run nothing of the user's: a number, text or tensor, or lists and tuples of these."""
+    if type(x) in (list, tuple):
+        return all(map(_is_plain, x))
+    return type(x) in (str, bool, int, float, Tensor) or isinstance(x, (np.generic, StagedList))
 
 
 def at_one(a: Any, key: OneOf, f: Callable[[Any, Any], Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import AttributeValueError, DTypeError, Dy2stError, ShapeError, StagedValueError
 from . import dispatch
 from .failures import raise_if
-from .kinds import as_number, resolved
+from .kinds import as_number, python_dtype, resolved
 from .location import user_location
 from .promotion import as_tensor, cast
 from .tensor import Tensor
@@ -131,8 +131,7 @@ def as_python(v: Any) -> Any:
     """A number as it is; of a tensor whose value only the run knows what `v.item()` would be: no gradient goes to it."""
     if not staged(v) or v._weak:
         return scalar(v)
-    dtype = "float64" if v.dtype.startswith("float") else "bool" if v.dtype == "bool" else "int64"
-    return as_number(dispatch.ops.op("cast", X=scalar(v), in_dtype=v.dtype, out_dtype=dtype))
+    return as_number(dispatch.ops.op("cast", X=scalar(v), in_dtype=v.dtype, out_dtype=python_dtype(v.dtype)))
 
 
 def truncated(v: Any) -> Any:

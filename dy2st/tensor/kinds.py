@@ -188,6 +188,11 @@ def require_exact(t: Tensor, dtype: str) -> None:
         raise t._kinds.fail(f"as {dtype} the number would have lost digits")
 
 
+def python_dtype(dtype: str) -> str:
+    """The dtype that holds what `.item()` of a tensor of this dtype is."""
+    return "bool" if dtype == "bool" else "float64" if _dtype.is_float(dtype) else "int64"
+
+
 def class_of_numbers(dtype: str) -> str:
     """The class of the Python numbers that a tensor of this dtype stands for."""
     return {"bool": "bool", "int32": "int", "int64": "int"}.get(dtype, "float")

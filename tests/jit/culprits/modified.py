@@ -203,6 +203,17 @@ def item_for_a_function_that_keeps_it(x, n):
     return held[0][0] * size
 
 
+def item_whose_entries_change_it(x, n):
+    class Entry:
+        def __radd__(self, total):
+            if len(rows[0]) < 3:
+                rows[0].append(Entry())
+            return total + 1
+
+    rows = [[Entry(), Entry()], [Entry(), Entry()]]
+    return x * sum(rows[n])  # error: a list, dict or object is changed in place after this, which is one or another one
+
+
 def item_beside_a_change(x, n):
     rows = [[1], [2]]
     return max(rows[n], [rows[0].append(3)] and [0])[0]  # error: a list, dict or object is changed in place after this, which is one or
