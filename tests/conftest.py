@@ -1,11 +1,26 @@
 """What all tests share."""
 
 import os
+import random
 
+import numpy as np
+import pytest
 from hypothesis import settings
 
+import dy2st
+
 # The same examples in every run, so that a failure is the fault of the change that is tested and not of the dice. A random program can
-# also be one whose ints grow without end. DY2ST_FUZZ=1 looks for new examples.
+# also be one whose ints grow without end. DY2ST_FUZZ=1 looks for new examples, and for tests that hold for some weights only.
 settings.register_profile("fixed", derandomize=True, deadline=None)
-if os.environ.get("DY2ST_FUZZ") != "1":
+FIXED = os.environ.get("DY2ST_FUZZ") != "1"
+if FIXED:
     settings.load_profile("fixed")
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    """Weights and what else a test draws are those of every other run, too."""
+    if FIXED:
+        dy2st.seed(0)
+        np.random.seed(0)
+        random.seed(0)
