@@ -26,24 +26,25 @@ def new_cells(
         is_variable: says of an entry whether it is a variable that goes on anyway.
     """
     gained: dict[int, tuple[Any, list]] = {}
+    found: list[tuple[Cell, Any]] = []
     for key, (cell, value) in changes.items():
         if key in known:
             continue
         if isinstance(cell, ListCell) and len(cell.target) != len(value):
             promote(cell.target, value)
-            continue
-        if isinstance(cell, OrderCell):
+        elif isinstance(cell, OrderCell):
             if (moved := reordered(tracer, cell, (cell.read(), value))) is not None:
                 items, keys = moved
                 gained.setdefault(id(items), (items, []))[1].extend(keys)
+        elif isinstance(cell, EntryCell) and is_variable(cell):
             continue
-        if isinstance(cell, EntryCell) and is_variable(cell):
-            continue
-        initial = cell.read()
-        if (found := gained_key(tracer, cell, initial, value)) is not None:
-            gained.setdefault(id(found[0]), (found[0], []))[1].append(found[1])
-            continue
-        tracer.require_entry(cell, initial, value, why)
-        yield cell, initial
+        elif (one := gained_key(tracer, cell, cell.read(), value)) is not None:
+            gained.setdefault(id(one[0]), (one[0], []))[1].append(one[1])
+        else:
+            found.append((cell, value))
     for items, keys in gained.values():
         promote(items, keys)
+    for cell, value in found:
+        initial = cell.read()  # what a dict says of a key, it says since it may get it
+        tracer.require_entry(cell, initial, value, why)
+        yield cell, initial

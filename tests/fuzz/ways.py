@@ -172,6 +172,7 @@ class Way:
                     self.differentiate(found, leaves)
                 found.leaves = [value(leaf) for leaf in found.leaves]
                 found.rest |= {f"value of argument {i}": value(t) for i, t in enumerate(args)} | self.state.values()
+                found.rest["random state"] = value(dy2st.to_tensor(dy2st.get_rng_state()[0]))
                 self.state.settle()
         found.shown = _comparable(shown.getvalue())
         return found

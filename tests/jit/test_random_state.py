@@ -5,6 +5,7 @@ import pytest
 from dy2st_runtime import config
 
 import dy2st
+import dy2st.nn.functional as F
 from dy2st import jit
 from dy2st.errors import AttributeValueError
 from dy2st.jit import InputSpec
@@ -31,13 +32,32 @@ def in_a_loop(x, n):
     return x, dy2st.rand([1])
 
 
+def in_a_loop_and_on_one_path(x, n):
+    for i in range(n):
+        x = x * (1 + dy2st.rand([2]))
+        if i == 1:
+            x = x * (1 + dy2st.rand([2]))
+    return x, dy2st.rand([1])
+
+
+def in_a_loop_and_in_one_within(x, n):
+    for i in range(n):
+        for _ in range(i):
+            x = F.dropout(x * 2, 0.2)
+        x = x * dy2st.rand([1]) + F.dropout(x, 0.3)
+    return x, dy2st.rand([1])
+
+
 def without_a_draw(x, n):
     dy2st.seed(11)
     return x, x * 2
 
 
+SEEDED = [at_the_beginning, on_one_path, in_a_loop, in_a_loop_and_on_one_path, in_a_loop_and_in_one_within, without_a_draw]
+
+
 @pytest.mark.parametrize("native", [False, True])
-@pytest.mark.parametrize("function", [at_the_beginning, on_one_path, in_a_loop, without_a_draw])
+@pytest.mark.parametrize("function", SEEDED)
 def test_seed(function, native):
     with config.NO_JIT.override(not native):
         compare(function, jit.to_static(function))

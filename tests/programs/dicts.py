@@ -37,6 +37,21 @@ def keys_in_a_loop(x):
     return d
 
 
+def keys_in_two_loops(x):
+    d = {}
+    for v in x:
+        if v > 0:
+            d["pos"] = v
+        else:
+            d["neg"] = v
+    for v in x:
+        if v < 0:
+            d["low"] = d.get("low", 0) + 1
+        elif "low" in d:
+            del d["low"]
+    return d
+
+
 def counted(x):
     d = {}
     for v in x:
@@ -430,8 +445,8 @@ CASES = [
         default_under_a_key_of_a_path,
     )),
     *((f, [(P,), (N,), (M,)], 1) for f in (
-        key_on_one_path, missing_key, got_or_not, keys_in_a_loop, counted, summed, iterated, deleted, deleted_twice, popped, last_taken,
-        under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
+        key_on_one_path, missing_key, got_or_not, keys_in_a_loop, keys_in_two_loops, counted, summed, iterated, deleted, deleted_twice,
+        popped, last_taken, under_two_names, kept_by_a_layer, other_kinds_of_values, set_by_default, copied, raised_on_one_path, matched,
         added_under_a_text, taken_in_a_loop_that_ends_there, changed_while_looped_over, values_set_in_the_loop, else_of_a_loop_over_a_dict,
     )),
     *((f, [(P, 0), (P, 3), (N, 2), (N, 1), (M, 5)], 1) for f in (

@@ -214,7 +214,34 @@ def grown_in_many_steps(x, n):
     return found
 
 
+def halved(v):
+    while True:
+        v = v * 0.5
+        if v < 1:
+            return v
+
+
+def root(v):
+    try:
+        if v < 0:
+            raise ValueError(v)
+        return v**0.5
+    except ValueError:
+        return -1.0 * v
+
+
+def never_without_a_result(x, n):
+    # none of the two comes to its end, so their results are never None
+    found = []
+    for v in x:
+        if v > n:
+            found.append(halved(v))
+            found.append(root(v))
+    return found
+
+
 CASES = [
+    (never_without_a_result, [(P, 0), (P, 2), ([-1.0, -2.0], -3), (P, 9)], 1),
     (list_returned_in_the_loop_that_fills_it, [(P, 0), (P, 1), (P, 2), (P, 3)], 1),
     (list_with_a_flag, [(P, 0), (P, 2), ([-1.0, -2.0], 3)], 1),
     (dict_returned_in_the_loop_that_changes_it, [(P, 0), (P, 1), (P, 2), (P, 3)], 1),

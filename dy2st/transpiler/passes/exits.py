@@ -18,13 +18,22 @@ def always_leaves(block: list) -> bool:
 
     >>> always_leaves(gast.parse("if c: raise E\\nelse:\\n  x = 1\\n  raise F").body)
     True
+    >>> always_leaves(gast.parse("while True:\\n  if g(): return 1").body), always_leaves(gast.parse("while True:\\n  if g(): break").body)
+    (True, False)
     """
-    for statement in block:
-        if isinstance(statement, _JUMPS):
-            return True
-        if isinstance(statement, gast.If) and always_leaves(statement.body) and always_leaves(statement.orelse):
-            return True
-    return False
+    return any(map(_leaves, block))
+
+
+def _leaves(statement: gast.AST) -> bool:
+    if isinstance(statement, gast.If):
+        return always_leaves(statement.body) and always_leaves(statement.orelse)
+    if isinstance(statement, gast.While):
+        endless = isinstance(statement.test, gast.Constant) and bool(statement.test.value)
+        return endless and not contains(statement.body, gast.Break, into_loops=False)
+    if isinstance(statement, (gast.Try, gast.TryStar)):
+        ends = [statement.body + statement.orelse, *(handler.body for handler in statement.handlers)]
+        return all(map(always_leaves, ends)) or always_leaves(statement.finalbody)
+    return isinstance(statement, _JUMPS)
 
 
 def contains(block: list, kind: type, *, into_loops: bool) -> bool:

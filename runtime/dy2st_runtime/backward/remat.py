@@ -58,7 +58,8 @@ def choose(
         output that only the gradient of a nested op uses) is computed again, with all that it needs; so is a cheap
         op whose inputs are at hand.
     """
-    defined = {name: op for op in copies for name in op.output_names}
+    # the random state is no value that flows from one op to the next: what draws again gets that of its time (`_again`)
+    defined = {name: op for op in copies for name in op.output_names if name != RNG}
     again: set[int] = set()
     save: dict[str, None] = {}
     queue = list(needed)

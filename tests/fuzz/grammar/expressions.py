@@ -62,7 +62,8 @@ EXPRESSIONS = {
         "functools.partial(scaled, shift=<num0>)(<vec>)", "functools.reduce(lambda p, q: p * q, [<vec>, <vec>])",
         "(lambda: v + <vec0> if (v := <vec>).sum() > 0 else v)()", "halves(<vec>, <1|2|3>)", "scaled(<vec>, *<scas>)",
         "combined(<vec>, *<vecs>, by=<sca0>)", "next((v for v in <vecs> if v.sum() > <sca0>), <vec0>)",
-        "next(iter(<vecs>), <vec0>)", "functools.reduce(paddle.maximum, <vecs>, <vec0>)",
+        "next(iter(<vecs>), <vec0>)", "functools.reduce(paddle.maximum, <vecs>, <vec0>)", "F.dropout(<vec>, 0.5)",
+        "(<vec> * (paddle.rand([1]) + 0.5))", "(<vec> + paddle.randn([len(x)]))",
     ],
     "free": [
         "<free>[<num0>:]", "<free>[:<num>]", "concat([<free>, <free>])[:5]", "<vec>[<num0>:<num>]", "(<free> * <sca>).tanh()",
@@ -81,6 +82,7 @@ EXPRESSIONS = {
         "(<ivec> & <3|<num0>>)", "paddle.maximum(<ivec>, <ivec>)", "<ivec>[::-1]", "(<ivec> > 1).astype('int64')", "(-<ivec>)",
     ],
     "mask": [
+        "(paddle.rand([len(x)]) > 0.5)",
         "(<vec> <cmp> <vec>)", "(<vec> <cmp> <sca>)", "(<mask> & <mask>)", "(<mask> | <mask>)", "(~<mask>)", "(<vec> <cmp> <num>)",
     ],
     "sca": [
@@ -99,12 +101,13 @@ EXPRESSIONS = {
         "next((v for v in <vec> if v > <sca0>), <sca0>)", "sum([h.value for h in <holders>])", "sum(row[-1] for row in <rows> if row)",
         "[*running(<scas>, <sca0>), <sca0>][0]", "<table>['<a|b>']", "(<opts> or <sca0>)", "(<opts> if <!opts> is not None else <sca>)",
         "<vec>.astype('float64').sum().astype('float32')", "sum([t['a'] * t['b'] for t in <tables>])",
+        "(<sca> * (paddle.rand([]) + 0.5))",
     ],
     "int": [
         "((<int> <+|-|*> <1|2|<num>|<int>>) % <5|-4|7>)", "(<int> // <2|-2|3>)", "(<int> if <cond> else <int>)",
         "(<int> <&|^> <3|<num>|<int>>)", "(<int> | 1)", "(-<int>)", "(<ivec>.sum() % 7)", "<ivec>[<index of m>]", "<mask>.sum()",
         "max(<int>, <int>)", "<vec>.argmax()", "paddle.to_tensor(<num>)", "abs(<int>)", "(<int> or <int>)",
-        "paddle.count_nonzero(<vec>)", "(sum(<ivec>) % 9)", "<ivec>.max()",
+        "paddle.count_nonzero(<vec>)", "(sum(<ivec>) % 9)", "<ivec>.max()", "paddle.randint(0, 4, [])",
     ],
     "num": [
         "int(<int>)", "int(<sca>.tanh() * 3)", "((<num> <+|-|*> <num>) % <5|7|-6>)", "(<num> // <2|-3>)",
