@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import sys
 from collections.abc import Iterator
 from types import FrameType
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import StagedValueError
 from ..tensor import Tensor, dispatch
 from ..tensor.arguments import Entries
-from ..tensor.location import user_location
+from ..tensor.location import instruction, user_location
 from .list_indices import bounds, chosen, counted, integer, repeated
 
 if TYPE_CHECKING:
@@ -223,10 +222,8 @@ class DynamicList(Entries):
 
 def is_in_place(frame: FrameType) -> bool:
     """Whether the instruction that a frame executes is a `+=` or the like, for which a list of Python asks as for a `+`."""
-    for i in dis.get_instructions(frame.f_code):
-        if i.offset == frame.f_lasti:
-            return i.opname.startswith("INPLACE_") or (i.opname == "BINARY_OP" and i.argrepr.endswith("="))
-    return False
+    name = instruction(frame)
+    return name.startswith("INPLACE_") or (name.startswith("BINARY_OP ") and name.endswith("="))
 
 
 def list_tracer() -> Tracer:

@@ -17,7 +17,7 @@ from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.attribute import dynamic_size
 from ..tensor.failures import raise_if
 from ..tensor.kinds import require_one_kind
-from ..tensor.location import asked_by_debugger, user_code, user_location, user_path
+from ..tensor.location import asked_by_debugger, instruction, user_frame, user_location, user_path
 from ..tensor.promotion import as_plain_tensor
 from ..tensor.random import STATE_NAME
 from .activations import GradientsInside
@@ -115,7 +115,14 @@ class Recording(Flags):
     def advise(self, what: str) -> str:
         from .calls import why_unconverted
 
-        return why_unconverted(user_code()) or ProgramRecorder.advise(self, what)
+        frame = user_frame()
+        if frame is not None:
+            unconverted = why_unconverted(frame.f_code)
+            if unconverted is not None:
+                return unconverted
+            if what == "bool()" and instruction(frame).startswith("COMPARE_OP"):  # it is asked for by Python, for the items
+                return "of two tuples or lists write one out, (score, i) > best, so that the run compares their items"
+        return ProgramRecorder.advise(self, what)
 
     # ---- ops ----
     def _end(self) -> NoReturn:

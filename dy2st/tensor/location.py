@@ -51,14 +51,17 @@ def user_location(depth: int = 1) -> Location | None:
     return None
 
 
-def user_code() -> CodeType | None:
-    """The code of that frame, as it runs."""
+def user_frame() -> FrameType | None:
+    """That frame."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if _step(frame, frame.f_lasti) is not None:
-            return frame.f_code
+    while frame is not None and _step(frame, frame.f_lasti) is None:
         frame = frame.f_back
-    return None
+    return frame
+
+
+def instruction(frame: FrameType) -> str:
+    """The name of the instruction that a frame executes, and what it is about."""
+    return next((f"{i.opname} {i.argrepr}" for i in dis.get_instructions(frame.f_code) if i.offset == frame.f_lasti), "")
 
 
 def warn(text: str) -> None:

@@ -123,6 +123,30 @@ def largest_pair(x):
     return best, (x[0], x[1]) <= (x[1], x[0]), best >= (x[0], 1)
 
 
+def pairs_in_variables(x):
+    best, optional, heap = (x[0], 0), None, [(v, i) for i, v in enumerate([x[0], x[1], x[0] + x[1]])]
+    for i, v in enumerate(x):
+        pair = (v * 2, i)
+        if pair > best:
+            best = pair
+        if optional is None or pair < optional:
+            optional = pair
+    for i in range(2):
+        if heap[i] < heap[i + 1]:
+            heap[i], heap[i + 1] = heap[i + 1], heap[i]
+    d, e = {"a": heap}, {"a": [best, best, best]}
+    return best, optional, heap, d == e, d == {"a": list(heap)}
+
+
+def pairs_that_may_be_none(x, n):
+    a = b = None
+    if n > 0:
+        a = [x[0], 1]
+    if n > 1:
+        b = [x[1], 2]
+    return x if a >= b else -x
+
+
 def found_in_a_tuple(x, n):
     names = ("a", "b", "c")
     return (1, 2, 3).index(n), (n, 2, n, 4).count(n), (x[0], x[1]).index(x[1]), names.index("b")
@@ -267,6 +291,8 @@ CASES = [
     (sort_on_one_path, RUNS, 1),
     (sorted_by_names, [(P,), (N,)], 1),
     (largest_pair, [([1.0, 3.0, 2.0],), ([2.0, 2.0, 1.0],), ([-1.0, -1.0],)], 1),
+    (pairs_in_variables, [([1.0, 3.0, 2.0],), ([2.0, 2.0, 1.0],), ([-1.0, -1.0],)], 1),
+    (pairs_that_may_be_none, [([1.0, 3.0], 0), ([1.0, 3.0], 1), ([1.0, 3.0], 2), ([3.0, 1.0], 2)], 1),
     (found_in_a_tuple, [([1.0, 3.0], 2), ([2.0, 2.0], 3), ([1.0, 3.0], 5)], 1),
     (sort_of_pairs, RUNS, 1),
     (extremes_of_pairs, [(P,), ([2.0, 2.0, 1.0],), (N,)], 1),

@@ -25,12 +25,11 @@ def lists_in_order(x, n):
     return x if a < [1] else -x  # error: '<' of lists of dynamic length is not supported
 
 
-def list_in_a_dict_compared(x, n):
-    a = []
-    for i in range(n):
-        a.append(i)
-    d, e = {"a": a}, {"a": [1]}
-    return x if d == e else -x  # error: bool() needs the value of a tensor (bool[]) that is only known
+def tuples_that_are_given_compared(x, n):
+    def larger(a, b):
+        return a if a > b else b  # error: bool() needs the value of a tensor (bool[]) that is only known
+
+    return larger((x[0], 1), (x[1], 2))
 
 
 def tuple_repeated(x, n):
