@@ -21,7 +21,7 @@ from ..tensor import Tensor
 from ..tensor.location import is_own
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
-from . import elsewhere, foreign
+from . import elsewhere, foreign, slots
 from .api_calls import call_of_api
 from .as_it_is import call_as_it_is
 from .attributes import looked_up, maybe_there
@@ -126,6 +126,8 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
         return functools.partial(call(f.func), *f.args, **f.keywords)
     if isinstance(f, (types.BuiltinFunctionType, type)):
         return functools.partial(_reading, f) if tracer is not None and f in _READING else _builtin(f, tracer)
+    if tracer is not None and isinstance(f, (types.MethodWrapperType, types.WrapperDescriptorType)) and f.__objclass__ in slots.OWNERS:
+        return functools.partial(slots.slot, f)
     if tracer is not None and isinstance(f, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return of_each(functools.partial(reading, f) if f.__objclass__ is str else functools.partial(_unbound, tracer, f))
     if tracer is not None and isinstance(f, functools._lru_cache_wrapper):
@@ -255,6 +257,8 @@ def _method(f: types.MethodType, tracer: Tracer | None) -> Callable:
         require_followed(owner, f.__name__)
     if isinstance(owner, MaybeNone) and tracer is not None:
         bare = owner.attribute(f.__name__)
+    if tracer is not None and isinstance(bare, Tensor) and bare._weak and f.__name__.startswith("__") and len(classes(bare)) == 1:
+        return functools.partial(slots.slot_of, type_(bare), f.__name__, bare)
     if isinstance(bare, Tensor) and bare._kinds is not None and any(hasattr(c, f.__name__) for c in classes(bare) - {Tensor}):
         raise bare._kinds.fail(f"what its method {f.__name__!r} does depends on that")
     if isinstance(bare, Tensor) and (bare._kinds is not None or (bare._weak and not hasattr(type_(bare), f.__name__))):

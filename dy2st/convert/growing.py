@@ -96,7 +96,11 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
     if isinstance(items, dict):
         staged = StagedDict(items, later.has if isinstance(later, StagedDict) else later)
     else:
-        staged = dynamic_list(items, later, name)
+        try:
+            staged = dynamic_list(items, later, name)
+        except StructureError as error:  # the block has ended, at whose header the user's code is
+            error.location = tracer.grew.get(id(items), (items, error.location))[1]
+            raise
         for part in parts_of(staged):
             tracer.aliases.replaces(part, items)
         tracer.sharing.same(items, staged)

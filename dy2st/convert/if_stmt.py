@@ -153,7 +153,13 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name:
 
 def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
     """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
-    return if_expr(none_flag(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
+    flag = none_flag(x)
+    known = need_tracer("a value that may be None").facts.of(flag)
+
+    def there() -> Any:
+        return answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value)
+
+    return if_expr(flag if known is None else known, lambda: answer(None), there)
 
 
 def _identity(x: Any, out: Variable) -> Any:

@@ -132,9 +132,11 @@ def admitting(tracer: Tracer, layout: Layout, entry: Any, what: str) -> Layout:
         return joined(layout, Choice(_places(tracer, [entry])), what)
     from .types import describe
 
+    tuples = isinstance(layout, Parts) and layout.kind is tuple and type(entry) is tuple
+    otherwise = ", or make the tuples lists, ids + [k], which may differ in length" if tuples else ""
     raise StructureError(
         f"an entry of {what}, whose length only the run knows, is {describe(entry)} where others are {_named(layout)}",
-        location=user_location(3), hint="give all entries the same structure",
+        location=user_location(3), hint=f"give all entries the same structure{otherwise}",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import Dy2stError, StagedValueError
 from ..tensor import Tensor
 from ..tensor.location import user_location
+from .builtin_functions import type_
 from .managers import follow
 from .structure import flatten
 from .texts import StagedText, require_known
@@ -31,6 +32,8 @@ def of_numpy(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     Raises:
         StagedValueError: only the run knows them; the hint names the function for tensors.
     """
+    if f in _OF_CLASSES:
+        args = tuple(type_(x)() if isinstance(x, Tensor) and x._weak else x for x in args)
     if f is np.prod and len(args) == 1 and not kwargs and _are_numbers(args[0]):
         return math.prod(args[0])
     for array in _written(f, args, kwargs):
@@ -58,6 +61,9 @@ def _are_numbers(values: Any) -> bool:
     return _any_staged((values,), {}) and isinstance(values, (list, tuple)) and all(
         type(v) in (int, float, bool) or (isinstance(v, Tensor) and v._weak and v._kinds is None) for v in values)  # fmt: skip
 
+
+# what these say is the same for all numbers of a class
+_OF_CLASSES = (np.isscalar, np.shape, np.ndim, np.size, np.iterable, np.isrealobj, np.iscomplexobj)
 
 # of these the first argument changes
 _IN_PLACE = {"fill_diagonal", "place", "put", "putmask", "copyto", "put_along_axis"}
@@ -146,6 +152,10 @@ def _needs_numbers(f: Any) -> StagedValueError:
     )  # fmt: skip
 
 
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType,
+              types.WrapperDescriptorType, functools.partial)  # fmt: skip
+
+
 def calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls what itself calls the functions that it is given, and enters the managers, so that these are the converted ones."""
     from .calls import call
@@ -153,6 +163,6 @@ def calling(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     def of(x: Any) -> Any:
         if isinstance(x, contextlib._GeneratorContextManager):
             follow(x)
-        return call(x) if isinstance(x, (types.FunctionType, types.MethodType)) else x
+        return call(x) if isinstance(x, _FUNCTIONS) else x
 
     return f(*map(of, args), **{name: of(x) for name, x in kwargs.items()})

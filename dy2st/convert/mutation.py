@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..tensor import Tensor
+from ..tensor.location import user_location
 from .calls import call
 from .chosen import chooses
 from .dicts import CLASSES, StagedDict, StagedView
@@ -27,6 +28,13 @@ def _list(a: Any) -> Any:
     return current(current_tracer(), a)
 
 
+def _remember(a: Any) -> None:
+    """Where a list of Python grows in a branch or a loop: whether that is possible turns out when this ends."""
+    tracer = current_tracer()
+    if tracer is not None and tracer.frames and type(a) is list:
+        tracer.grew[id(a)] = a, user_location(3)
+
+
 def _certain(x: Any) -> Any:
     """What a list gets: where it is known here whether a value is None, it is that."""
     tracer = current_tracer()
@@ -38,6 +46,7 @@ def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
     a = _list(a)
     if isinstance(a, (list, DynamicList)):
+        _remember(a)
         a.append(_certain(x))
     else:
         call(a.append)(x)
@@ -69,6 +78,7 @@ def list_insert(a: Any, i: Any, x: Any) -> Any:
     if type(a) is list and is_staged(i):
         a = _promoted(a, [x])
     if isinstance(a, (list, DynamicList)):
+        _remember(a)
         a.insert(i, x)
     else:
         call(a.insert)(i, x)
@@ -158,6 +168,8 @@ _COMPARING: dict[type, tuple[str, ...]] = {list: ("sort", "remove", "index", "co
 
 def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
+    if name in ("append", "insert", "extend"):
+        _remember(a)
     if isinstance(a, (list, DynamicList)) and name in _OF_LISTS and not kwargs:
         return _OF_LISTS[name](a, *args)
     if name in _COMPARING.get(type(a), ()):

@@ -19,6 +19,7 @@ from ..tensor.kinds import Kind, Kinds, joined, storage
 from ..tensor.promotion import NUMBERS, weak_dtype
 from .dicts import StagedDict
 from .lists import StagedList, common_dtype
+from .maybe_value import MaybeValue
 from .records import RecordList
 from .shown import is_of_users, shown
 from .structure import is_slotted, split
@@ -149,6 +150,8 @@ def _who(x: Tensor | StagedList) -> Any:
 
 def describe(x: Any, inside: bool = False) -> str:
     """A leaf, or a container with what is in it, as an error names it; `inside` another one without."""
+    from .iterables import Staged
+
     t = type_of(x)
     if isinstance(x, Undefined):
         return "no value"
@@ -158,6 +161,10 @@ def describe(x: Any, inside: bool = False) -> str:
         return "a list of dynamic length"
     if isinstance(x, StagedDict):
         return "a dict that has some of its keys only in some runs"
+    if isinstance(x, MaybeValue):
+        return f"{describe(x._dy_value, inside)}, or None"
+    if isinstance(x, Staged):
+        return f"what {x.what} gives"
     if t is None and isinstance(x, (tuple, list, dict)):
         # by no method of the user's
         if isinstance(x, dict):
@@ -169,7 +176,11 @@ def describe(x: Any, inside: bool = False) -> str:
         return f"an object of class {type(x).__name__}"
     if t is None:
         return f"{type(x).__name__} {MARK.sub('*', shown(x)):.40}"
-    return f"{t} {x!r:.20}" if isinstance(x, NUMBERS) else f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
+    if isinstance(x, NUMBERS):
+        return f"{t} {x!r:.20}"
+    if t.kind == "dense" and (t.kinds is not None or (t.weak and not t.shape)):  # which says that it is a tensor
+        return str(t)
+    return f"a tensor {t}" if t.kind == "dense" else f"a list {t}"
 
 
 def cure(values: Iterable[Any], otherwise: str) -> str:

@@ -12,7 +12,7 @@ from dy2st_runtime.dtype import ALL as ALL_DTYPES
 from dy2st_runtime.ir import Variable
 from dy2st_runtime.ops.control import scalar_bool
 
-from ..errors import DTypeError, GradientError, ShapeError, with_location
+from ..errors import DTypeError, GradientError, ShapeError, StagedValueError, with_location
 from ..framework.dtype import convert_dtype
 from ..framework.place import check_device
 from . import (
@@ -41,6 +41,11 @@ from .tensor import Tensor, to_array
 _OPERANDS = (Tensor, *promotion.NUMBERS, np.ndarray, Variable, list, tuple)
 
 
+def _is_other_number(x: Any) -> bool:
+    """Whether it is a number of Python's for which nothing in a Program stands (and an int or float would be as good as any other)."""
+    return isinstance(x, complex) or type(x).__module__ in ("fractions", "decimal", "datetime")
+
+
 def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
     def operator(self: Tensor, other: Any) -> Tensor:
         return function(other, self)
@@ -52,6 +57,11 @@ def _operand(function: Callable[[Any, Any], Tensor], repeats: bool = False) -> C
     def operator(self: Tensor, other: Any) -> Any:
         # what is no number or tensor gets its own say (`NotImplemented`), or Python's own TypeError
         if not isinstance(other, _OPERANDS):
+            if self._weak and _is_other_number(other):
+                raise StagedValueError(
+                    f"an operand of a number that only the run knows is a {type(other).__name__}, which only Python computes with",
+                    location=user_location(2), hint="make it a float: float(x)",
+                )  # fmt: skip
             return NotImplemented
         if self._weak and isinstance(other, (list, tuple)):
             # a number that only the run knows: to Python this is about the list, and it is no operand of anything but `*`
@@ -422,3 +432,6 @@ def install(functions: dict[str, Any]) -> None:
     }  # fmt: skip
     for name, function in methods.items():
         setattr(Tensor, name, function)
+    for name, function in vars(Tensor).items():
+        if name.startswith("__") and getattr(function, "__module__", None) == __name__:
+            function.__name__ = name  # by which code asks whether a number has such a method, too

@@ -47,6 +47,14 @@ def on_one_path(x):
     return x
 
 
+def asked_where_it_is_known(x):
+    # as a layer does with what a hook before it gives
+    inputs, changed = (x,), (x * 2,) if x.sum() > 0 else None
+    if changed is not None:
+        inputs = changed if isinstance(changed, tuple) else (changed,)
+    return inputs[0]
+
+
 def truth(x):
     p = (x, x * 2) if x.sum() > 0 else None
     return p[0] if p else x * 5
@@ -132,6 +140,7 @@ CASES = [
     (function, CALLS, 1)
     for function in (
         in_a_loop,
+        asked_where_it_is_known,
         unpacked_in_a_loop,
         named,
         on_one_path,

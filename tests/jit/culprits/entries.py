@@ -66,8 +66,8 @@ def dict_put_in_and_changed(x, n):
 
 def entries_of_two_structures(x, n):
     rows = [(x, 1)]
-    for _ in range(n):  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one is tuple
-        rows.append((x, 1, 2))
+    for _ in range(n):
+        rows.append((x, 1, 2))  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order
     return rows
 
 
@@ -80,22 +80,28 @@ class Point:
 
 def entries_of_two_classes(x, n):
     rows = [Point(x)]
-    for _ in range(n):  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one
-        rows.append(Held(x))
+    for _ in range(n):
+        rows.append(Held(x))  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one
     return x * len(rows)
+
+
+def range_or_list(x, n):
+    for i in range(n) if x.sum() > 0 else []:  # error: 'the value of the expression' is what range() gives on the path where
+        x = x + i
+    return x
 
 
 def entry_that_may_be_none(x, n):
     rows = [x]
-    for _ in range(n):  # error: no entry of 'rows' can be None where others are tensors or numbers, as only the run knows its
-        rows.append(None)
+    for _ in range(n):
+        rows.append(None)  # error: no entry of 'rows' can be None where others are tensors or numbers, as only the run knows its
     return rows
 
 
 def entries_with_nothing_in_them(x, n):
     rows = []
-    for _ in range(n):  # error: only the run knows the length of 'rows', and there is nothing in its entries
-        rows.append(([], {}))
+    for _ in range(n):
+        rows.append(([], {}))  # error: only the run knows the length of 'rows', and there is nothing in its entries
     return x * len(rows)
 
 
@@ -158,9 +164,9 @@ class Items(list):
 
 def list_of_a_class_in_a_list(x, n):
     rows = []
-    for v in x[:n]:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: Items of 1
+    for v in x[:n]:
         items = Items([v])
-        rows.append(items)
+        rows.append(items)  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: Items of 1
         items[0] = v * 2
     return rows[-1][0]
 

@@ -381,8 +381,8 @@ def dataclass_with_slots_chosen(x):
 def objects_with_slots_in_a_list(x):
     rows = []
     for v in x:
-        if v > 0:  # error: all entries of 'rows' must be of one structure
-            rows.append(Slotted(v))
+        if v > 0:
+            rows.append(Slotted(v))  # error: all entries of 'rows' must be of one structure
     return len(rows)
 
 

@@ -281,8 +281,8 @@ def mixed_kinds(x):
 
 def dynamic_list_elements(x, n):
     out = [x]
-    for _ in range(n):  # error: all entries of 'out' must be of one structure, as only the run knows its length or order: one is a tensor
-        out.append("text")
+    for _ in range(n):
+        out.append("text")  # error: all entries of 'out' must be of one structure, as only the run knows its length or order: one is a
     return out
 
 
@@ -500,8 +500,8 @@ def sort_of_unlike_entries(x, n):
 
 def list_of_optional_lists(x, n):
     found = []
-    for v in x[:n]:  # error: all entries of 'found' must be of one structure, as only the run knows its length
-        found.append([v * 2] if v > 0 else None)
+    for v in x[:n]:
+        found.append([v * 2] if v > 0 else None)  # error: all entries of 'found' must be of one structure, as only the run knows its length
     return found
 
 

@@ -32,6 +32,16 @@ def tuples_that_are_given_compared(x, n):
     return larger((x[0], 1), (x[1], 2))
 
 
+def special_method_that_is_no_operator(x, n):
+    return int(n).__str__()  # error: what int.__str__() gives of a value that only the run knows is not known while tracing
+
+
+def fraction_beside_a_number(x, n):
+    if x.sum() > 0:
+        x = x * 2
+    return x if fractions.Fraction(1, 2) == int(n) else -x  # error: an operand of a number that only the run knows is a Fraction
+
+
 def tuple_repeated(x, n):
     return len((x, x) * int(n))  # error: a tuple is repeated as often as only the run knows
 
@@ -506,16 +516,16 @@ def exception_with_a_cause_on_one_path(x):
 
 def numbers_and_a_text_in_a_list(x):
     log = [1, 5]
-    if x[0] > 0:  # error: all entries of 'log' must be of one structure, as only the run knows its length or order: one
-        log.append("c")
+    if x[0] > 0:
+        log.append("c")  # error: all entries of 'log' must be of one structure, as only the run knows its length or order: one
     return len(log)
 
 
 def appended_where_it_may_be_none(x):
     found = x[0] if x[0] > 0 else None
     rows = []
-    if x[1] > 0:  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
-        rows.append(found)
+    if x[1] > 0:
+        rows.append(found)  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order: one may be
     return len(rows)
 
 
