@@ -37,7 +37,18 @@ from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
 from .if_stmt import or_none
 from .iterators import advanced, next_, with_fresh
-from .libraries import OF_BYTES, OF_TEXTS, READING, calling, home_of, of_library, of_numpy, of_texts, reading_texts
+from .libraries import (
+    OF_BYTES,
+    OF_TEXTS,
+    READING,
+    calling,
+    home_of,
+    of_library,
+    of_math,
+    of_numpy,
+    of_texts,
+    reading_texts,
+)
 from .maybe_value import MaybeValue
 from .optional import MaybeNone
 from .options import OneOf, choose
@@ -97,6 +108,8 @@ def call(f: Any) -> Any:
         return of_each(found)
     if home in OF_TEXTS:
         return functools.partial(of_texts, f, found)
+    if found is f and home == "math":
+        return functools.partial(of_math, f)
     if found is f and home in OF_BYTES:
         return functools.partial(of_library, f)
     return found

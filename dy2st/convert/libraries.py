@@ -130,6 +130,20 @@ def of_library(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return _needing_numbers(f, found, args, kwargs)
 
 
+def of_math(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A function of `math` that is not known for numbers of the run.
+
+    Raises:
+        StagedValueError: it is given one.
+    """
+    try:
+        return f(*args, **kwargs)
+    except (TypeError, ValueError):  # also what our own numbers say of `__float__` and `__index__`
+        if not _any_staged(args, kwargs):
+            raise
+        raise _needs_numbers(f) from None
+
+
 def _needing_numbers(f: Any, found: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Calls `found` for `f`; what it raises about tensors that only the run knows is told in words of ours."""
     try:

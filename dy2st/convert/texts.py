@@ -79,10 +79,13 @@ def require_known(*values: Any) -> None:
 def reading(f: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """Calls what looks at the characters of texts: a function of Python's, or a method of a text, which may look for those of others."""
     from .chosen_texts import marked
+    from .options import OneOf, choose
 
     if args and type(args[0]) is str and not hasattr(f, "__self__"):  # `str.format(template, ...)`
         f, args = getattr(args[0], f.__name__), args[1:]
     name, owner = f.__name__, getattr(f, "__self__", None)
+    if args and isinstance(args[0], OneOf) and type(owner) is str and name not in _ALLOWED:  # which texts to look for
+        return choose(args[0], lambda one: reading(f, one, *args[1:], **kwargs))
     if name == "join" and args and hasattr(type(args[-1]), "__iter__"):
         # `join` would say of what cannot be iterated over here that nobody can
         args = (*args[:-1], list(map(marked, args[-1])))

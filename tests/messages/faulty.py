@@ -107,7 +107,10 @@ STATIC = [
     ("StagedValueError", "table = np.array([1.0, 2.0, 3.0])\ndef f(x, n):\n    return x * «table[n]»", "int64[]",
      "hint: use functions of tensors"),
     ("StructureError", "def f(x, n):\n    rows = []\n    for i in range(n):\n        rows.append((n,))\n    «rows.append((n, n))»\n"
-     "    return rows", "is tuple of 2 (a tensor int64[], a tensor int64[]) where others are a tuple of 1", "make the tuples lists, ids + [k]"),
+     "    return rows", "is tuple of 2 (a tensor int64[], a tensor int64[]) where others are a tuple of 1",
+     "make the tuples lists, ids + [k]"),
+    ("StagedValueError", "import math\ndef f(x, n):\n    return «math.gamma(float(n))»", "math.gamma() needs numbers",
+     "hint: write it"),
     ("StagedValueError", "def f(x, n):\n    return [p for p, q in [((n, 1), (-n, 2))] if «p < q»]", "bool()",
      "hint: of two tuples or lists"),
     ("StagedValueError", "def f(x, n):\n    return «{int(n): x}»[2]", "hash()", "hint: use a dict that has all its keys"),

@@ -87,10 +87,17 @@ def out_of_a_loop(x, n):
     return x
 
 
+def looked_for(x):
+    part = "ab" if x[0] > 0 else "c"
+    found = len("abc".strip(part)), "abc".find(part), "dabd".count(part), str.find("abc", part), "abc".startswith(part)
+    return found, "d,ab,d".split("," if x[0] > 0 else "ab"), "abcd".replace(part, "z"), part in "bcd"
+
+
 _CALLS = [([1.0, 0.0],), ([-1.0, 0.0],), ([1.0, 3.0],), ([-1.0, 3.0],), ([-4.0, 3.0],)]
 
 CASES = [
     (message, _CALLS, 1),
+    (looked_for, _CALLS, 1),
     (in_a_message, _CALLS, 1),
     (joined, _CALLS, 1),
     (by_methods, _CALLS, 1),
