@@ -13,7 +13,7 @@ import threading
 import types
 from collections import deque
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,12 @@ from ..tensor import Tensor
 from ..tensor.location import is_own
 from ..tensor.promotion import no_number
 from ..transpiler import ConversionError, Converted, convert, is_generated
-from . import elsewhere, foreign, slots
+from . import foreign, slots
 from .api_calls import call_of_api
 from .as_it_is import call_as_it_is
-from .attributes import looked_up, maybe_there
 from .builtin_functions import BUILTINS, FUNCTIONS, classes, of_each, type_
+from .by_name import by_name, changed_by_name, named
 from .caches import cached
-from .cells import OuterVariable
 from .containers import is_container
 from .conversions import conversion_of
 from .dicts import StagedDict
@@ -35,7 +34,6 @@ from .drawn import GENERATORS, drawing
 from .dynamic import DynamicList
 from .followed import require_followed
 from .foreign import is_foreign, is_foreign_class
-from .if_stmt import or_none
 from .iterators import advanced, next_, with_fresh
 from .libraries import (
     OF_BYTES,
@@ -49,16 +47,14 @@ from .libraries import (
     of_texts,
     reading_texts,
 )
-from .maybe_value import MaybeValue
 from .optional import MaybeNone
-from .options import OneOf, choose
+from .options import OneOf
 from .printing import print_, written
 from .readings import subclasses
 from .recursion import enter
 from .spaces import run_code
 from .texts import reading, require_known, shown, text
 from .tracer import Tracer, current_tracer
-from .undefined import Undefined
 from .unseen import runs_as_it_is
 
 # what these modules define runs as it is; the others are plain Python over layers, like users' code
@@ -130,7 +126,7 @@ def _called(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and getattr(f, "__module__", None) in ("itertools", "statistics") and f not in BUILTINS:
         return functools.partial(of_library, f)
     if isinstance(f, (operator.attrgetter, operator.methodcaller)) and tracer is not None:
-        return functools.partial(_named, tracer, f)
+        return functools.partial(named, tracer, f)
     if isinstance(f, types.FunctionType):
         return _function(f, tracer)
     if isinstance(f, types.MethodType):
@@ -331,9 +327,9 @@ def _builtin(f: Any, tracer: Tracer | None) -> Any:
     if tracer is not None and (f is eval or f is exec):
         return functools.partial(run_code, f)
     if tracer is not None and (f is getattr or f is hasattr):
-        return functools.partial(_by_name, tracer, f)
+        return functools.partial(by_name, tracer, f)
     if tracer is not None and (f is setattr or f is delattr):
-        return functools.partial(_changed_by_name, tracer, f)
+        return functools.partial(changed_by_name, tracer, f)
     if tracer is not None and isinstance(f, type) and not is_ignored(f):
         tracer.special.convert(f)
     if tracer is not None and type(f) is type and f.__new__ in _NEW and not is_ignored(f):
@@ -411,86 +407,6 @@ def _made_by_library(tracer: Tracer, cls: type, /, *args: Any, **kwargs: Any) ->
     new = of_library(cls, *args, **kwargs)
     tracer.state_made.note_object(cls, new)
     return new
-
-
-def _by_name(tracer: Tracer, f: Callable, /, *args: Any) -> Any:
-    """`getattr` and `hasattr`, whose name may be one that no code contains."""
-    if len(args) > 1 and isinstance(args[1], OneOf):
-        return choose(args[1], lambda name: _by_name(tracer, f, args[0], name, *args[2:]))
-    if len(args) == 2 and f is getattr and isinstance(args[0], MaybeNone) and isinstance(args[1], str):
-        return getattr(args[0].attribute(args[1]), args[1])
-    answers = len(args) > 2 or (len(args) == 2 and f is hasattr)  # also where there is no such attribute
-    if answers and isinstance(args[0], (MaybeNone, MaybeValue)):
-        return or_none(args[0], lambda one: f(one, *args[1:]) if one is None else _by_name(tracer, f, one, *args[1:]))
-    if answers and isinstance(args[0], OneOf):
-        return choose(args[0], lambda one: _by_name(tracer, f, one, *args[1:]))
-    if len(args) > 1 and isinstance(args[1], str):
-        tracer.ask(args[0], args[1])
-    if answers and isinstance(args[1], str) and (found := maybe_there(args[0], args[1])) is not None:
-        return looked_up(args[0], args[1], found, lambda: f(*args))
-    if len(args) > 1 and isinstance(args[0], Tensor) and args[0]._weak:
-        cls = type_(args[0])
-        if f is hasattr:
-            return hasattr(cls, args[1])
-        # a number of Python has no such attribute either; or it has one, and no default is asked for
-        return f(*args[:2]) if hasattr(cls, args[1]) else f(cls(), *args[1:])
-    if answers and not isinstance(args[0], (Tensor, type)) and not is_ignored(type(args[0])):
-        return _or_none_there(f, *args)
-    return f(*args)
-
-
-def _named(tracer: Tracer, f: operator.attrgetter | operator.methodcaller, owner: Any, /) -> Any:
-    """What these do with an object: they have the names of attributes and methods in them."""
-    of, given = cast("tuple[Any, tuple]", f.__reduce__())
-    if isinstance(f, operator.attrgetter):
-        found = tuple(functools.reduce(functools.partial(_by_name, tracer, getattr), name.split("."), owner) for name in given)
-        return found if len(found) > 1 else found[0]
-    keywords = {}
-    if isinstance(of, functools.partial):
-        given, keywords = (*of.args, *given), of.keywords
-    name, *args = given
-    return call(_by_name(tracer, getattr, owner, name))(*args, **keywords)
-
-
-def _changed_by_name(tracer: Tracer, f: Callable, /, *args: Any) -> None:
-    """`setattr` and `delattr`, whose name may be one that no code contains: of a class only those are watched that some code changes."""
-    if len(args) > 1 and isinstance(args[1], str):
-        if args[1] in elsewhere.NAMES and len(args) == 3:
-            elsewhere.exchange(*args)
-            return
-        if isinstance(args[0], types.ModuleType):
-            tracer.watch_variable(OuterVariable(args[1], vars(args[0])))
-        elif isinstance(args[0], type) and not is_ignored(args[0]):
-            tracer.watch_attribute(*args[:2])
-        elif isinstance(args[0], (type, Tensor)):
-            tracer.give_attribute(*args[:2])
-    f(*args)
-
-
-def _or_none_there(f: Callable, owner: Any, name: str, *default: Any) -> Any:
-    """`getattr` with a default, or `hasattr`, of an object of a user's class, where only the run may know whether it has the attribute."""
-    from .tries import try_stmt
-
-    found: Any = Undefined(name)
-
-    def body() -> None:
-        nonlocal found
-        found = getattr(owner, name)
-        if f is hasattr:
-            found = True
-
-    def missing(error: BaseException) -> None:
-        nonlocal found
-        if not isinstance(error, AttributeError):
-            raise error
-        found = default[0] if default else False
-
-    def set_state(state: tuple) -> None:
-        nonlocal found
-        (found,) = state
-
-    try_stmt(body, (lambda: AttributeError,), missing, None, None, False, lambda: (found,), set_state, (f"{f.__name__}()",))
-    return found
 
 
 def _container_method(items: Any, name: str) -> Callable:

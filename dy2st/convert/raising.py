@@ -294,8 +294,8 @@ _CALLING = {(f"dy2st.convert.{module}", name) for module, name in (
 _ACTING = {
     f"dy2st.convert.{name}"
     for name in (
-        "as_it_is", "attributes", "builtin_functions", "by_kind", "calls", "drawn", "iterators", "libraries", "logical", "math_functions",
-        "printing", "readings", "reductions", "spaces", "special", "texts",
+        "as_it_is", "attributes", "builtin_functions", "by_kind", "by_name", "calls", "drawn", "iterators", "libraries", "logical",
+        "math_functions", "printing", "readings", "reductions", "slots", "spaces", "special", "texts",
     )
 }  # fmt: skip
 
