@@ -62,5 +62,5 @@ def slot_of(cls: type, name: str, *operands: Any) -> Any:
         return NotImplemented
     # of an object of a class of the user's, which may have an operator of its own, the number
     plain: Any = cls
-    numbers = [plain.__pos__(x) if isinstance(x, cls) else x for x in operands]
+    numbers = [plain.__pos__(x) if isinstance(x, cls) and type(x) is not cls else x for x in operands]
     return known(*(reversed(numbers) if name in _REFLECTED else numbers))

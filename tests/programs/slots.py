@@ -36,6 +36,11 @@ def computed(x):
     return (2).__mul__(n), n.__add__(1), v.__rsub__(2), (2).__rsub__(n), (-n).__abs__(), n.__neg__(), int.__add__(n, 1), n.__and__(True)
 
 
+def of_bools(x):
+    n, b = int(x), bool(x.sum() > 0)
+    return True.__and__(b), b.__or__(False), int.__and__(True, b), b.__xor__(n), (1).__and__(b), b.__eq__(True), b.__add__(b)
+
+
 def not_implemented(x):
     n = int(x)
     return x * 2 if n.__add__(1.5) is NotImplemented else x, (3).__lt__(float(x)) is NotImplemented
@@ -65,4 +70,4 @@ def asked_by_numpy(x):
 
 
 CASES = [(f, [([3.0],), ([-2.0],), ([2.0],), ([4.0],)], 1) for f in (
-    compared, computed, not_implemented, handed_on, of_a_chosen_text, of_subclasses, asked_by_numpy)]  # fmt: skip
+    compared, computed, of_bools, not_implemented, handed_on, of_a_chosen_text, of_subclasses, asked_by_numpy)]  # fmt: skip
