@@ -99,7 +99,9 @@ def promote(tracer: Tracer, items: Any, later: Any, what: str = "") -> Any:
         try:
             staged = dynamic_list(items, later, name)
         except StructureError as error:  # the block has ended, at whose header the user's code is
-            error.location = tracer.grew.get(id(items), (items, error.location))[1]
+            _, last, place = tracer.grew.get(id(items), (None, None, None))
+            if place is not None and type(later) is list and later and later[-1] is last:
+                error.location = place
             raise
         for part in parts_of(staged):
             tracer.aliases.replaces(part, items)

@@ -25,7 +25,6 @@ from .cells import Cell, EntryCell, ListCell, OrderCell, TensorCell, is_variable
 from .chosen import note
 from .dicts import StagedDict, StagedView
 from .dynamic import DynamicList
-from .facts import none_flag
 from .frames import Growth, Side
 from .growing import current, gained_key, promote, reordered
 from .iterables import Staged
@@ -153,13 +152,9 @@ def if_expr(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name:
 
 def or_none(x: MaybeNone | MaybeValue, answer: Callable[[Any], Any]) -> Any:
     """What is asked of a value that may be None, as only the run knows: of None, or of the value."""
-    flag = none_flag(x)
-    known = need_tracer("a value that may be None").facts.of(flag)
+    from .logical import is_none
 
-    def there() -> Any:
-        return answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value)
-
-    return if_expr(flag if known is None else known, lambda: answer(None), there)
+    return if_expr(is_none(x), lambda: answer(None), lambda: answer(x.bare() if isinstance(x, MaybeNone) else x._dy_value))
 
 
 def _identity(x: Any, out: Variable) -> Any:

@@ -241,9 +241,9 @@ def compare(op: str, a: Any, b: Any) -> Any:
         same = _one_object(a, b)
         return same if op == "is" else not_(same)
     if op in _ORDERS and isinstance(a, MaybeValue):
-        return if_expr(is_none(a), lambda: compare(op, None, b), lambda: compare(op, a._dy_value, b))
+        return or_none(a, lambda one: compare(op, one, b))
     if op in _ORDERS and isinstance(b, MaybeValue):
-        return if_expr(is_none(b), lambda: compare(op, a, None), lambda: compare(op, a, b._dy_value))
+        return or_none(b, lambda one: compare(op, a, one))
     if (kind := _compared_as(a)) is not None and kind is _compared_as(b) and _hold_what_runs_know(a, b):
         if op in _ORDERS and kind is not dict:
             return _ordered_items(op, a, b)

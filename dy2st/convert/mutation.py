@@ -28,11 +28,11 @@ def _list(a: Any) -> Any:
     return current(current_tracer(), a)
 
 
-def _remember(a: Any) -> None:
-    """Where a list of Python grows in a branch or a loop: whether that is possible turns out when this ends."""
+def _has_grown(a: Any) -> None:
+    """Remembers where a list of Python got its last entry in a branch or a loop: whether that is possible turns out when this ends."""
     tracer = current_tracer()
-    if tracer is not None and tracer.frames and type(a) is list:
-        tracer.grew[id(a)] = a, user_location(3)
+    if tracer is not None and tracer.frames and type(a) is list and a:
+        tracer.grew[id(a)] = a, a[-1], user_location(3)
 
 
 def _certain(x: Any) -> Any:
@@ -46,8 +46,8 @@ def list_append(a: Any, x: Any) -> Any:
     """`a.append(x)`; returns what `a` is then."""
     a = _list(a)
     if isinstance(a, (list, DynamicList)):
-        _remember(a)
         a.append(_certain(x))
+        _has_grown(a)
     else:
         call(a.append)(x)
     return a
@@ -66,6 +66,7 @@ def list_extend(a: Any, xs: Any) -> Any:
         a = _promoted(a, xs)
     if isinstance(a, (list, DynamicList)):
         a.extend(xs)
+        _has_grown(a)
     else:
         call(a.extend)(xs)
     return a
@@ -78,7 +79,6 @@ def list_insert(a: Any, i: Any, x: Any) -> Any:
     if type(a) is list and is_staged(i):
         a = _promoted(a, [x])
     if isinstance(a, (list, DynamicList)):
-        _remember(a)
         a.insert(i, x)
     else:
         call(a.insert)(i, x)
@@ -168,8 +168,6 @@ _COMPARING: dict[type, tuple[str, ...]] = {list: ("sort", "remove", "index", "co
 
 def _called(a: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     a = _list(a)
-    if name in ("append", "insert", "extend"):
-        _remember(a)
     if isinstance(a, (list, DynamicList)) and name in _OF_LISTS and not kwargs:
         return _OF_LISTS[name](a, *args)
     if name in _COMPARING.get(type(a), ()):

@@ -75,6 +75,7 @@ class Recording(Flags):
         "with source code, where they are converted"
     )
     remedies = {
+        "a comparison of items": "of two tuples or lists write one out, (score, i) > best, so that the run compares their items",
         ".numpy()": (
             "leave it out in conditions, indices and arithmetic (if x[0] > 5), use functions of tensors instead of NumPy's (exp(x), not "
             "np.exp(x)), or return the tensor and do it outside"
@@ -116,13 +117,9 @@ class Recording(Flags):
         from .calls import why_unconverted
 
         frame = user_frame()
-        if frame is not None:
-            unconverted = why_unconverted(frame.f_code)
-            if unconverted is not None:
-                return unconverted
-            if what == "bool()" and instruction(frame).startswith("COMPARE_OP"):  # it is asked for by Python, for the items
-                return "of two tuples or lists write one out, (score, i) > best, so that the run compares their items"
-        return ProgramRecorder.advise(self, what)
+        if frame is not None and what == "bool()" and instruction(frame).startswith("COMPARE_OP"):  # Python asks, for items
+            what = "a comparison of items"
+        return why_unconverted(frame and frame.f_code) or ProgramRecorder.advise(self, what)
 
     # ---- ops ----
     def _end(self) -> NoReturn:

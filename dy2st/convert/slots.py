@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import Any
 
@@ -31,17 +30,13 @@ def slot(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     Raises:
         StagedValueError: only the run knows what it gives.
     """
-    for i, x in enumerate(args):
-        if isinstance(x, OneOf):
-            return choose(x, functools.partial(_with, f, args, i, kwargs))
+    i = next((i for i, x in enumerate(args) if isinstance(x, OneOf)), None)
+    if i is not None:
+        return choose(args[i], lambda one: slot(f, *args[:i], one, *args[i + 1 :], **kwargs))
     if not any(is_staged(x) or isinstance(x, StagedText) for x in args):
         return f(*args, **kwargs)
     operands = args if (owner := getattr(f, "__self__", None)) is None else (owner, *args)
     return slot_of(f.__objclass__, f.__name__, *operands)
-
-
-def _with(f: Any, args: tuple, i: int, kwargs: dict[str, Any], one: Any) -> Any:
-    return slot(f, *args[:i], one, *args[i + 1 :], **kwargs)
 
 
 def slot_of(cls: type, name: str, *operands: Any) -> Any:

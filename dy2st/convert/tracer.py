@@ -70,7 +70,7 @@ class Tracer(Watcher, Trained, Recording):
         lacking: the tensors that did not have an attribute when code asked for it; `__class__`: that are of no subclass of Tensor.
         left: the iterators over which a loop ran that ended where only the run knows, by id.
         onward: the iterators from which loops take items now that only some runs take, by id.
-        grew: the lists of Python that got entries in branches and loops, by id, each with where it was the last time.
+        grew: the lists of Python that got entries in branches and loops, by id, each with the last one and where it got that.
         read_keys: the numbers under which items of dicts were read, by the ids of both: each with its dict, the keys of that, and where.
         drawn: the numbers that each call draws before its run.
         swept: the objects of the outside of which all attributes are read.
@@ -129,7 +129,7 @@ class Tracer(Watcher, Trained, Recording):
         self.inputs: Sequence[Variable] = ()
         self.objects = Options(())
         self.chosen: dict[int, Chosen] = {}
-        self.grew: dict[int, tuple[list, Location | None]] = {}
+        self.grew: dict[int, tuple[list, Any, Location | None]] = {}
         self.read_keys: dict[tuple[int, int], tuple[dict, Any, tuple, Block]] = {}
         self.settled: dict[tuple[Location | None, tuple[str, ...]], Settled] = {}
         self.signatures: dict[tuple, SettledCalls] = {}

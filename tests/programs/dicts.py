@@ -38,12 +38,7 @@ def keys_in_a_loop(x):
 
 
 def keys_in_two_loops(x):
-    d = {}
-    for v in x:
-        if v > 0:
-            d["pos"] = v
-        else:
-            d["neg"] = v
+    d = keys_in_a_loop(x)
     for v in x:
         if v < 0:
             d["low"] = d.get("low", 0) + 1

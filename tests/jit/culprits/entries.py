@@ -85,6 +85,22 @@ def entries_of_two_classes(x, n):
     return x * len(rows)
 
 
+def extended_by_another_structure(x, n):
+    rows = []
+    for i in range(n):
+        rows.append((x, i))
+        rows.extend([(x, 1, 2)])  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order
+    return rows
+
+
+def added_in_another_structure(x, n):
+    rows = []
+    for i in range(n):  # error: all entries of 'rows' must be of one structure, as only the run knows its length or order
+        rows.append((x, i))
+        rows += [(x, 1, 2)]
+    return rows
+
+
 def range_or_list(x, n):
     for i in range(n) if x.sum() > 0 else []:  # error: 'the value of the expression' is what range() gives on the path where
         x = x + i
