@@ -10,6 +10,8 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from dy2st_runtime.executor.engines import get_engine as get_engine
+from dy2st_runtime.executor.engines import set_engine as set_engine
 from dy2st_runtime.threads import get_num_threads as get_num_threads
 from dy2st_runtime.threads import set_num_threads as set_num_threads
 

@@ -133,6 +133,21 @@ WINOGRAD = Flag(
     "compute convolutions of 3x3 with strides of 1 by Winograd's transforms where that pays; 0: by plain sums, in which only the pixels of "
     "its own window round a result. Read when a kernel is made",
 )
+ENGINES = ("llvm", "numba")
+
+
+def _engine(text: str) -> str:
+    if text not in ENGINES:
+        raise ValueError(f"expected {' or '.join(ENGINES)}")
+    return text
+
+
+ENGINE = Flag(
+    "DY2ST_ENGINE",
+    "llvm",
+    _engine,
+    "what compiles kernels for the CPU: llvm, our own compiler, or numba, which takes five times as long; the results are the same",
+)
 NO_JIT = Flag("DY2ST_NO_JIT", False, _bool, "run Programs by the NumPy reference interpreter")
 FULL_TRACEBACK = Flag("DY2ST_FULL_TRACEBACK", False, _bool, "show the frames of dy2st itself in tracebacks")
 

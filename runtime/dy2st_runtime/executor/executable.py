@@ -23,7 +23,7 @@ from ..lowering.lower import lower
 from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
-from . import Given, State, profile, state_of
+from . import Given, State, engines, profile, state_of
 from .compile import ENTRY, KernelCompiler, UncompiledKernel
 from .frame import Frame
 from .plan import Plan, make_plan
@@ -59,6 +59,7 @@ class Executable:
 
     Attributes:
         state_names: the persistable variables that a run reads or updates.
+        engine: who has compiled the kernels.
     """
 
     @no_search_for_garbage()
@@ -93,8 +94,9 @@ class Executable:
             print("\n".join(dict.fromkeys(self.sources)), file=sys.stderr)
         if config.dumping("plan"):
             print(self.describe(), file=sys.stderr)
+        self.engine = engines.current()
         try:
-            *self._entries, entry = compiler().addresses(self.sources, ["driver"])
+            *self._entries, entry = compiler().addresses(self.sources, ["driver"], self.engine)
         except UncompiledKernel as error:
             op = next((k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if source == error.source), None)
             what = "the driver" if op is None else f"the kernel of {op.type}"
@@ -188,7 +190,7 @@ class Executable:
         recording = profile.active()
         if recording is None:
             return _enter(self._driver, frame)
-        with recording.noting(self.plan, frame):
+        with recording.noting(self.plan, self.engine.name, frame):
             return _enter(profiling_driver(), frame)
 
     def note_native_time(self, note: Callable[[float], None] | None) -> None:
@@ -209,7 +211,7 @@ class Executable:
         first: dict[str, Launch] = {}
         for source, launch in zip(self.sources, self.plan.kernels, strict=True):
             first.setdefault(source, launch)
-        return [(launch, compiler().took.get(compiler().symbol(source))) for source, launch in first.items()]
+        return [(launch, compiler().took.get(compiler().symbol(source, self.engine))) for source, launch in first.items()]
 
     def describe(self) -> str:
         """The plan as text: descriptors with their buffers, then the instructions."""
