@@ -21,6 +21,7 @@ from . import optimizer as optimizer
 from . import regularizer as regularizer
 from . import tensor as tensor
 from .alias import install_as_paddle as install_as_paddle
+from .custom import custom_op as custom_op
 from .framework.dtype import get_default_dtype as get_default_dtype
 from .framework.dtype import set_default_dtype as set_default_dtype
 from .framework.io import load as load

@@ -13,7 +13,6 @@ from dy2st_runtime.executor.compile import KernelCompiler
 
 import dy2st as paddle
 
-
 KEPT: list[KernelCompiler] = []
 """The code of a compiler goes with it, and what is made once for a process (who objects are) may have been made by one of these."""
 

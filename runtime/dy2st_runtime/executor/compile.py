@@ -20,6 +20,7 @@ from llvmlite import binding as llvm
 from .. import config, threads
 from ..codegen import layout
 from ..errors import CompileError
+from ..ops.custom import SPECIALIZATIONS
 from . import llvm_engine, machine, mathlib, namespace, native, routines, scalars
 from .cache import ObjectCache
 from .engines import ENGINES, Engine, current
@@ -99,6 +100,9 @@ class KernelCompiler:
 
         Args:
             engine: who compiles the kernels; None: whom the switch names. Routines are in the language of our own compiler.
+
+        Raises:
+            UncompiledKernel, UncompiledCustom: something does not compile.
         """
         engine = engine or current()
         with self._lock:
@@ -107,6 +111,9 @@ class KernelCompiler:
             symbols = [self.symbol(source, engine) for source in sources]
             wanted = {y: s for y, s in zip(symbols, sources, strict=True) if y not in self._addresses}
             called = routines.called(list(wanted.values()))
+            custom = [name for name in called if name in SPECIALIZATIONS]
+            # what puts the results of custom kernels into buffers calls it
+            called = [*(["reserve"] if custom else []), *(name for name in called if name not in SPECIALIZATIONS)]
             needed = {name: self.symbol(ROUTINE + name, OWN) for name in [*called, *names] if name not in self._routines}
             # routines take long: they come first, while a second process starts
             tasks = {**{symbol: ROUTINE + name for name, symbol in needed.items()}, **wanted}
@@ -120,6 +127,12 @@ class KernelCompiler:
                     if name not in self._routines:
                         self._routines[name] = self._linker.link({needed[name]: objects[needed[name]]})[needed[name]]
                     provide(name, self._routines[name])
+                if custom:
+                    # Numba takes a second, and who has no custom ops does not need it
+                    from .custom_kernels import address
+
+                    for name in custom:
+                        provide(name, address(name))
                 if wanted:
                     self._addresses.update(self._linker.link({symbol: objects[symbol] for symbol in wanted}))
             return [*(self._addresses[y] for y in symbols), *(self._routines[name] for name in names)]
@@ -180,6 +193,14 @@ class UncompiledKernel(Exception):
     def __init__(self, source: str, reason: str):
         super().__init__(source, reason)
         self.source, self.reason = source, reason
+
+
+class UncompiledCustom(Exception):
+    """A kernel of the user's own does not compile. `name`: that of its native form; `error`: what to tell the user."""
+
+    def __init__(self, name: str, error: CompileError):
+        super().__init__(name, error)
+        self.name, self.error = name, error
 
 
 class _Source(Exception):

@@ -24,7 +24,7 @@ from ..lowering.schedule import Launch
 from ..ops.control import ABSENT
 from ..passes.pipeline import optimize
 from . import Given, State, engines, profile, state_of
-from .compile import ENTRY, KernelCompiler, UncompiledKernel
+from .compile import ENTRY, KernelCompiler, UncompiledCustom, UncompiledKernel
 from .frame import Frame
 from .plan import Plan, make_plan
 
@@ -103,6 +103,9 @@ class Executable:
             raise CompileError(f"{what} does not compile: {error.reason}", location=op.location if op else None,
                                hint="this is a bug in dy2st: please report it with what DY2ST_DUMP=source prints; DY2ST_NO_JIT=1 runs "
                                "without kernels") from error.__cause__  # fmt: skip
+        except UncompiledCustom as error:
+            op = next(k.op for k, source in zip(self.plan.kernels, self.sources, strict=True) if f"call_{error.name}(" in source)
+            raise with_location(error.error, op.location) from None
         self._plain_driver = ENTRY(entry)
         self._driver: Callable[[int], int] = self._plain_driver
         self._types = []

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtype as dt
-from . import mathlib, native, routines
+from ..ops.custom import SPECIALIZATIONS
+from . import mathlib, native, routines, symbols, values
 
 
 @functools.cache
@@ -18,3 +19,9 @@ def namespace() -> dict[str, Any]:
     names.update({name: getattr(np, name) for name in ("float32", "float64", *dt.INTS)})
     names.update(checked=native.checked, room=native.room, inf=np.inf, nan=np.nan)
     return names
+
+
+def names_of(source: str) -> dict[str, Any]:
+    """What a source may use besides: the custom kernels that it calls."""
+    called = [name for name in routines.called([source]) if name in SPECIALIZATIONS]
+    return {f"call_{name}": values.external(symbols.symbol(name)) for name in called}

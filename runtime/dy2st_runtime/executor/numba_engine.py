@@ -24,15 +24,15 @@ from numba.extending import intrinsic
 
 from ..codegen import layout
 from .machine import machine
-from .namespace import namespace
+from .namespace import names_of, namespace
 from .values import I32, I64, TYPES, Arithmetic, Instruction, Value
 
-_DTYPES = {"bool": numba_types.boolean, **{name: getattr(numba_types, name) for name in TYPES if name != "bool"}}
+DTYPES = {"bool": numba_types.boolean, **{name: getattr(numba_types, name) for name in TYPES if name != "bool"}}
 
 
 def object_file(source: str, symbol: str) -> bytes:
     """An object file that defines `symbol` as the function `kernel` of the source."""
-    scope = dict(_names())
+    scope = {**_names(), **{name: _for_numba(thing) for name, thing in names_of(source).items()}}
     exec(compile(source, f"<dy2st {symbol}>", "exec"), scope)
     with global_compiler_lock:
         typing, target = registry.cpu_target.typing_context, _target()
@@ -90,7 +90,7 @@ def _names() -> dict[str, Any]:
 
 def _for_numba(thing: Any) -> Any:
     if isinstance(thing, Instruction):
-        return _intrinsic(thing)
+        return as_intrinsic(thing)
     if isinstance(thing, type) and issubclass(thing, np.generic):
         return _cast(thing.__name__)
     return _jitted(thing) if isinstance(thing, types.FunctionType) else thing
@@ -114,12 +114,13 @@ def _cast(dtype: str) -> Any:
         (value,), (given,) = arguments, signature.args
         return Arithmetic(builder).cast(Value("bool" if given == numba_types.boolean else given.name, value), dtype).of
 
-    return intrinsic(lambda context, value: (_DTYPES[dtype](value), code))
+    return intrinsic(lambda context, value: (DTYPES[dtype](value), code))
 
 
 @functools.cache
-def _intrinsic(instruction: Instruction) -> Any:
-    gives, takes = _DTYPES[instruction.gives], instruction.takes
+def as_intrinsic(instruction: Instruction) -> Any:
+    """An instruction as Numba's functions call it."""
+    gives, takes = DTYPES[instruction.gives], instruction.takes
 
     def code(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Sequence[Any]) -> Any:
         value = instruction.emit(builder, *(cgutils.unpack_tuple(builder, arguments[0]) if takes is None else arguments))
@@ -128,7 +129,7 @@ def _intrinsic(instruction: Instruction) -> Any:
     if takes is None:
         typed = lambda context, *operands: (gives(numba_types.StarArgUniTuple(numba_types.int64, len(operands))), code)  # noqa: E731
     else:
-        typed = lambda context, *operands: (gives(*(_DTYPES[dtype] for dtype in takes)), code)  # noqa: E731
+        typed = lambda context, *operands: (gives(*(DTYPES[dtype] for dtype in takes)), code)  # noqa: E731
         # Numba reads from the signature how many operands there are
         names = ["context", *(f"operand{i}" for i in range(len(takes)))]
         parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]

@@ -514,6 +514,11 @@ def get(op_type: str) -> type[OpDef]:
         ) from None
 
 
+def forget(op_type: str) -> None:
+    """Takes an op out of the table; Programs that have it keep its record."""
+    del _table[op_type]
+
+
 def all_ops() -> dict[str, type[OpDef]]:
     """Every registered op by name, in order of registration."""
     return dict(_table)
