@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.formats import InferenceModel, load_inference_model
+from dy2st_runtime.formats import InferenceModel, load_inference_model, program_from_bytes, program_to_bytes
 from dy2st_runtime.formats.inference_model import methods_beside
 from dy2st_runtime.ir import Program, Variable, clone_ops, clone_program
 from dy2st_runtime.ir.visit import all_ops
@@ -71,6 +71,9 @@ class LoadedFunction:
     def __deepcopy__(self, memo: dict[int, Any]) -> LoadedFunction:
         return LoadedFunction(self.name, clone_program(self.program), self.feeds, self.fetches, copy.deepcopy(self._tensors, memo))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (self.name, program_to_bytes(self.program, self.feeds, self.fetches), self._tensors)
+
     def __call__(self, *inputs: Any) -> Any:
         self._require_no_gradient(inputs)
         if dispatch.in_dynamic_mode():
@@ -127,6 +130,12 @@ class LoadedFunction:
         return results[0] if len(results) == 1 else results
 
 
+def _from_bytes(name: str, data: bytes, tensors: Mapping[str, Tensor]) -> LoadedFunction:
+    """What a pickle of a `LoadedFunction` calls; the bytes are read and checked as those of a model file."""
+    loaded = program_from_bytes(data)
+    return LoadedFunction(name, loaded.program, loaded.feed_names, loaded.fetch_names, tensors)
+
+
 def _each_its_own(inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Inputs of which none is another one: a copy for a tensor that was there before, through which gradients flow."""
     given: set[int] = set()
@@ -155,6 +164,7 @@ def _require_type(t: Tensor, v: Variable) -> None:
 
 class TranslatedLayer(Layer):
     """A loaded model: its parameters can be trained on, its forward is the saved program, and so are the other methods that were saved.
+    A pickle of it holds the programs and the parameters themselves, not the path.
 
     Args:
         models: by the names of methods; parameters of one name are one tensor.

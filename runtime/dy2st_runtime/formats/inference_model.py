@@ -13,7 +13,7 @@ import numpy as np
 from .. import dtype
 from ..errors import FetchError, FormatError
 from ..ir import Program, Variable
-from ..ir.prune import prune
+from ..ir.prune import RNG, prune
 from . import paddle_params
 from .paddle_program import MAX_BYTES, program_from_bytes, program_to_bytes
 
@@ -30,12 +30,27 @@ class InferenceModel:
         feed_names: what to feed, in order.
         fetch_names: what to fetch, in order.
         params: the value of every persistable variable.
+
+    A pickle holds the bytes that a model file has, and the parameters; they are checked as those of a file are.
     """
 
     program: Program
     feed_names: list[str]
     fetch_names: list[str]
     params: dict[str, np.ndarray]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return model_from_bytes, (program_to_bytes(self.program, self.feed_names, self.fetch_names), self.params)
+
+
+def model_from_bytes(data: bytes, params: Mapping[str, np.ndarray]) -> InferenceModel:
+    """A model from the bytes of a program, as `program_to_bytes` gives them, and its parameters.
+
+    Raises:
+        FormatError: the bytes are malformed, or a parameter is missing or does not fit.
+    """
+    loaded = program_from_bytes(data)
+    return InferenceModel(loaded.program, loaded.feed_names, loaded.fetch_names, _values(loaded.program, params))
 
 
 def save_inference_model(path_prefix: str | os.PathLike[str], program: Program, feed_names: Sequence[str],
@@ -133,7 +148,7 @@ def load_inference_model(path: str | os.PathLike[str], *, model_filename: str | 
         loaded = program_from_bytes(data)
     except FormatError as error:
         raise FormatError(f"{program_path}: {error.message}", hint=error.hint) from error
-    wanted = [v for v in loaded.program.global_block().vars.values() if v.persistable and v.name != "@RNG@"]
+    wanted = [v for v in loaded.program.global_block().vars.values() if v.persistable and v.name != RNG]
     digest = _Digest()
     if params_path is not None:
         params = paddle_params.read_params(params_path, [v.name for v in wanted], digest.of) if wanted else {}
@@ -207,7 +222,7 @@ def _values(program: Program, params: Mapping[str, Any]) -> dict[str, np.ndarray
     """The persistable variables of a program with their values, checked."""
     values = {}
     for v in program.global_block().vars.values():
-        if not v.persistable or v.name == "@RNG@":
+        if not v.persistable or v.name == RNG:
             continue
         if v.name not in params:
             raise FormatError(f"parameter {v.name!r} has no value to save", hint="run the startup program first")
