@@ -363,6 +363,15 @@ def leaf_names(tree: Tree) -> list[str]:
     return [name for key, child in zip(tree.keys, tree.children, strict=True) for name in paths(child, key)]
 
 
+def input_name(path: str) -> str:
+    """The name in the program for what the caller calls so and gave no name.
+
+    >>> input_name("state['h'][0]")
+    'state_h_0'
+    """
+    return re.sub(r"\W+", "_", path).strip("_") or "x"
+
+
 def _said(spec: InputSpec) -> str:
     return f"{spec.dtype}{dims.show(spec.shape)}"
 

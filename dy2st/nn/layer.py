@@ -43,7 +43,7 @@ class Layer:
     """Base of all layers and models. Subclasses make their parameters and sublayers in `__init__` and compute in `forward`.
 
     Args:
-        name_scope: the stem of the layer's name; default: the class name in snake case.
+        name_scope: the stem of the layer's name, as it is; default: the class name in snake case.
         dtype: of the parameters that it makes.
 
     Attributes:
@@ -63,7 +63,7 @@ class Layer:
     training: bool
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32"):
-        stem = snake_case(name_scope if name_scope is not None else type(self).__name__)
+        stem = name_scope if name_scope is not None else snake_case(type(self).__name__)
         set_plain = object.__setattr__
         for store in _STORES:
             set_plain(self, store, OrderedDict())
