@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from dy2st_runtime.formats import InferenceModel, load_inference_model, program_from_bytes, program_to_bytes
-from dy2st_runtime.formats.inference_model import methods_beside
+from dy2st_runtime.formats import InferenceModel, program_from_bytes, program_to_bytes
+from dy2st_runtime.formats.inference_model import load_inference_models
 from dy2st_runtime.ir import Program, Variable, clone_ops, clone_program
 from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops.check import UNKNOWN
@@ -236,19 +236,20 @@ def load(path: str | os.PathLike[str], **configs: Any) -> TranslatedLayer:
     `path.METHOD.pdmodel`.
 
     Args:
-        path: path without suffix, or a folder.
+        path: path without suffix, as given to `save`; or the `.pdmodel` file, or a folder.
 
     Raises:
+        FileNotFoundError: there is no such model.
         FormatError: the files are damaged or no model.
     """
-    models = {"forward": load_inference_model(path)}
+    found, _ = load_inference_models(path)
+    models = {"forward": found.pop("")}
     params = dict(models["forward"].params)
-    for method, file in methods_beside(path).items():
-        model = load_inference_model(file)
+    for method, model in found.items():
         other = [name for name, value in model.params.items() if name in params and not np.array_equal(params[name], value, equal_nan=True)]
         reason = f"another value of {other[0]!r}" if other else "a name that layers have" if hasattr(TranslatedLayer, method) else None
         if reason is not None:
-            warn(f"jit.load: {file} has {reason}, so it is no method of the model {os.fspath(path)} and is left out")
+            warn(f"jit.load: {os.fspath(path)}.{method} has {reason}, so it is no method of the model {os.fspath(path)} and is left out")
             continue
         params.update(model.params)
         models[method] = model
