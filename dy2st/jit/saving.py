@@ -18,7 +18,14 @@ from dy2st_runtime.ir.visit import all_ops
 from dy2st_runtime.ops import registry
 from dy2st_runtime.ops.fill import assign_value_attrs
 
-from ..errors import AttributeValueError, DTypeError, FetchError, PythonGradientError, StagedValueError
+from ..errors import (
+    AttributeValueError,
+    DTypeError,
+    FetchError,
+    InputGradientError,
+    PythonGradientError,
+    StagedValueError,
+)
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, autograd
 from ..tensor.location import warn
@@ -185,7 +192,7 @@ def concrete_of(function: StaticFunction, input_spec: Sequence[Any] | None) -> C
     try:
         with autograd.enable_grad():  # so that it is saved through which values gradients flow
             return traced()
-    except PythonGradientError as error:
+    except (PythonGradientError, InputGradientError) as error:
         warn(f"jit.save: {function.__qualname__} is saved without gradients: {error.message}")
         with autograd.no_grad():
             return traced()

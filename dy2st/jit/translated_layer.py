@@ -18,7 +18,7 @@ from dy2st_runtime.ops.check import UNKNOWN
 
 from ..convert.raising import raise_where
 from ..convert.tracer import current_tracer, need_tracer
-from ..errors import FeedError, GradientError, ModeError, StagedValueError
+from ..errors import FeedError, InputGradientError, ModeError, StagedValueError
 from ..nn import Layer
 from ..tensor import Parameter, Tensor, dispatch
 from ..tensor.location import user_location, warn
@@ -82,16 +82,17 @@ class LoadedFunction:
         return self._inline(inputs)
 
     def _require_no_gradient(self, inputs: Sequence[Any]) -> None:
-        """GradientError for an input that wants a gradient where the file does not say through which values it flows."""
+        """InputGradientError for an input that wants a gradient, if only in some runs, where the file does not say through which values it
+        flows."""
         for t, v in zip(inputs, self._concrete.inputs, strict=False):
             if (
                 isinstance(t, Tensor)
                 and dispatch.is_grad_enabled()
-                and not t.stop_gradient
                 and v.stop_gradient
+                and not t._stops  # in a branch or a loop only the run may know, so nobody asks for `stop_gradient`
                 and v.dtype.startswith("float")
             ):
-                raise GradientError(
+                raise InputGradientError(
                     f"input {v.name!r} of {self.name} wants a gradient, but the model was saved without gradients of its inputs",
                     location=user_location(2),
                     hint="save it with InputSpec(..., stop_gradient=False), or pass x.detach()",
