@@ -8,6 +8,7 @@ from typing import Any
 from dy2st_runtime import dims
 
 from ..errors import ShapeError
+from ..framework.dtype import get_default_dtype
 from ..tensor import Tensor
 from . import functional as F
 from .functional.by_name import activate
@@ -22,7 +23,8 @@ class _BatchNorm(Layer):
     def __init__(self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
                  bias_attr: Any = None, data_format: str = "NCHW", use_global_stats: bool | None = None,
                  name: str | None = None) -> None:  # fmt: skip
-        super().__init__()
+        # the statistics of float16 images would be too coarse
+        super().__init__(dtype="float32" if get_default_dtype() == "float16" else None)
         self.num_features, self.momentum, self.epsilon = num_features, momentum, epsilon
         self.data_format, self.use_global_stats = data_format, use_global_stats
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
