@@ -57,8 +57,8 @@ def save(layer: Any, path: str | os.PathLike[str], input_spec: Sequence[Any] | N
     Args:
         layer: a Layer, a static function, or a function.
         path: path without suffix; its folder is created.
-        input_spec: for each argument an InputSpec (behind them, a dict of those that are passed by name only); default: that of `to_static`, else the inputs of the last call. Of these, gradients
-            flow to the arguments that wanted one.
+        input_spec: for each argument an InputSpec, and behind them a dict of those that are passed by name only; default: that of
+            `to_static`, else the inputs of the last call. Of these, gradients flow to the arguments that wanted one.
         output_spec: only these results are saved, with the random draws that they need: tensors that a static call has returned, or
             positions of tensors in the result. If all are listed, they are saved in the order of the result.
         input_names_after_prune: only inputs with these names remain; the others must not be needed for the results that are saved.

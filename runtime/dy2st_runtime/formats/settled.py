@@ -39,6 +39,7 @@ class Files:
         return name
 
     def exists(self, path: str) -> bool:
+        """Whether there is a file for a path."""
         return os.path.exists(self.at(path))
 
     def names(self, folder: str) -> list[str]:
