@@ -44,7 +44,8 @@ class Predictor:
         model_filename, params_filename: see `load_inference_model`.
         place: "cpu" or "cuda".
         seed: where the random numbers of a model that draws (`rand`, dropout for training) begin: the runs give what the layer
-            gives after `dy2st.seed(seed)`. None: each Predictor draws other numbers, also one that is copied or unpickled.
+            gives after `dy2st.seed(seed)`. None: each Predictor draws other numbers, also one that is copied or unpickled. A process
+            that is forked goes on with the state that it has inherited: make its Predictor there.
 
     Attributes:
         inputs: name, dtype and shape of each feed.
